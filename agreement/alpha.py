@@ -23,7 +23,7 @@ def krippendorff_alpha(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """Krippendorff's alpha at the data's measurement level; with an interval where a generator is given.
+    """Krippendorff's alpha at the data's measurement level, with an interval if you pass a generator.
 
     alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, with o_ck the coincidences of pairable values (a
     pair counts 1 / (values of its unit - 1)), n_c their marginals, n their total, and d_ck
@@ -33,10 +33,10 @@ def krippendorff_alpha(
         interval  (c - k)^2
         ratio     ((c - k) / (c + k))^2, and 0 for two zeros
 
-    1 is full agreement, 0 what chance gives, below 0 systematic disagreement.
-    Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability, sections C to E.
-    Undefined where no unit has two values, or all pairable values are the same. Where more than 80 % of them
-    are, the interval is that of `rare_values.smoothed_interval`.
+    1 is full agreement, 0 is agreement by chance, below 0 is systematic disagreement. Source: Krippendorff
+    2011, Computing Krippendorff's alpha-reliability, sections C to E. Undefined if no unit has two values, or
+    if all pairable values are equal. If more than 80 % of them are equal, the interval is
+    `rare_values.smoothed_interval`.
     """
     return estimate(_estimator(data.measurement_level), data, generator, resampling)
 
@@ -95,7 +95,7 @@ def _with_fixed_metric(patterns: Patterns, level: MeasurementLevel) -> OfTotals:
 def _ordinal(patterns: Patterns) -> Statistic:
     """Alpha for the ordinal difference, whose midpoints s_c come from each replicate's own marginals.
 
-    Within a unit, sum over ordered pairs of (s_c - s_k)^2 = 2 (m sum s^2 - (sum s)^2); overall, likewise, and
+    Within a unit, sum over ordered pairs of (s_c - s_k)^2 = 2 (m sum s^2 - (sum s)^2); overall, the same, and
     the mean of s is n / 2.
     """
     value_counts = patterns.value_counts()
@@ -123,15 +123,14 @@ def alpha_difference(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """Krippendorff's alpha of `after` minus that of `before`, with an interval where a generator is given.
+    """Krippendorff's alpha of `after` minus alpha of `before`, with an interval if you pass a generator.
 
-    before, after: (raters, units), the same level. `after` has values of the same raters, with gaps in the
-    same places. Its last row may be one more rater, with a value for each unit. Raises ValueError otherwise.
-    Both alphas are of the units with two values in `before`. Each resample of units (documents) gives both,
-    so what they share cancels.
-    Undefined where no unit has two values, or either alpha is undefined. Between -2 and 2.
-    Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability; interval: percentile bootstrap of
-    the pairs, Efron and Tibshirani 1993, chapter 13.
+    before, after: (raters, units), the same level. `after` has values of the same raters, with gaps at the
+    same positions. Its last row may be one more rater, with a value for each unit. Raises ValueError
+    otherwise. Both alphas use the units with two values in `before`. Each resample of units (documents) gives
+    both alphas, so shared effects cancel. Undefined if no unit has two values, or either alpha is undefined.
+    Between -2 and 2. Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability; interval:
+    percentile bootstrap of the pairs, Efron and Tibshirani 1993, chapter 13.
     """
     raters, more = len(before.raters), len(after.raters) - len(before.raters)
     if not np.array_equal(np.isnan(before.values), np.isnan(after.values[:raters])):
@@ -230,9 +229,9 @@ def _check(alpha: Coefficient, data: ReliabilityData, units: IntArray | slice) -
 
 
 def with_comparison(alpha: Coefficient, other: float) -> Coefficient:
-    """Return the coefficient with what the package found; with a warning where the two differ by over 1e-9.
+    """Return the coefficient with the package's result, and with a warning if the two differ by over 1e-9.
 
-    alpha: defined; where it is not, there is nothing to compare.
+    alpha: must be defined, otherwise there is nothing to compare.
     """
     assert alpha.value is not None
     if abs(alpha.value - other) <= TOLERANCE:
@@ -247,7 +246,7 @@ def _with_parameter(alpha: Coefficient, said: str) -> Coefficient:
 
 
 def _value_counts(data: ReliabilityData) -> IntArray:
-    """(units, values): how many raters gave each value to each unit."""
+    """(units, values): the number of raters with each value for each unit."""
     units, width = data.codes.shape[1], len(data.value_domain) + 1  # the last column counts gaps
     places = np.arange(units) * width + data.codes.astype(np.intp)
     return np.bincount(places.ravel(), minlength=units * width).reshape(units, width)[:, :-1]

@@ -1,4 +1,7 @@
-"""An interval of alpha that may be looked at after every document: bets against every value it could have."""
+"""An interval of alpha that stays valid at a look after every document:
+
+bets against each possible value of alpha.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,9 +19,9 @@ LEAST_DOCUMENTS = 4
 
 @dataclass(frozen=True)
 class AlwaysValid:
-    """Alpha and an interval that holds it at every look at once; documents: how many it rests on.
+    """Alpha and an interval that contains it at all looks together. documents: the number it rests on.
 
-    value is None, with a reason, where nothing varies or there are too few documents.
+    value is None, with a reason, if nothing varies or there are too few documents.
     """
 
     value: float | None
@@ -40,18 +43,17 @@ def always_valid_alpha(
     value_domain: Sequence[float],
     confidence_level: float = 0.95,
 ) -> AlwaysValid:
-    """Alpha's interval from documents in the order in which they were finished, each (raters, its units).
+    """Alpha's interval from documents in order of completion, each (raters, its units).
 
-    Nominal alpha where the level is nominal, else interval alpha, whose distances do not depend on other
-    ratings as ordinal ones do. Documents count the same: alpha = 1 - E[x] / E[y], with x the mean distance of
-    two raters on a unit of a document, y that of values of two documents. Of documents 1 and 2, 3 and 4, ...
-    z = (x_1 + x_2) / 2 - (1 - a) y_12 lies between -(1 - a) and 1 and has the mean 0 where alpha is a and
-    documents come in random order. Two gamblers bet on each a, with stakes that follow from earlier z only;
-    a stays in the interval as long as their mean capital has never reached 1 / (1 - confidence level). So the
-    interval holds alpha at all looks together with at least that probability, whatever the distribution, and
-    one may stop whenever it is narrow enough.
-    Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, JRSS B 86,
-    section 4, on the estimating equation of alpha.
+    Nominal alpha at the nominal level, else interval alpha: unlike ordinal distances, its distances do not
+    depend on other ratings. Documents count equally: alpha = 1 - E[x] / E[y], with x the mean distance of two
+    raters on a unit of a document, y the mean distance of values of two documents. Of documents 1 and 2, 3
+    and 4, ... z = (x_1 + x_2) / 2 - (1 - a) y_12 is between -(1 - a) and 1. Its mean is 0 if alpha is a and
+    documents come in random order. Two gamblers bet on each a, with stakes that follow from earlier z only; a
+    stays in the interval as long as their mean capital has never reached 1 / (1 - confidence level). So the
+    interval contains alpha at all looks together with at least this confidence level, for any distribution.
+    You may stop as soon unchanged narrow enough. Source: Waudby-Smith and Ramdas 2024, Estimating means of
+    bounded random variables by betting, JRSS B 86, section 4, on the estimating equation of alpha.
     """
     points = _features(level, value_domain)
     found = [each for each in (_moments(values, points) for values in documents) if each is not None]
@@ -72,7 +74,7 @@ def always_valid_alpha(
 
 
 def _features(level: MeasurementLevel, value_domain: Sequence[float]) -> dict[float, FloatArray]:
-    """Points whose squared distance is the distance of values, at most 1."""
+    """Points whose squared distance is the distance of values, up to 1."""
     values = [float(value) for value in value_domain]
     if level == MeasurementLevel.NOMINAL:
         return dict(zip(values, np.eye(len(values)) / np.sqrt(2), strict=True))
@@ -83,7 +85,9 @@ def _features(level: MeasurementLevel, value_domain: Sequence[float]) -> dict[fl
 def _moments(
     values: npt.ArrayLike, points: dict[float, FloatArray]
 ) -> tuple[float, float, FloatArray] | None:
-    """(mean distance within units, mean square, mean point) of a document, None where nothing is pairable."""
+    """(mean distance within units, mean square, mean point) of a document; None if it has no pairable
+    values.
+    """
     table = np.asarray(values, dtype=float)
     distances, weights, used = [], [], []
     for unit in table.T:
@@ -107,7 +111,7 @@ def _unbeaten(
     pairs = len(within) // 2 * 2
     first, second = slice(0, pairs, 2), slice(1, pairs, 2)
     apart = squares[first] + squares[second] - 2 * (means[first] * means[second]).sum(axis=1)
-    below = np.maximum(1 - _LEVELS, 1e-9)  # how far z may fall below 0
+    below = np.maximum(1 - _LEVELS, 1e-9)  # largest distance of z below 0
     z = ((within[first] + within[second]) / 2)[:, None] - (1 - _LEVELS) * apart[:, None]
     scaled, middle = np.clip((z + below) / (1 + below), 0, 1), below / (1 + below)
     stakes = _stakes(scaled, middle, significance_level)

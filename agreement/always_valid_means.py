@@ -46,9 +46,9 @@ def always_valid_differences(
     reach: float,
     confidence_level: float = 0.95,
 ) -> tuple[AlwaysValidDifference, ...]:
-    """Compare pairs from differences (documents,) in the order in which documents were finished.
+    """Compare pairs from differences (documents,) in the documents' order of completion.
 
-    pairs: the two names and their differences, NaN for a document that counts for nothing. reach: the largest
+    pairs: the two names and their differences, NaN for a document that does not count. reach: the largest
     size of a difference. For a mean m, values z scaled to 0..1 and k stakes l between 0 and 1 with weights w
     in proportion to l^2, the capital of two gamblers is
 
@@ -56,10 +56,10 @@ def always_valid_differences(
         K-(m) = sum_k w_k prod_t (1 - l_k (z_t - m) / (1 - m))
 
     m stays in the interval while max(K+, K-) / 2 has never reached 1 / a. If documents come in random order,
-    the true mean leaves it at any look with a probability of a at most, whatever the distribution. Intervals
-    take a = (1 - confidence level) / pairs (Bonferroni). p is the smallest 2 / max(K+, K-) of all looks
-    at no difference, cut at 1. Holm's correction of such p values is valid at every look, and a rejection is
-    never taken back. The mean is over documents like these with these raters: other raters are not covered.
+    the true mean leaves it at any look with a maximum probability of a, for any distribution. Intervals take
+    a = (1 - confidence level) / pairs (Bonferroni). p is the smallest 2 / max(K+, K-) over all looks, at a
+    difference of 0, cut at 1. Holm's correction of such p values is valid at every look, and a rejection is
+    never undone. The mean is over documents like these with these raters; it does not cover other raters.
     Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, JRSS B 86,
     section 4, with their average over a grid of constant stakes. Raises ValueError for differences beyond the
     reach.

@@ -23,11 +23,11 @@ Statistic = Callable[[FloatArray], FloatArray]
 class OfTotals:
     """A statistic that is a function of totals over units, such as a ratio of two sums.
 
-    summands: (patterns, sums), what a unit with each pattern adds to each total; sparse if large.
+    summands: (patterns, sums), the summands of a unit with each pattern, for each total; sparse if large.
     of_totals: from totals (replicates, sums) to values (replicates,).
 
     Being linear, totals of a resample of documents are sums of the documents' own: the patterns of all units,
-    of which there may be thousands, are added up once instead of once for each resample.
+    possibly thousands, are summed once instead of once for each resample.
     """
 
     summands: "FloatArray | scipy.sparse.csr_array"
@@ -39,18 +39,18 @@ class OfTotals:
 
 
 _BLOCK = 2**20  # numbers held at a time
-_MOST_DRAWS = 2**23  # counts in the resamples of documents up to which figures share them
+_MOST_DRAWS = 2**23  # counts in the resamples of documents up to which statistics share them
 _KEPT = KeptArrays(64 * 2**20)  # the shared resamples and the weights that follow from them
 _SMALL = 2**12  # counts; a sparse array of fewer takes longer to make than a dense one to multiply
-_ALIKE = 8  # groups of a kind, on average, from which a binomial for each kind is the faster draw
+_ALIKE = 8  # groups of a kind, on average, from which a binomial for each kind samples faster
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """How an interval is made.
+    """The method of an interval.
 
-    by: what is drawn with replacement; documents where units of one document are not independent.
-    jackknife_below: with fewer units (documents) than this, each is left out in turn instead.
+    by: the units resampled with replacement; documents if units of one document are not independent.
+    jackknife_below: with fewer units (documents) than this, the interval omits each in turn instead.
     """
 
     by: Literal["units", "documents"] = "units"
@@ -71,11 +71,12 @@ class Resampling:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What is resampled.
+    """The population of resamples.
 
-    pattern_counts: (groups, patterns), `count_patterns`: how many units with each pattern a group has; None
-    where each kind of group is a pattern of its own.
-    group_counts: (groups,): how many interchangeable groups there are of each kind.
+    pattern_counts: (groups, patterns), `count_patterns`: the number of units with each pattern in a group;
+    None if each kind of group is its own pattern.
+
+    group_counts: (groups,): the number of interchangeable groups of each kind.
     """
 
     pattern_counts: "FloatArray | scipy.sparse.csr_array | None"
@@ -84,26 +85,26 @@ class Population:
 
     @property
     def size(self) -> int:
-        """How many units (documents) there are to draw from."""
+        """The number of units (documents) to resample."""
         return int(self.group_counts.sum())
 
     @property
     def width(self) -> int:
-        """How many numbers one resample takes."""
+        """The size of one resample in memory, in numbers."""
         patterns = 0 if self.pattern_counts is None else int(self.pattern_counts.shape[1])
         return max(self.size, patterns)
 
     def weights(self, draws: IntArray | FloatArray) -> FloatArray:
-        """(replicates, patterns): how often each pattern occurs, given how often each group was drawn."""
+        """(replicates, patterns): the number of times each pattern occurs, given the counts of each group."""
         if self.pattern_counts is None:
             return draws.astype(float, copy=False)
         return np.asarray((self.pattern_counts.T @ draws.T).T, dtype=float)
 
 
 def population(patterns: Patterns, documents: IntArray | None, by: str) -> Population:
-    """The units to draw from, or the documents that have such units; `documents` is (units,).
+    """The units to sample from, or the documents that have such units; `documents` is (units,).
 
-    ValueError where documents are to be drawn and there are none.
+    Raises ValueError if documents are to be resampled and there are none.
     """
     if by == "units":
         return Population(None, patterns.unit_counts, by)
@@ -117,7 +118,10 @@ def population(patterns: Patterns, documents: IntArray | None, by: str) -> Popul
 def count_patterns(
     groups: IntArray, number: int, patterns: Patterns
 ) -> "FloatArray | scipy.sparse.csr_array":
-    """(number, patterns): how many units with each pattern a group has, sparse if large; groups: (units,)."""
+    """(number, patterns): the number of units with each pattern in a group, sparse if large; groups:
+
+    (units,).
+    """
     shape = (number, len(patterns.unit_counts))
     if number * shape[1] > _SMALL:
         return scipy.sparse.csr_array((np.ones(len(groups)), (groups, patterns.of_unit)), shape=shape)
@@ -126,12 +130,12 @@ def count_patterns(
 
 
 def independent(size: int, by: str) -> Population:
-    """Units (documents) that are all different, each with a weight of its own."""
+    """Units (documents) that are all different, each with its own weight."""
     return Population(None, np.ones(size, dtype=np.intp), by)
 
 
 def add_up_groups(statistic: Statistic, drawn_from: Population) -> tuple[Statistic, Population]:
-    """The same statistic of the same groups, by their totals instead of their patterns where it can be."""
+    """Return the same statistic of the same groups, by their totals instead of their patterns if possible."""
     if not isinstance(statistic, OfTotals) or drawn_from.pattern_counts is None:
         return statistic, drawn_from
     totals = cast("FloatArray | scipy.sparse.csr_array", drawn_from.pattern_counts @ statistic.summands)
@@ -182,11 +186,11 @@ def resampled_interval(
 
 
 def draw_weights(drawn_from: Population, generator: Randomness, replicates: int) -> Iterator[FloatArray]:
-    """Yield blocks of weights (some replicates, patterns), as often as there are replicates in all.
+    """Yield blocks of weights (some replicates, patterns), `replicates` in total.
 
-    With a stream, resamples of documents follow from its seed and the number of documents alone: figures
-    about the same documents share them, so that they differ by what was rated and not by what was drawn, and
-    what does not depend on the figure is computed once.
+    With a stream, resamples of documents follow from its seed and the number of documents alone. Statistics
+    on the same documents share them, so they differ by ratings and not by resampling. Computations that do
+    not depend on the statistic run once.
     """
     if drawn_from.by != "documents" or not isinstance(generator, Stream):
         yield from _weights(drawn_from, generator_of(generator, drawn_from.by), replicates)
@@ -213,7 +217,7 @@ def _shared_weights(
 
 
 def _draw_documents(stream: Stream, size: int, replicates: int) -> npt.NDArray[np.int16]:
-    """Return the counts of draws, (documents, replicates): sparse products read them in this order."""
+    """Return the counts in resamples, (documents, replicates): sparse products read them in this order."""
     counts = np.empty((size, replicates), dtype=np.int16)
     generator, block = stream.generator(), max(1, _BLOCK // size)
     for start in range(0, replicates, block):
@@ -223,18 +227,21 @@ def _draw_documents(stream: Stream, size: int, replicates: int) -> npt.NDArray[n
 
 
 def _weights(drawn_from: Population, generator: np.random.Generator, replicates: int) -> Iterator[FloatArray]:
-    """Yield blocks of weights (some replicates, patterns) from a generator that goes on."""
+    """Yield blocks of weights (some replicates, patterns) from a generator whose state continues."""
     block = max(1, _BLOCK // drawn_from.width)
     for start in range(0, replicates, block):
         yield drawn_from.weights(_draw(drawn_from, generator, min(block, replicates - start)))
 
 
 def _draw(drawn_from: Population, generator: np.random.Generator, replicates: int) -> IntArray:
-    """(replicates, kinds of groups): how often each kind is drawn, as often as there are groups."""
+    """(replicates, kinds of groups):
+
+    the number of times each kind is resampled; a row sums to the number of groups.
+    """
     size, kinds = drawn_from.size, len(drawn_from.group_counts)
     if size > _ALIKE * kinds:
         return generator.multinomial(size, drawn_from.group_counts / size, size=replicates)
-    # Of many kinds with few groups each, drawing group by group is faster than a binomial for each kind.
+    # For many kinds with few groups each, sampling group by group is faster than a binomial for each kind.
     kind = np.repeat(np.arange(kinds), drawn_from.group_counts)
     drawn = kind[generator.integers(size, size=(replicates, size))] + kinds * np.arange(replicates)[:, None]
     return np.bincount(drawn.ravel(), minlength=replicates * kinds).reshape(replicates, kinds)
@@ -299,8 +306,8 @@ def jackknife_intervals(
     """Leave out each of N in turn: value -+ t sqrt((N - 1) / N sum (value_i - mean)^2), cut at the bounds.
 
     whole: (parts,), the values. Then for the kinds of units of the first part, of the second, ...: of_part
-    (kinds,), the part; without_one (kinds,), its value without a unit of the kind; counts (kinds,), how many
-    such units it has.
+    (kinds,), the part; without_one (kinds,), its value without a unit of the kind; counts (kinds,), the
+    number of such units.
     """
     sizes = np.bincount(of_part, counts, len(whole))
     means = np.bincount(of_part, counts * without_one, len(whole)) / sizes

@@ -16,9 +16,9 @@ _METHOD = "jackknife of documents, t with {freedom} degrees of freedom"
 
 @dataclass(frozen=True)
 class Offset:
-    """How much higher values are than the first raters' means; negative: new raters give less.
+    """The mean difference of values from the first raters' means; negative: new raters give less.
 
-    items, documents: what it rests on. interval: None with fewer than two documents.
+    items, documents: the numbers it rests on. interval: None with fewer than two documents.
     """
 
     value: float
@@ -54,12 +54,12 @@ def bridge(
 ) -> Bridge:
     """Compare new raters with the first raters on bridging items.
 
-    values: (raters, items), NaN where a rater gave none. old: (items,), means of the first raters. documents:
-    (items,), any labels. The offset is the mean over raters of their mean difference new - old, so each rater
-    counts alike. The interval takes these raters as given and leaves out one document in turn: variance
-    (D - 1) / D sum (theta_-d - mean)^2, t with D - 1 degrees of freedom (Tukey 1958; Efron and Tibshirani
-    1993, section 11.5). `after` takes off an offset that is computed without the item's document. Undefined
-    with fewer than 5 documents. Raises ValueError for arrays that do not fit together.
+    values: (raters, items), NaN for a gap. old: (items,), means of the first raters. documents: (items,), any
+    labels. The offset is the mean over raters of their mean difference new - old, so each rater counts alike.
+    The interval treats these raters as fixed and leaves out one document in turn: variance (D - 1) / D sum
+    (theta_-d - mean)^2, t with D - 1 degrees of freedom (Tukey 1958; Efron and Tibshirani 1993, section
+    11.5). `after` subtracts an offset that is computed without the item's document. Undefined with fewer than
+    5 documents. Raises ValueError for arrays that do not fit together.
     """
     new, first = np.asarray(values, dtype=float), np.asarray(old, dtype=float)
     labels = np.asarray(documents)
@@ -96,7 +96,7 @@ def bridge(
 
 
 def _offset(totals: FloatArray, counts: FloatArray, items: int, confidence_level: float) -> Offset | None:
-    """totals, counts: (raters, documents), sums of differences and how many there are."""
+    """totals, counts: (raters, documents), sums and numbers of differences."""
     there = counts.sum(axis=0) > 0
     totals, counts, documents = totals[:, there], counts[:, there], int(there.sum())
     if not documents:
@@ -128,7 +128,7 @@ def _root_mean_square(differences: FloatArray) -> float | None:
 
 
 def _slope(new: FloatArray, first: FloatArray, rated: npt.NDArray[np.bool_]) -> float | None:
-    """Least squares within raters; None where the old means do not vary."""
+    """Least squares within raters; None if the old means do not vary."""
     own = np.where(rated, np.broadcast_to(first, new.shape), np.nan)
     rows = rated.any(axis=1)
     old = own[rows] - np.nanmean(own[rows], axis=1, keepdims=True)

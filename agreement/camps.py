@@ -78,24 +78,24 @@ def split_units(
     generator: Randomness,
     false_discovery_rate: float = FALSE_DISCOVERY_RATE,
 ) -> SplitUnits:
-    """Return which units split raters, by their last values and the noise of the values given alone.
+    """Return the units that split raters, by their last values and the noise of the values given alone.
 
-    alone, last: the same raters and units before and after discussion; without `last`, the values given
-    alone are tested.
+    alone, last: the same raters and units before and after discussion; without `last`, the values given alone
+    are tested.
 
     The noise follows the rating scale model with raters as a facet: ln P(k) / P(k - 1) = unit - severity of
     the rater - threshold k. Given the sum of a unit's values, the probability of their pattern does not
     depend on the unit. Severities and thresholds maximise this conditional likelihood of the values given
-    alone, of 5,000 units with two values at most, minus .125 times their squares.
+    alone, of up to 5,000 units with two values, minus .125 times their squares.
 
-    Each unit with three values is cut in two where most of its variation after severity lies between the
+    Each unit with three values is cut in two so that most of its variation after severity is between the
     parts. With four values, a part has two at least. The parts are camps if their means differ by more than a
-    point (an eleventh of a scale of more than 11 points) and four fifths of the variation lies between them.
-    p is the probability, given the sum, of camps with at least this variation between them: exact up to
-    20,000 patterns, else from 20,000 draws, 1 without camps. Benjamini and Hochberg over all units. Split
-    units widen the noise, so the test is conservative. Nominal data have a reason instead of units.
-    Sources: Andrich 1978, Psychometrika 43, 561-573; Andersen 1973, Journal of the Royal Statistical Society
-    B 35, 42-44; Benjamini and Hochberg 1995, ibid. 57, 289-300.
+    point (an eleventh of a scale of more than 11 points) and four fifths of the variation is between them. p
+    is the probability, given the sum, of camps with at least this variation between them: exact up to 20,000
+    patterns, else from 20,000 random patterns, 1 without camps. Benjamini and Hochberg over all units. Split
+    units widen the noise, so the test is conservative. Nominal data have a reason instead of units. Sources:
+    Andrich 1978, Psychometrika 43, 561-573; Andersen 1973, Journal of the Royal Statistical Society B 35,
+    42-44; Benjamini and Hochberg 1995, ibid. 57, 289-300.
     """
     tested = alone if last is None else last
     if reason := _why_not(alone, tested):
@@ -174,8 +174,8 @@ def cut_into_camps(
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the size of the lower camp, the difference of means, and the variation between the camps.
 
-    ordered: (patterns, raters), ascending in each row. The variation is 0 where there are no camps, which
-    differ by more than least_gap.
+    ordered: (patterns, raters), ascending in each row. The variation is 0 without camps, which must differ by
+    more than least_gap.
     """
     raters = ordered.shape[1]
     least = 1 if raters < 4 else 2

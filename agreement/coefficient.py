@@ -14,10 +14,10 @@ Parameter = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval and how it was made.
+    """A confidence interval and its method.
 
-    replicates: how many resamples (or units left out in turn) it rests on; None for an analytic interval.
-    replicates_without_variation: how many of them had no variation and are left out.
+    replicates: the number of resamples (or units left out in turn) it rests on; None for an analytic
+    interval. replicates_without_variation: the number of replicates without variation, which are excluded.
     """
 
     low: float
@@ -30,12 +30,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a coefficient was computed from.
+    """The data of a coefficient.
 
     pairable_units: units with values from two raters or more; pairable_values: the values in them.
     units_left_out: pairable units that the coefficient cannot use, because it needs a value from every rater.
-    groups, undefined_groups: for an average within groups, how many groups there are, and in how many it is
-    undefined.
+    groups, undefined_groups: for an average within groups, the number of groups, and the number in which it
+    is undefined.
     """
 
     units: int
@@ -50,9 +50,9 @@ class Counts:
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A value, or None with a `reason` that a person can act upon; its interval likewise.
+    """A value, or None with a `reason` that a person can act upon; its interval follows the same rule.
 
-    warning: why the value should not be used as it is; shown wherever the value is.
+    warning: the reason for caution with the value; shown wherever the value is.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Coefficient:
 
 
 def count(data: ReliabilityData, *, units_left_out: int = 0) -> Counts:
-    """Units, raters and ratings in the data, and how many of them can be paired."""
+    """The numbers of units, raters and ratings in the data, and the numbers of pairable ones."""
     whole = data.once("count", lambda: counts_of_parts(data, UnitParts.whole(data))[0])
     return replace(whole, units_left_out=units_left_out) if units_left_out else whole
 
@@ -105,7 +105,7 @@ def counts_of_parts(data: ReliabilityData, parts: UnitParts) -> list[Counts]:
 
 
 def why_not_pairable(counts: Counts) -> str | None:
-    """The reason why nothing can be compared, or None where something can."""
+    """The reason why nothing can be compared, or None if something can."""
     if not counts.ratings:
         return "There are no ratings yet."
     if counts.raters < 2:

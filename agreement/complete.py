@@ -18,7 +18,7 @@ from agreement.streams import Randomness
 
 
 def complete_units(data: ReliabilityData) -> tuple[ReliabilityData, int]:
-    """The units with a value from every rater who gave any, and how many pairable units that leaves out."""
+    """The units with a value from every rater with any value, and the number of pairable units excluded."""
     return data.once(("complete units", data.measurement_level), lambda: _complete_units(data))
 
 
@@ -31,7 +31,7 @@ def _complete_units(data: ReliabilityData) -> tuple[ReliabilityData, int]:
 
 
 def too_few_complete(data: ReliabilityData, complete: ReliabilityData) -> str | None:
-    """The reason why the complete units do not suffice, or None where they do."""
+    """The reason why the complete units do not suffice, or None if they do."""
     reason = why_not_pairable(count(data))
     if reason is not None:
         return reason
@@ -110,7 +110,7 @@ def mean_squares(patterns: Patterns, weights: FloatArray) -> MeanSquares:
     )
 
 
-LEAST = 1e-9  # what rounding leaves of 1 + (k - 1) r where it is 0
+LEAST = 1e-9  # rounding error of 1 + (k - 1) r if it is 0
 
 Form = Literal["1", "k", "A,1", "A,k", "C,1", "C,k"]
 """McGraw and Wong's names: one-way, agreement, consistency; of one rater's values or the mean of k raters."""
@@ -192,11 +192,11 @@ def intraclass_correlation(
         ICC(C,1) = (R - E) / (R + (k - 1) E)                    ICC(C,k) = (R - E) / R
         ICC(A,1) = (R - E) / (R + (k - 1) E + k (C - E) / n)    ICC(A,k) = (R - E) / (R + (C - E) / n)
 
-    Takes units that every rater rated; the others are counted in `counts.units_left_out`. Its interval is
-    McGraw and Wong's (F distribution, independent units); with a generator it is a bootstrap instead.
-    Source: Shrout and Fleiss 1979; McGraw and Wong 1996, tables 4 and 7.
-    Undefined below two such units, where values do not vary (for means of k raters: where the units' means do
-    not), and for nominal data. ValueError for another form.
+    Uses units that every rater rated; `counts.units_left_out` is the number of the others. Its interval is
+    McGraw and Wong's (F distribution, independent units); with a generator it is a bootstrap instead. Source:
+    Shrout and Fleiss 1979; McGraw and Wong 1996, tables 4 and 7. Undefined below two such units, if values do
+    not vary (for means of k raters: if the units' means do not), and for nominal data. Raises ValueError for
+    another form.
     """
     if form not in get_args(Form):
         raise ValueError(f"The form {form!r} is not one of: {'; '.join(get_args(Form))}.")
@@ -264,10 +264,10 @@ def kendall_w(
 
     W = 12 S / (m^2 (n^3 - n) - m sum_j T_j) for m raters and n units, with S the squared deviations of the
     units' rank sums and T_j = sum (t^3 - t) over the ties of rater j. `parameters` hold the test of no
-    concordance: chi2 = m (n - 1) W with n - 1 degrees of freedom.
-    Takes units that every rater rated; the others are counted in `counts.units_left_out`.
-    Source: Kendall and Gibbons 1990, Rank correlation methods, chapter 6.
-    Undefined below two such units, where every rater gave one value throughout, and for nominal data.
+    concordance: chi2 = m (n - 1) W with n - 1 degrees of freedom. Uses units that every rater rated;
+    `counts.units_left_out` is the number of the others. Source: Kendall and Gibbons 1990, Rank correlation
+    methods, chapter 6. Undefined below two such units, if every rater gave one value to all units, and for
+    nominal data.
     """
     estimator = Estimator(
         name="kendall_w",

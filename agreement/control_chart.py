@@ -26,8 +26,8 @@ class ControlPoint:
 
     value, low, high: mean of check - first over documents in points, and its t interval for this check alone.
     changed: share of units that moved by more than the tolerance. p_value: for "nothing has changed", by all
-    checks so far. Value and share are None, with a reason, if no unit has both values; the interval is None
-    for one document. units: units with both values; missing: units without a value in this check.
+    checks up to this one. Value and share are None, with a reason, if no unit has both values; the interval
+    is None for one document. units: units with both values; missing: units without a value in this check.
     """
 
     check: int
@@ -49,23 +49,23 @@ def control_chart(
     tolerance: float = 1.0,
     significance_level: float = 0.05,
 ) -> dict[Key, tuple[ControlPoint, ...]]:
-    """Compare each check with the first values, and test after each whether the judge has changed.
+    """Compare each check with the first values, and test after each if the judge has changed.
 
     values: by dimension (1 + checks, units), the first values and then one row a check, NaN for a gap;
     documents: by dimension (units,). All dimensions have the same number of checks.
 
-    The test: if the judge has not changed, the values of a document are exchangeable over time, and
-    documents are independent. For a block B of m checks of the T times of a document and a bet l,
+    The test: if the judge has not changed, the values of a document are exchangeable over time, and documents
+    are independent. For a block B of m checks of the T times of a document and a bet l,
 
-        e = prod_{t in B} exp(l x_t) / mean over all blocks of m times of the same product
+    e = prod_{t in B} exp(l x_t) / mean over all blocks of m times of the same product
 
     then has the mean 1, given the values without their order, even if the judge never varies. The product
     over documents is averaged over blocks (the last 1, 2, 4, 8 checks, and the first values), over l and over
     three directions: up, down, and either for each document by itself. p = 1 / e is a p value by Markov's
-    inequality. Check c has the level a / (c (c + 1)), and these levels add up to a over the whole life of a
-    watch; dimensions are adjusted by Holm. Units must be chosen without regard to their first values.
+    inequality. Check c has the level a / (c (c + 1)), and these levels add up to a over the whole life of the
+    monitoring; dimensions are adjusted by Holm. Units must be chosen without regard to their first values.
     Source: Grünwald, de Heide and Koolen 2024, Safe testing, JRSS B 86 (e values); the conditional likelihood
-    of a block is that of Cox 1972, JRSS B 34.
+    of a block is from Cox 1972, JRSS B 34.
     """
     tables = {key: np.asarray(each, dtype=float) for key, each in values.items()}
     owners = {key: np.unique(np.asarray(documents[key]), return_inverse=True)[1] for key in tables}

@@ -1,7 +1,7 @@
-"""Which systems differ where raters count as a sample like documents: the crossed model of ratings.
+"""Differences of systems if raters count as a sample like documents: the crossed model of ratings.
 
 y = system + document + rater + rater:system + document:system + rater:document + residual; systems are fixed,
-all else is random. What is the same for two systems (document, rater, rater on a document) cancels in their
+all else is random. Effects that two systems share (document, rater, rater on a document) cancel in their
 difference, which leaves three variances. `system_variances` estimates them for single systems.
 """
 
@@ -26,7 +26,7 @@ from agreement.system_variances import VariancesBySystem
 
 MOST_CELLS = 400
 """Pairs of a rater and a system up to which gaps are allowed: time grows with the third power of them."""
-_TINY = 1e-9  # in points: what is below is rounding
+_TINY = 1e-9  # in points: smaller values are rounding errors
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ class OutlyingSystem:
 
 
 def why_not_crossed(values: FloatArray) -> str:
-    """Return why values (raters, documents, systems) cannot tell how raters differ; empty where they can."""
+    """Return the reason why values (raters, documents, systems) show no rater differences; empty if they
+    do.
+    """
     given = ~np.isnan(values)
     twice = (given.sum(axis=0) >= 2).any(axis=1).sum()
     if given.any(axis=(1, 2)).sum() < 2:
@@ -92,13 +94,13 @@ def crossed_differences(
     """Every pair of systems, from values (raters, documents, systems), NaN for gaps.
 
     Without gaps means are compared, with variances from mean squares; else both are by restricted maximum
-    likelihood, which is the same without gaps where no variance is 0 (Patterson and Thompson 1971). Intervals
+    likelihood, which is the same without gaps if no variance is 0 (Patterson and Thompson 1971). Intervals
     and tests by t with Satterthwaite's degrees of freedom; Holm and Bonferroni as in `system_differences`.
     by_system: with three systems or more, a system whose mean square is larger than the others' uses its own
-    (`system_variances`); without, one variance holds for all, as in lme4. tests: how many tests simultaneous
-    intervals hold for, by default the pairs. No interval for a pair with fewer than 3 documents rated for
-    both. Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no error
-    variance.
+    (`system_variances`); without, one variance holds for all, as in lme4. tests: the number of tests that
+    simultaneous intervals cover, by default the pairs. No interval for a pair with fewer than 3 documents
+    rated for both. Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no
+    error variance.
     """
     if reason := why_not_crossed(values):
         raise CrossedModelError(reason)
@@ -137,9 +139,9 @@ def _find_outlying(by_system: VariancesBySystem, systems: Sequence[str]) -> tupl
 
 
 def _have_same_differences(part: FloatArray) -> bool:
-    """Return whether every value is the effect of its system plus one number for its rater and document.
+    """Return True if every value is the effect of its system plus one number for its rater and document.
 
-    part: (raters, documents, systems), NaN for gaps. The effects are those of least squares. False also where
+    part: (raters, documents, systems), NaN for gaps. The effects are least squares estimates. Also False if
     too few raters rated two systems on one document: then these effects fit any values.
     """
     rows = part.reshape(-1, part.shape[2])

@@ -38,8 +38,8 @@ class ErrorVariances:
     def of_difference(self, raters: int, documents: int, per_document: int | None = None) -> float:
         """2 (rater:system / R + document:system / D + residual / (k D)).
 
-        per_document: k, how many of the R raters rate all outputs for a document, each about as many
-        documents; all where it is left out.
+        per_document: k, the number of the R raters who rate all outputs for a document, each rater about
+        equally many documents; by default all.
         """
         of_raters, of_documents = self.rater_by_system / raters, self.document_by_system / documents
         return 2 * (of_raters + of_documents + self.residual / ((per_document or raters) * documents))
@@ -49,12 +49,12 @@ class ErrorVariances:
     ) -> float:
         """Satterthwaite's for MS_rs + MS_ds - MS_e, which is k D / 2 times the variance above.
 
-        Where not all raters rate a document, the mean squares are those of raters and of documents alone,
-        with k D - R - D + 1 degrees of freedom for MS_e; that raters overlap with documents is left out.
+        If not all raters rate a document, the mean squares are of raters and of documents alone, with k D - R
+        - D + 1 degrees of freedom for MS_e. The overlap of raters with documents is ignored.
 
-        A part that is 0 takes its mean square away and one MS_e with it: without rater:system MS_ds is left
-        with its (S - 1)(D - 1) degrees of freedom, without both MS_e with its (S - 1)(D - 1)(R - 1).
-        Source: Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
+        A part that is 0 removes its mean square and one MS_e: without rater:system MS_ds remains with its (S
+        - 1)(D - 1) degrees of freedom, without both MS_e with its (S - 1)(D - 1)(R - 1). Source:
+        Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
         """
         each = per_document or raters
         parts = [
@@ -72,7 +72,7 @@ class ErrorVariances:
         """The difference, in points, that a two-sided t test of this level finds with this power.
 
         The standard error times the noncentrality at which t exceeds its critical value with this
-        probability; what is significant with the wrong sign does not count. At least 2 systems, raters and
+        probability; significant results with the wrong sign do not count. At least 2 systems, raters and
         documents.
         """
         freedom = self.degrees_of_freedom(systems, raters, documents)
@@ -90,7 +90,7 @@ class ErrorVariances:
         significance_level: float,
         per_document: int | None = None,
     ) -> float:
-        """The probability that the same test finds a true difference of so many points, with its sign."""
+        """The probability that the same test finds a true difference of this many points, with its sign."""
         error = np.sqrt(self.of_difference(raters, documents, per_document))
         if error == 0:
             return float(difference != 0)
@@ -181,7 +181,7 @@ class CrossedFit:
 
     @property
     def variances(self) -> ErrorVariances:
-        """What the error of a difference is made of."""
+        """The components of the error variance of a difference."""
         return ErrorVariances(*self.components[[RATER_BY_SYSTEM, DOCUMENT_BY_SYSTEM, RESIDUAL]].tolist())
 
     def difference(self, one: int, other: int) -> tuple[float, float, float]:
@@ -201,10 +201,12 @@ class CrossedFit:
         return float(contrast @ self.means), variance, variance**2 / spread
 
     def parts_of_pair(self, one: int, other: int, /) -> tuple[float, float, float]:
-        """Return what a relative mean square of 1 adds for each of two systems: raters, documents, residual.
+        """Return the contributions of a relative mean square of 1 for each of two systems:
+
+        raters, documents, residual.
 
         A variance of a difference is the sum over components of component times derivative (Euler), so each
-        has its part. What two systems do not fully share because of gaps counts as residual.
+        has its part. Effects that two systems do not fully share because of gaps count as residual.
         """
         contrast = np.zeros(len(self.means))
         contrast[[one, other]] = 1, -1
@@ -220,8 +222,8 @@ class CrossedFit:
 class _Pattern:
     """Documents that were rated in the same cells (n,).
 
-    documents: how many. total, products: the sums of their values (n,) and of the values' products (n, n).
-    parts: (4, n, n), the covariance of a document's ratings that each of _OF_DOCUMENT brings.
+    documents: the number of documents. total, products: the sums of their values (n,) and of the values'
+    products (n, n). parts: (4, n, n), the covariance of a document's ratings from each of _OF_DOCUMENT.
     """
 
     cells: IntArray
@@ -233,9 +235,9 @@ class _Pattern:
 
 @dataclass(frozen=True, eq=False)
 class _Model:
-    """The ratings as sums over documents. system_of: (cells, systems), 1 where a cell is of a system.
+    """The ratings as sums over documents. system_of: (cells, systems), 1 if a cell belongs to a system.
 
-    parts: (2, cells, cells), the covariance of cells that each of _OF_CELLS brings.
+    parts: (2, cells, cells), the covariance of cells from each of _OF_CELLS.
     """
 
     patterns: Sequence[_Pattern]
@@ -248,10 +250,10 @@ class _Model:
         return solved.deviance, self._slopes(solved), solved.means, solved.covariance
 
     def solve(self, variances: FloatArray) -> "_Solution":
-        """Return what likelihood, derivatives and mean squares are made of.
+        """Return the components of the likelihood, derivatives and mean squares.
 
-        -2 log L = log |V| + log |X'V^-1 X| + y'Py up to a constant; by the variance of a part V_k it is
-        tr(P V_k) - y'P V_k P y (Searle, Casella and McCulloch 1992, chapter 6). Here P = A - AZ W Z'A, A the
+        -2 log L = log |V| + log |X'V^-1 X| + y'Py up to a constant; by the variance of a part V_k it is tr(P
+        V_k) - y'P V_k P y (Searle, Casella and McCulloch 1992, chapter 6). Here P = A - AZ W Z'A, A the
         inverse covariance of ratings given the effects of cells, M = Z'AZ (`precision`), W (`projection`).
         """
         cells = len(self.system_of)
@@ -360,8 +362,8 @@ def fit_by_reml(values: FloatArray) -> CrossedFit:
     """The model for values (raters, documents, systems), NaN for gaps; every system needs a value.
 
     Equals lme4's `y ~ system + (1|document) + (1|rater) + (1|rater:system) + (1|document:system) +
-    (1|rater:document)`. Variances cannot be negative; one that would be is 0, and what depends on it is as if
-    the model had no such part. Raises CrossedModelError where all are 0.
+    (1|rater:document)`. Variances cannot be negative; a variance that would be negative is 0, as if the model
+    had no such part. Raises CrossedModelError if all are 0.
     """
     mean, scale = float(np.nanmean(values)), float(np.nanvar(values)) or 1.0
     model = _model((values - mean) / np.sqrt(scale))

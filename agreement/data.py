@@ -1,4 +1,4 @@
-"""Reliability data: who gave which value to which unit, on which scale."""
+"""Reliability data: the values of raters for units, and their scale."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 
 
 class MeasurementLevel(StrEnum):
-    """What may be read from two values (Stevens 1946)."""
+    """The possible statements about two values (Stevens 1946)."""
 
     NOMINAL = "nominal"
     ORDINAL = "ordinal"
@@ -26,11 +26,10 @@ class MeasurementLevel(StrEnum):
 class ReliabilityData:
     """Values of raters for units; a gap is NaN.
 
-    values: (raters, units). measurement_level: nominal, ordinal, interval or ratio.
-    value_domain: (categories,), every value that could have been given, also unused ones; kept ascending.
-    documents: (units,), the document each unit belongs to, any labels; kept as indices from 0.
-    raters: (raters,), their names; numbered from 1 where none are given.
-    Raises ValueError with one sentence where these do not fit together.
+    values: (raters, units). measurement_level: nominal, ordinal, interval or ratio. value_domain:
+    (categories,), every possible value, also unused ones; sorted ascending. documents: (units,), the document
+    each unit belongs to, any labels; stored as indices from 0. raters: (raters,), their names; numbered from
+    1 by default. Raises ValueError with one message if these do not fit together.
     """
 
     values: FloatArray
@@ -67,15 +66,17 @@ class ReliabilityData:
 
     @property
     def ratings_per_unit(self) -> IntArray:
-        """(units,): how many raters gave a value."""
+        """(units,): the number of raters with a value."""
         return self.once(
             "ratings", lambda: np.sum(self.codes < len(self.value_domain), axis=0, dtype=np.intp)
         )
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` returns, made once for these values: figures of one table share counts and resamples.
+        """Return the result of `make`, computed once for these values:
 
-        The key names what is made of the values; it cannot become stale, since they never change.
+        statistics of one table share counts and resamples.
+
+        The key names the derived object. It cannot become stale, since the values never change.
         """
         if key not in self._found:
             self._found[key] = make()
@@ -84,7 +85,7 @@ class ReliabilityData:
     def at_level(self, measurement_level: MeasurementLevel | str) -> "ReliabilityData":
         """The same values read at another measurement level."""
         level = _level(measurement_level)
-        # What is counted of the values says nothing of the level.
+        # Counts of the values do not depend on the level.
         return self._with(
             measurement_level=level, value_domain=_domain(self.value_domain, level), _found=self._found
         )
@@ -133,8 +134,8 @@ class ReliabilityData:
 class UnitParts:
     """Parts of the units of reliability data, such as documents; a unit may be in several.
 
-    units: (members,), the indices of the units of the first part, then of the second, ...
-    of_part: (members,), the part that each is in. number: how many parts there are.
+    units: (members,), the indices of the units of the first part, then of the second, ... of_part:
+    (members,), the part that each is in. number: the number of parts.
     """
 
     units: IntArray
@@ -157,23 +158,26 @@ class UnitParts:
         return np.bincount(self.of_part, of_member, self.number).astype(float)
 
     def counts(self, codes: IntArray, kinds: int) -> IntArray:
-        """(parts, kinds): how often each code 0 to kinds - 1 occurs in each part; codes: (..., members)."""
+        """(parts, kinds): the number of times each code 0 to kinds - 1 occurs in each part; codes:
+
+        (..., members).
+        """
         places = (self.of_part * kinds + codes).ravel()
         return np.bincount(places, minlength=self.number * kinds).reshape(self.number, kinds)
 
 
 def divide_where(defined: npt.ArrayLike, parts: npt.ArrayLike, wholes: npt.ArrayLike) -> FloatArray:
-    """parts / wholes, of shapes that broadcast; NaN where it is not defined."""
+    """parts / wholes, of shapes that broadcast; NaN if `defined` is false."""
     result = np.full(np.broadcast_shapes(np.shape(parts), np.shape(wholes)), np.nan)
     np.divide(parts, wholes, out=result, where=np.asarray(defined))
     return result
 
 
 def observed_domain(values: npt.ArrayLike) -> FloatArray:
-    """(distinct values,): those that occur, ascending: the value domain of a continuous scale.
+    """(distinct values,): the occurring values, ascending: the value domain of a continuous scale.
 
-    values: of any shape, NaN for a gap. A scale with fixed points should be given in full instead, since
-    Gwet's coefficients count unused points.
+    values: of any shape, NaN for a gap. For a scale with fixed points pass all points instead, since Gwet's
+    coefficients count unused points.
     """
     table = np.asarray(values, dtype=float)
     return np.unique(table[~np.isnan(table)])

@@ -21,7 +21,7 @@ Reaches = Callable[[int, int], bool]
 
 @dataclass(frozen=True)
 class Design:
-    """Raters, of whom `per_document` rate every output of the systems on a document."""
+    """A number of raters, of which `per_document` rate every output of the systems on a document."""
 
     raters: int
     documents: int
@@ -44,10 +44,10 @@ def cheapest_designs(
 ) -> list[Design]:
     """Return for each number of raters the design with the fewest documents that reaches every goal.
 
-    The cheapest comes first, and with equal cost fewer raters. training: what a rater costs before the first
-    rating, in ratings. per_document: how many of the raters rate a document, each rater about as many
-    documents; all where it is left out; fewer raters are left out. goals: each true from some number of
-    documents on. Numbers of raters that do not reach a goal with 10,000 documents are left out. Raises
+    The cheapest comes first, and with equal cost fewer raters. training: the cost of a rater before the first
+    rating, in ratings. per_document: the number of raters who rate a document, each rater about equally many
+    documents; by default all. Designs with fewer raters are excluded. goals: each true from some number of
+    documents on. Numbers of raters that do not reach a goal with 10,000 documents are excluded. Raises
     ValueError if per_document is below 2.
     """
     _check_per_document(per_document)
@@ -57,7 +57,7 @@ def cheapest_designs(
         each = per_document or number
         documents = [_fewest_documents(goal, number) for goal in known] if each <= number else []
         if documents and all(documents):
-            # Each rater shares documents with others, so that raters and documents can be told apart.
+            # Each rater shares documents with others, so that rater and document effects can be separated.
             fewest = max(-(-number // (each - 1)), *(few for few in documents if few))
             found.append(Design(number, fewest, systems, each))
     return sorted(found, key=lambda each: (each.ratings + training * each.raters, each.raters))
@@ -74,8 +74,8 @@ def width_of_difference(
 ) -> float:
     """Return the expected width, in points, of the interval of one difference of systems.
 
-    2 t sqrt(v), with v and Satterthwaite's degrees of freedom of the crossed model. per_document: how many of
-    the raters rate a document, all where it is left out. At least two systems, raters and documents.
+    2 t sqrt(v), with v and Satterthwaite's degrees of freedom of the crossed model. per_document: the number
+    of raters for a document, by default all. At least two systems, raters and documents.
     """
     error = float(np.sqrt(variances.of_difference(raters, documents, per_document)))
     if error == 0:
@@ -89,16 +89,17 @@ def width_of_difference(
 def deviation_of_alpha(
     components: VarianceComponents, systems: int, raters: int, per_document: int | None = None
 ) -> tuple[float, float]:
-    """Return interval alpha and its standard error times the square root of documents, for so many raters.
+    """Return interval alpha and its standard error times the square root of documents, for this number of
+    raters.
 
-    per_document: how many of the raters, in turn, rate a document; all where it is left out.
-    With w the mean variance of raters within the units of a document and q the mean square of its values
-    about the mean of all, alpha = 1 - E[w] / E[q], and its linearisation is -(w - (1 - alpha) q) / E[q].
-    Expectations and its deviation over documents are from 20 panels of raters with 100 documents, normal with
-    these variances, always the same ones. Raters are given, as in intervals that resample documents. Values
-    are not rounded or cut to a scale: multiply a width that was measured by the ratio of two designs, or take
-    the result as approximate. Source: Krippendorff 2011 for alpha; the linearisation is a delta method.
-    Raises ValueError if per_document is below 2.
+    per_document: the number of raters, in rotation, for a document; by default all. With w the mean variance
+    of raters within the units of a document and q the mean square of its values about the mean of all, alpha
+    = 1 - E[w] / E[q], and its linearisation is -(w - (1 - alpha) q) / E[q]. Expectations and its deviation
+    over documents are from 20 panels of raters with 100 documents, normal with these variances, always the
+    same ones. Raters are fixed, as in intervals that resample documents. Values are not rounded or cut to a
+    scale: multiply a measured width by the ratio of two designs, or take the result as approximate. Source:
+    Krippendorff 2011 for alpha; the linearisation is a delta method. Raises ValueError if per_document is
+    below 2.
     """
     _check_per_document(per_document)
     generator = Stream(_SEED).of("deviation_of_alpha").generator()

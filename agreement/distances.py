@@ -37,15 +37,14 @@ def alpha_by_distance(
 
     codes: (raters, units), the position of each rater's answer in `answers`, NaN for a gap. answers: the
     distinct answers, also unused ones. distance: a function of two answers, or a table (answers, answers).
-    name: of the distance, for the parameters; by default that of the function. documents: (units,), any
+    name: of the distance, for the parameters; by default the function's name. documents: (units,), any
     labels.
 
-    alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, as in `krippendorff_alpha`. With d = 1 for
-    different answers it is nominal alpha. The interval is computed as in `krippendorff_alpha`; it resamples
-    documents if you pass them. Source: Krippendorff 2011; with distances of sets Passonneau 2006.
-    Undefined without a unit that has two answers, and if all answers have the distance 0.
-    ValueError for a table of another shape, with negative numbers, or that is not symmetric with zeros on its
-    diagonal.
+    alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, as in `krippendorff_alpha`. With d = 1 for different
+    answers it is nominal alpha. The interval is computed as in `krippendorff_alpha`; it resamples documents
+    if you pass them. Source: Krippendorff 2011; with distances of sets Passonneau 2006. Undefined without a
+    unit that has two answers, and if all answers have the distance 0. ValueError for a table of another
+    shape, with negative numbers, or that is not symmetric with zeros on its diagonal.
     """
     table = distance_table(answers, distance)
     data = ReliabilityData(

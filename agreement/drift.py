@@ -1,4 +1,4 @@
-"""Whether raters change while a round goes on: by thirds of its time, and as changes of severity."""
+"""Changes of raters during a round: by thirds of its time, and as changes of severity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ class RaterDrift:
 
     @property
     def change(self) -> float | None:
-        """The last third's difference minus the first third's; None where either is undefined."""
+        """The last third's difference minus the first third's; None if either is undefined."""
         first, last = self.by_third[0].value, self.by_third[-1].value
         return None if first is None or last is None else last - first
 
@@ -49,8 +49,8 @@ def thirds(times: FloatArray) -> IntArray:
 def alpha_by_third(data: ReliabilityData, times: FloatArray) -> tuple[Coefficient, ...]:
     """Krippendorff's alpha of the units completed in the first, middle and last third.
 
-    times: (raters, units), when each value was given, in any unit; NaN for a gap. A unit belongs where its
-    last value was given; units with one value count nowhere. Each is undefined as alpha is.
+    times: (raters, units), the time of each value, in any unit; NaN for a gap. A unit belongs to the third of
+    its last value; units with one value do not count. Each is undefined as alpha is.
     """
     timed = np.where(np.isnan(data.values), np.nan, times)
     last = np.full(timed.shape[1], np.nan)
@@ -98,8 +98,8 @@ class SeverityDrift:
     """A rater's severity, in logits, in each third of the rater's own time, and the last minus the first.
 
     p_value: two-sided, for no change; adjusted_p_value: by Holm over all raters; neither where the change has
-    no variance. Where a third has no values, documents are few, or the search does not end, there are none of
-    these. `reason` says why.
+    no variance. If a third has no values, documents are few, or the search does not end, these are missing.
+    `reason` gives the reason.
     """
 
     rater: str
@@ -121,13 +121,14 @@ def severity_drift(
     penalty: float = PENALTY,
     confidence_level: float = 0.95,
 ) -> tuple[SeverityDrift, ...]:
-    """The model of `rater_severity` in which each rater has a severity for each third of own time.
+    """The model of `rater_severity` in which each rater has a severity for each third of the rater's own
+    time.
 
-    values, times: (raters, units), NaN for gaps; what has no time is left out. Systems and units hold still,
-    so that where raters get texts in an order of their own it is they who change. Needs what `rater_severity`
-    needs. Changes are differences of severities with their covariance (sandwich over documents) and Student's
-    t. Sources: Linacre 1989, Many-Facet Rasch Measurement; Myford and Wolfe 2009, Journal of Educational
-    Measurement 46, 371-389, for time as a facet.
+    values, times: (raters, units), NaN for gaps; values without a time are excluded. Systems and units are
+    constant. So if each rater has a separate order of outputs, changes are due to raters. Needs what
+    `rater_severity` needs. Changes are differences of severities with their covariance (sandwich over
+    documents) and Student's t. Sources: Linacre 1989, Many-Facet Rasch Measurement; Myford and Wolfe 2009,
+    Journal of Educational Measurement 46, 371-389, for time as a facet.
     """
     timed = np.where(np.isnan(times), np.nan, values)
     when = np.stack(

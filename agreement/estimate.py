@@ -1,4 +1,4 @@
-"""How every coefficient is made: count, compute, resample, or say why not."""
+"""The steps to every coefficient: count, compute, resample, or give the reason for a missing value."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,13 +41,12 @@ _BLOCK = 2**20  # numbers held at a time
 class Estimator:
     """A coefficient as a statistic of weighted patterns.
 
-    patterns: finds the distinct units among those with `least_ratings` values or more.
-    statistic: from the patterns to a function of weights; the weights of the sample give the coefficient, the
-    weights of resamples its interval, so that the two cannot part.
-    why_undefined: the sentence for a statistic that is NaN on the sample.
-    bounds: the smallest and the largest value the coefficient can take, for intervals that could leave them.
-    smoothed: whether its interval allows for rare values that the sample may lack (`smoothed_interval`) where
-    more than LARGEST_MODAL_SHARE of the values are the same.
+    patterns: finds the distinct units among those with `least_ratings` values or more. statistic: from the
+    patterns to a function of weights; the weights of the sample give the coefficient, the weights of
+    resamples its interval, so that the two cannot diverge. why_undefined: the message for a statistic that is
+    NaN on the sample. bounds: the smallest and the largest value the coefficient can take, for intervals that
+    could leave them. smoothed: True if its interval allows for rare values that the sample may lack
+    (`smoothed_interval`) if more than LARGEST_MODAL_SHARE of the values are the same.
     """
 
     name: str
@@ -68,10 +67,10 @@ def estimate(
     generator: Randomness | None,
     resampling: Resampling | None,
 ) -> Coefficient:
-    """The coefficient, with an interval where a generator is given.
+    """The coefficient, with an interval if you pass a generator.
 
-    Undefined without two values of a unit, and where the estimator's statistic is (its `why_undefined`).
-    ValueError where documents are to be drawn and the data have none.
+    Undefined without two values of a unit, and if the estimator's statistic is undefined (its
+    `why_undefined`). Raises ValueError if documents are to be resampled and the data have none.
     """
     plan = resampling or Resampling()
     if plan.by == "documents" and data.documents is None:
@@ -99,7 +98,8 @@ def estimates_of_parts(
 ) -> list[Coefficient]:
     """`estimate` of each part of the data; each of `parts` is (units,), indices of units, with its generator.
 
-    Parts whose interval leaves out each unit in turn, and so draws nothing, are computed all at once.
+    Parts whose interval leaves out each unit in turn, and so needs no random numbers, are computed in one
+    step.
     """
     together = _parts_left_out_in_turn(estimator, data, parts, resampling) if resampling.by == "units" else {}
     return [
@@ -113,7 +113,7 @@ def _parts_left_out_in_turn(
 ) -> dict[int, Coefficient]:
     """The coefficients of the parts that are defined and have few units, by the part's index.
 
-    The patterns of the whole are found once: a part, and a part without a unit, has other weights.
+    The patterns of the whole are computed once: a part, and a part without a unit, only has other weights.
     """
     patterns = estimator.patterns(data)
     statistic, kinds = estimator.statistic(patterns), len(patterns.unit_counts)
@@ -177,8 +177,8 @@ def _interval(
     if drawn_with is None:
         return None, "No interval was asked for."
     drawn_from = drawn_population(data, patterns, plan.by, estimator.least_ratings)
-    # Resamples hold only what is in the sample, which may lack the rare values of nearly equal ones.
-    # Where they hold one value only, as Fleiss' kappa may from lone ratings, no rare one is known.
+    # Resamples contain only values of the sample, which may lack the rare values of nearly equal ones. If the
+    # sample contains a single value, as Fleiss' kappa may from lone ratings, no rare value is known.
     if estimator.smoothed and drawn_from.size > 1 and LARGEST_MODAL_SHARE < modal_share(data) < 1:
         own = generator_of(drawn_with, "smoothed", plan.by)
         return smoothed_interval(
@@ -188,7 +188,7 @@ def _interval(
 
 
 def drawn_population(data: ReliabilityData, patterns: Patterns, by: str, least_ratings: int) -> Population:
-    """What is resampled of the units that `patterns` are of: those with `least_ratings` values or more."""
+    """The population of resamples: the units of `patterns`, with `least_ratings` values or more."""
 
     def make() -> Population:
         rated = data.ratings_per_unit >= least_ratings
@@ -213,11 +213,11 @@ def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: s
 
 @dataclass(frozen=True)
 class Weighted:
-    """What is computed from weights (replicates, size).
+    """A statistic of weights (replicates, size).
 
-    size: how many units (documents) are weighted; `noun` names them in the interval. bounds: the smallest and
-    the largest value the statistic can take. unit_counts: (size,), how many interchangeable units each weight
-    is of; one without.
+    size: the number of weighted units (documents); `noun` names them in the interval. bounds: the smallest
+    and the largest value of the statistic. unit_counts: (size,), the number of interchangeable units for each
+    weight; one by default.
     """
 
     name: str
@@ -236,7 +236,7 @@ class Weighted:
         generator: Randomness | None,
         resampling: Resampling | None,
     ) -> Coefficient:
-        """The statistic at equal weights, with an interval where a generator is given; NaN is undefined."""
+        """The statistic at equal weights, with an interval if you pass a generator; NaN is undefined."""
         each = np.ones(self.size, dtype=np.intp) if self.unit_counts is None else self.unit_counts
         value = float(self.statistic(each[None].astype(float))[0]) if self.size else np.nan
         defined = not np.isnan(value)

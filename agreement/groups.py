@@ -29,9 +29,8 @@ def within_documents(
 ) -> Coefficient:
     """The mean over documents of a measure of two arrays (units,) within each; "summary-level" in papers.
 
-    `documents` is (units,), any labels. Documents in which the measure is undefined are left out and counted
-    (`counts.undefined_groups`). The interval resamples the documents with a value. Undefined where none has
-    one.
+    `documents` is (units,), any labels. Documents in which the measure is undefined are excluded and counted
+    (`counts.undefined_groups`). The interval resamples the documents with a value. Undefined if none has one.
     """
     return mean_within_documents(measure, pair_data(first, second, documents), generator, resampling)
 
@@ -42,7 +41,7 @@ def mean_within_documents(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """`within_documents` of the values of two raters; undefined where it is in each document."""
+    """`within_documents` of the values of two raters; undefined if it is undefined in each document."""
     overall = measure.of(data)
     each = _values_of_documents(measure, data)
     values = each[~np.isnan(each)]
@@ -80,7 +79,7 @@ def _mean_of_values(values: FloatArray) -> Statistic:
 def values_within_documents(
     measure: PairMeasure, first: npt.ArrayLike, second: npt.ArrayLike, documents: npt.ArrayLike
 ) -> FloatArray:
-    """Return (documents,): the measure in each document, ordered by label; NaN where undefined.
+    """Return (documents,): the measure in each document, ordered by label; NaN if undefined.
 
     first, second: (units,), NaN for a gap. documents: (units,), the label of each unit's document.
     """
@@ -114,7 +113,10 @@ def _values(measure: PairMeasure, data: ReliabilityData) -> FloatArray:
 
 
 def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
-    """The units of whole documents, about `_BATCH` at a time; documents: (units,), that of each."""
+    """The units of whole documents, about `_BATCH` at a time; documents:
+
+    (units,), the document of each unit.
+    """
     order = np.argsort(documents, kind="stable")
     starts = np.flatnonzero(np.diff(documents[order], prepend=-1))
     start = 0
@@ -145,8 +147,8 @@ def fisher_interval(
 
     With n pairs the variance s^2 is 1 / (n - 3) for Pearson's r (Fisher 1921), (1 + r^2 / 2) / (n - 3) for
     Spearman's rho (Bonett and Wright 2000), .437 / (n - 4) for Kendall's tau-b (Fieller, Hartley and Pearson
-    1957). It assumes pairs that are independent and nearly normal, and holds its level from 6 pairs on, where
-    leaving out each in turn does not. None where r is -1 or 1: z is infinite.
+    1957). It assumes pairs that are independent and nearly normal, and holds its level from 6 pairs on,
+    unlike leaving out each in turn. None if r is -1 or 1: z is infinite.
     """
     least = 5 if correlation == "kendall_tau_b" else 4
     if pairs < least:
@@ -173,7 +175,9 @@ _DECIMALS = 10  # sums of thirds in another order differ behind these
 
 
 def means_by_group(values: npt.ArrayLike, groups: IntArray, number: int) -> FloatArray:
-    """(number,): the mean of the values (units,) of each group 0 to number - 1, NaN where it has none."""
+    """(number,): the mean of the values (units,) of each group 0 to number - 1, NaN for a group without
+    values.
+    """
     listed = np.asarray(values, dtype=float)
     given = ~np.isnan(listed)
     totals = np.bincount(groups[given], listed[given], number)
@@ -212,12 +216,12 @@ def over_groups(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """The measure of two arrays (groups,), one number a group, NaN where a group has none.
+    """The measure of two arrays (groups,), one number a group, NaN for a group without one.
 
-    Groups without both numbers are left out and counted (`counts.undefined_groups`). Numbers that differ by
-    the rounding of a computer only are ties. The interval of a correlation is Fisher's, as groups are few; of
-    another measure it resamples groups, `noun` in its words. Both take the groups' numbers as given. With a
-    generator only.
+    Groups without both numbers are excluded and counted (`counts.undefined_groups`). Numbers that differ by
+    floating-point rounding only are ties. The interval of a correlation is Fisher's, as groups are few; of
+    another measure it resamples groups, called `noun` in its description. Both treat the groups' numbers as
+    fixed. Intervals need a generator.
     """
     one, other = (np.round(np.asarray(values, dtype=float), _DECIMALS) for values in (first, second))
     result = measure(one, other)

@@ -27,9 +27,8 @@ def percent_agreement(
 ) -> Coefficient:
     """The share, 0 to 1, of pairs of values of a unit that are equal, averaged over units with two or more.
 
-    mean_u sum_k n_uk (n_uk - 1) / (m_u (m_u - 1)), with n_uk of the m_u values of unit u equal to k.
-    Source: Fleiss 1971, equation 2; with gaps Gwet 2014, chapter 2.
-    Undefined where no unit has two values.
+    mean_u sum_k n_uk (n_uk - 1) / (m_u (m_u - 1)), with n_uk of the m_u values of unit u equal to k. Source:
+    Fleiss 1971, equation 2; with gaps Gwet 2014, chapter 2. Undefined if no unit has two values.
     """
     estimator = _agreement_within("percent_agreement", "Percent agreement", 0.0)
     return estimate(estimator, data, generator, resampling)
@@ -41,9 +40,9 @@ def within_one_agreement(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """The share, 0 to 1, of pairs of values of a unit that differ by 1 at most; averaged over units.
+    """The share, 0 to 1, of pairs of values of a unit that differ by up to 1; averaged over units.
 
-    Undefined where no unit has two values, and for nominal data, whose values have no distance.
+    Undefined if no unit has two values, and for nominal data, whose values have no distance.
     """
     estimator = _agreement_within("within_one_agreement", "Agreement within one point", 1.0)
     if data.measurement_level is MeasurementLevel.NOMINAL:
@@ -66,7 +65,7 @@ def _agreement_within(name: str, label: str, tolerance: float) -> Estimator:
 
 def _share_within(patterns: Patterns, tolerance: float) -> OfTotals:
     def apart(first: FloatArray, second: FloatArray) -> FloatArray:
-        # 2.2 and 1.2 are a point apart, as floats a little more.
+        # 2.2 and 1.2 differ by one point, but by slightly more as floats.
         return (np.round(np.abs(first - second), _DECIMALS) > tolerance).astype(float)
 
     pairs = patterns.ratings * (patterns.ratings - 1) / 2
@@ -91,10 +90,9 @@ def weighted_kappa(
 
     1 - sum w_ij O_ij / sum w_ij E_ij over the units that both rated: O the observed shares of value pairs, E
     the products of the two raters' own shares, w_ij 1, |i - j| or (i - j)^2 for i != j. `metric.weighting`
-    says which weights are usual for a measurement level.
-    Source: Cohen 1960 (identity), Cohen 1968 (weights), Light 1971 (mean over pairs).
-    Undefined where no two raters share a unit, or every pair of raters gave one and the same value
-    throughout; such pairs are left out of the mean and counted in `parameters`.
+    gives the usual weights of a measurement level. Source: Cohen 1960 (identity), Cohen 1968 (weights), Light
+    1971 (mean over pairs). Undefined if no two raters share a unit, or if every pair of raters gave a single
+    value to all units; such pairs are excluded from the mean and counted in `parameters`.
     """
     name, metric, scores = weighting(data, weights)
     estimator = Estimator(
@@ -133,7 +131,9 @@ def _mean_over_pairs(patterns: Patterns, metric: Metric, scores: FloatArray) -> 
 def _pair_kappas(
     patterns: Patterns, metric: Metric, scores: FloatArray
 ) -> Callable[[FloatArray], FloatArray]:
-    """From weights to kappas (replicates, pairs of raters), NaN where a pair has no variation."""
+    """Return a function from weights to kappas (replicates, pairs of raters), NaN if a pair has no
+    variation.
+    """
     pairs = list(combinations(range(patterns.codes.shape[1]), 2))
 
     def kappas(weights: FloatArray) -> FloatArray:
@@ -169,10 +169,10 @@ def fleiss_kappa(
 ) -> Coefficient:
     """Fleiss' kappa, for any number of raters and with gaps.
 
-    (pa - pe) / (1 - pe), where pa is percent agreement with weights w_kl = 1 - d_kl / largest d,
-    pe = sum w_kl p_k p_l, and p_k is the mean over rated units of the share of k in the unit.
-    Source: Fleiss 1971, equations 2 to 7; weights and gaps: Gwet 2014, chapters 2 and 3.
-    Undefined where no unit has two values, or all values are the same.
+    (pa - pe) / (1 - pe), with pa the percent agreement with weights w_kl = 1 - d_kl / largest d, pe = sum
+    w_kl p_k p_l, and p_k is the mean over rated units of the share of k in the unit. Source: Fleiss 1971,
+    equations 2 to 7; weights and gaps: Gwet 2014, chapters 2 and 3. Undefined if no unit has two values, or
+    all values are the same.
     """
     name, metric, scores = weighting(data, weights)
     estimator = Estimator(
@@ -197,11 +197,10 @@ def gwet_ac(
 ) -> Coefficient:
     """Gwet's AC1 (identity weights) or AC2, for any number of raters and with gaps.
 
-    (pa - pe) / (1 - pe), where pa is percent agreement with weights w_kl = 1 - d_kl / largest d,
-    pe = sum w_kl / (q (q - 1)) * sum p_k (1 - p_k) over all q values of the domain, used or not, and p_k is
-    the mean over rated units of the share of k in the unit.
-    Source: Gwet 2008; weights and gaps: Gwet 2014, chapters 2 and 3.
-    Undefined where no unit has two values, or the domain has one value; without variation it is defined.
+    (pa - pe) / (1 - pe), with pa the percent agreement with weights w_kl = 1 - d_kl / largest d, pe = sum
+    w_kl / (q (q - 1)) * sum p_k (1 - p_k) over all q values of the domain, used or not, and p_k is the mean
+    over rated units of the share of k in the unit. Source: Gwet 2008; weights and gaps: Gwet 2014, chapters 2
+    and 3. Undefined if no unit has two values, or the domain has one value; without variation it is defined.
     """
     name, metric, scores = weighting(data, weights)
     estimator = Estimator(
@@ -250,7 +249,7 @@ def _summands(
 ) -> "FloatArray | scipy.sparse.csr_array":
     """(patterns, categories + 3): the share of each category, 1, the mean disagreement of two values, and 1.
 
-    The last two are 0 where the unit has one value only.
+    The last two are 0 for a unit with a single value.
     """
     in_unit = patterns.value_counts() * (1 / patterns.ratings[:, None])
     pairs = patterns.ratings * (patterns.ratings - 1) / 2

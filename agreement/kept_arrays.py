@@ -1,4 +1,4 @@
-"""Arrays that several figures need, kept within a limit of memory."""
+"""A cache of arrays that several statistics need, within a memory limit."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 
 class KeptArrays:
-    """The arrays used last, of at most `most` bytes together. Threads may share it."""
+    """The most recently used arrays, together up to `most` bytes. Safe for several threads."""
 
     def __init__(self, most: int) -> None:
         self._most, self._bytes = most, 0
@@ -18,7 +18,7 @@ class KeptArrays:
         self._lock = Lock()
 
     def find_or_make(self, key: Hashable, make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """Return the array of the key, read-only; an array larger than the limit is made each time."""
+        """Return the array of the key, read-only; an array larger than the limit is computed each time."""
         with self._lock:
             if (found := self._arrays.get(key)) is not None:
                 self._arrays.move_to_end(key)

@@ -237,11 +237,11 @@ class LabelRate:
 def label_rates(
     answers: LabelAnswers, systems: Sequence[str], *, confidence_level: float = 0.95
 ) -> tuple[LabelRate, ...]:
-    """The rate of each label for each system, systems in the order in which they first occur.
+    """The rate of each label for each system, systems in order of first occurrence.
 
-    systems: (units,), the system of each unit. With p the share of a unit's raters who gave the label, the
-    rate is the mean of p over the system's units with an answer. The interval is `ratio_interval`'s over
-    documents. Undefined for a system without answers. ValueError for another number of systems.
+    systems: (units,), the system of each unit. With p the share of a unit's raters with the label, the rate
+    is the mean of p over the system's units with an answer. The interval is `ratio_interval`'s over
+    documents. Undefined for a system without answers. Raises ValueError for another number of systems.
     """
     units = answers.given.shape[1]
     if len(systems) != units:

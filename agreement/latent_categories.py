@@ -32,8 +32,8 @@ _SMOOTHING = 0.01  # of MACE's counts, divided among categories, as in Hovy and 
 class Majority:
     """shares: (units, categories), of a unit's raters; (units,) `categories`, the most frequent ones.
 
-    Of several as frequent the first of the scale stands there, and `tied` says so. NaN shares, and the
-    category -1, where nobody rated.
+    In a tie the first category of the scale is used, and `tied` is True. NaN shares, and the category -1,
+    without ratings.
     """
 
     shares: FloatArray
@@ -43,11 +43,11 @@ class Majority:
 
 @dataclass(frozen=True, eq=False)
 class DawidSkene:
-    """probabilities: (units, categories), of what a unit is, NaN where nobody rated.
+    """probabilities: (units, categories), of a unit's true category, NaN without ratings.
 
-    reason says why they are not to be used; empty where the search for the most likely values ended.
-    shares: (categories,), how frequent they are. confusion: (raters, true category, given category), NaN
-    where a rater has no values. accuracy: (raters,), how often each gives the true category.
+    reason: the reason not to use them; empty if the search for the most likely values ended. shares:
+    (categories,), their frequencies. confusion: (raters, true category, given category), NaN if a rater has
+    no values. accuracy: (raters,), the frequency of the true category for each.
     """
 
     probabilities: FloatArray
@@ -60,11 +60,11 @@ class DawidSkene:
 
 @dataclass(frozen=True, eq=False)
 class Mace:
-    """probabilities: (units, categories), of what a unit is, NaN where nobody rated.
+    """probabilities: (units, categories), of a unit's true category, NaN without ratings.
 
-    reason says why they are not to be used; empty where the search for the most likely values ended.
-    competence: (raters,), how often each knows rather than guesses. guesses: (raters, categories), what each
-    gives when guessing. NaN where a rater has no values.
+    reason: the reason not to use them; empty if the search for the most likely values ended. competence:
+    (raters,), the frequency of knowing instead of guessing. guesses: (raters, categories), the distribution
+    of each rater's guesses. NaN if a rater has no values.
     """
 
     probabilities: FloatArray
@@ -88,7 +88,7 @@ def majority(data: ReliabilityData) -> Majority:
 
 
 def why_not_latent(data: ReliabilityData) -> str:
-    """Return why `dawid_skene` and `mace` cannot estimate raters' errors; empty if they can.
+    """Return the reason why `dawid_skene` and `mace` cannot estimate raters' errors; empty if they can.
 
     They need three raters, and a unit with values of three.
     """
@@ -105,10 +105,10 @@ def dawid_skene(data: ReliabilityData) -> DawidSkene:
     """The model of a confusion matrix for each rater, by maximum likelihood.
 
     p(unit is c) = p_c, p(rater r gives k | c) = e_rck. EM from the shares of raters: each step sets p and e
-    to the expected frequencies, then each unit's probabilities by Bayes' rule. A row that nobody reaches
-    stays evenly spread. Source: Dawid and Skene 1979, Applied Statistics 28, 20-28. With few values for each
-    rater and category the matrices overfit: zeros stay zeros. Raises ValueError where `why_not_latent` gives
-    a reason.
+    to the expected frequencies, then each unit's probabilities by Bayes' rule. A row without expected values
+    remains uniform. Source: Dawid and Skene 1979, Applied Statistics 28, 20-28. With few values for each
+    rater and category the matrices overfit: zeros stay zeros. Raises ValueError if `why_not_latent` gives a
+    reason.
     """
     given = _require_categories(data)
     values = given.by_rater_and_category
@@ -133,10 +133,10 @@ def dawid_skene(data: ReliabilityData) -> DawidSkene:
 def mace(data: ReliabilityData) -> Mace:
     """The model of raters who know a unit's category, or guess without looking at it.
 
-    p(rater r gives k | c) = t_r [k = c] + (1 - t_r) g_rk, all categories being as likely beforehand. EM with
-    counts smoothed by 0.01 / categories, from each rater's agreement with the shares of all. Source: Hovy,
-    Berg-Kirkpatrick, Vaswani and Hovy 2013, Learning Whom to Trust with MACE, NAACL, 1120-1130. Raises
-    ValueError where `why_not_latent` says so.
+    p(rater r gives k | c) = t_r [k = c] + (1 - t_r) g_rk, with all categories equally likely a priori. EM
+    with counts smoothed by 0.01 / categories, from each rater's agreement with the shares of all. Source:
+    Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013, Learning Whom to Trust with MACE, NAACL, 1120-1130. Raises
+    ValueError if `why_not_latent` gives a reason.
     """
     given = _require_categories(data)
     values, categories = given.values_of_raters, given.categories
@@ -154,7 +154,7 @@ def mace(data: ReliabilityData) -> Mace:
         logs = given.sum_by_unit_and_category(right - wrong) + given.sum_by_unit(wrong)[:, None]
         posterior, totals = posterior_of(logs - np.log(categories))
         total = float(totals.sum())
-        # A value is a guess where it is not the category, and now and then where it is.
+        # A value is a guess if it is not the category, and sometimes also if it is.
         knows = competence[:, None] / np.maximum(competence[:, None] + guessed, _SMALLEST)
         known = given.sum_by_rater_and_category(posterior[given.unit, given.code]) * knows
         competence = (known.sum(axis=1) + smoothing) / (values + 2 * smoothing)
@@ -170,9 +170,9 @@ def mace(data: ReliabilityData) -> Mace:
 
 @dataclass(frozen=True, eq=False)
 class _CodedValues:
-    """Values one by one: (values,) rater, unit and code. Nothing is as large as raters times units.
+    """Individual values: (values,) rater, unit and code. No array is as large as raters times units.
 
-    places: of units among all units of the data, of which there are `size`.
+    `places`: positions of units among all units of the data, whose number is `size`.
     """
 
     rater: IntArray
@@ -197,23 +197,23 @@ class _CodedValues:
 
     @property
     def counts(self) -> FloatArray:
-        """(units, categories): how many raters gave each."""
+        """(units, categories): the number of raters with each."""
         return self.sum_by_unit_and_category(np.ones((self.raters, self.categories)))
 
     @property
     def values_of_raters(self) -> IntArray:
-        """(raters,): how many values each has."""
+        """(raters,): the number of values of each."""
         return np.bincount(self.rater, minlength=self.raters)
 
     @property
     def by_rater_and_category(self) -> "scipy.sparse.csr_array":  # quoted, as it would load 14 MB
-        """Sparse (raters times categories, units): 1 where a rater gave a unit a category."""
+        """Sparse (raters times categories, units): 1 if a rater gave a unit a category."""
         place = self.rater * self.categories + self.code, self.unit
         shape = self.raters * self.categories, len(self.places)
         return scipy.sparse.csr_array((np.ones(len(self.code)), place), shape=shape)
 
     def sum_by_rater_and_category(self, of_value: FloatArray) -> FloatArray:
-        """(raters, categories): the sums of what stands for each value."""
+        """(raters, categories): the sums of `of_value`, one number for each value."""
         place = self.rater * self.categories + self.code
         sums = np.bincount(place, of_value, self.raters * self.categories)
         return np.asarray(sums, dtype=float).reshape(self.raters, self.categories)
@@ -231,7 +231,7 @@ class _CodedValues:
         )
 
     def laid_out(self, posterior: FloatArray) -> FloatArray:
-        """What units have, (units, categories), among all units, NaN where nobody rated."""
+        """Results of units, (units, categories), among all units, NaN without ratings."""
         found = np.full((self.size, posterior.shape[1]), np.nan)
         found[self.places] = posterior
         return found
@@ -244,7 +244,7 @@ def _require_categories(data: ReliabilityData) -> _CodedValues:
 
 
 def _normalise(counts: FloatArray) -> FloatArray:
-    """Counts divided by their sum over the last axis, evenly spread where it is 0."""
+    """Counts divided by their sum over the last axis, uniform if the sum is 0."""
     total = counts.sum(axis=-1, keepdims=True)
     even = np.full(counts.shape, 1 / counts.shape[-1])
     return np.asarray(np.divide(counts, total, out=even, where=total > 0))

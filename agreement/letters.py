@@ -1,4 +1,4 @@
-"""Letters for systems that do not surely differ: two systems share a letter unless their pair differs."""
+"""Letters for systems that do not surely differ: two systems share one unless their pair differs."""
 
 from collections.abc import Collection, Iterable, Sequence
 from string import ascii_lowercase
@@ -7,9 +7,9 @@ from string import ascii_lowercase
 def share_letters(systems: Sequence[str], differing: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the letters of each system, such as "ab", from the pairs that surely differ.
 
-    systems: the best first. Each letter is a largest set of systems of which no two differ; a has the best
-    system. Two systems share a letter exactly if their pair does not differ.
-    Source: Piepho 2004, Journal of Computational and Graphical Statistics 13, 456-466 (insert and absorb).
+    systems: the best first. Each of the letters is a largest set of systems of which no two differ; a has the
+    best system. Two systems share one exactly if their pair does not differ. Source: Piepho 2004, Journal of
+    Computational and Graphical Statistics 13, 456-466 (insert and absorb).
     """
     groups: list[frozenset[str]] = [frozenset(systems)] if systems else []
     for pair in differing:

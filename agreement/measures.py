@@ -31,7 +31,7 @@ class PairMeasure:
     ) -> Coefficient:
         """The coefficient of two arrays (units,), NaN for a gap, over the units that have both values.
 
-        With a generator also its interval, by units or, where `documents` (units,) are given, by documents.
+        With a generator also its interval, by units or, if you pass `documents` (units,), by documents.
         """
         return self.of(pair_data(first, second, documents), generator, resampling)
 
@@ -75,7 +75,7 @@ _NOTHING = 1e-20  # a sum of squares of values that are rounded to ten decimals
 
 
 def _all_nan(weights: FloatArray) -> FloatArray:
-    """(replicates,): NaN, where no unit has both values."""
+    """(replicates,): NaN, for data without a unit with both values."""
     return np.full(len(weights), np.nan)
 
 
@@ -96,8 +96,8 @@ def _pearson(patterns: Patterns) -> Statistic:
     return correlations
 
 
-# Ranks and signs are sums of halves, and so exact: what does not vary has a spread of exactly 0. Replicates
-# come last: what is drawn lies in memory like that, and sums over the first axis are several times as fast.
+# Ranks and signs are sums of halves, and so exact: constant values have a spread of exactly 0. Replicates
+# come last: resamples have this memory layout, and sums over the first axis are several times as fast.
 
 
 def _spearman(patterns: Patterns) -> Statistic:
@@ -137,8 +137,8 @@ def _sum(*factors: FloatArray) -> FloatArray:
 def correlations_of_rows(measure: PairMeasure, first: FloatArray, second: FloatArray) -> FloatArray:
     """(rows,): the correlation of each row of two arrays (rows, units), over the units with both values.
 
-    For many short rows, such as resamples of a few systems; needs rows x units x units numbers. NaN where a
-    side does not vary. Raises ValueError for a measure that is not a correlation.
+    For many short rows, such as resamples of a few systems; needs rows x units x units numbers. NaN if a side
+    does not vary. Raises ValueError for a measure that is not a correlation.
     """
     name = measure.estimator.name
     if name not in ("pearson", "spearman", "kendall_tau_b"):
@@ -146,7 +146,7 @@ def correlations_of_rows(measure: PairMeasure, first: FloatArray, second: FloatA
     both = ~np.isnan(first) & ~np.isnan(second)
     sides = [np.where(both, side, np.nan) for side in (first, second)]
     if name != "pearson":
-        # (rows, units, units): the signs of all differences, 0 where either unit has a gap.
+        # (rows, units, units): the signs of all differences, 0 if either unit has a gap.
         signs = [np.nan_to_num(np.sign(side[:, :, None] - side[:, None, :])) for side in sides]
         if name == "kendall_tau_b":
             product, one, other = (
@@ -164,13 +164,13 @@ def correlations_of_rows(measure: PairMeasure, first: FloatArray, second: FloatA
 
 
 def _root_ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """product / sqrt(first * second) within -1 and 1, NaN where one of them is nothing but rounding."""
+    """product / sqrt(first * second) within -1 and 1, NaN if one of them is only rounding."""
     varied = (first > _NOTHING) & (second > _NOTHING)
     return np.asarray(np.clip(divide_where(varied, product, np.sqrt(first) * np.sqrt(second)), -1, 1))
 
 
 def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """product / sqrt(first * second) within -1 and 1, NaN where a side does not vary."""
+    """product / sqrt(first * second) within -1 and 1, NaN if a side does not vary."""
     root = np.sqrt(np.maximum(first, 0)) * np.sqrt(np.maximum(second, 0))
     return np.asarray(np.clip(divide_where((first > 0) & (second > 0), product, root), -1, 1))
 

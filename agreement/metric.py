@@ -1,4 +1,4 @@
-"""How far two values are apart, summed over the pairs of a unit and over pairs expected by chance."""
+"""The distance of two values, summed over the pairs of a unit and over pairs expected by chance."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -23,7 +23,7 @@ def nominal(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def linear(first: FloatArray, second: FloatArray) -> FloatArray:
-    """|c - k|, the values as they are: linear weights."""
+    """|c - k|, of the values themselves: linear weights."""
     return np.asarray(np.abs(first - second))
 
 
@@ -56,16 +56,16 @@ _USUAL_WEIGHTS: dict[MeasurementLevel, Weights] = {
 
 
 def usual_weights(level: MeasurementLevel) -> Weights:
-    """The weights that chance-corrected agreement takes at a level where none are named."""
+    """The default weights of chance-corrected agreement at a level."""
     return _USUAL_WEIGHTS[level]
 
 
 def weighting(data: ReliabilityData, weights: Weights | None) -> tuple[Weights, Metric, FloatArray]:
     """The weights for chance-corrected agreement, their metric, and the scores (categories,) it applies to.
 
-    Where none are named: identity for nominal data, linear for ordinal, quadratic for interval and ratio.
-    Scores are the values themselves, but positions on the scale (0, 1, ...) for ordinal data, whose numbers
-    only order. ValueError for weights of another name.
+    By default: identity for nominal data, linear for ordinal, quadratic for interval and ratio. Scores are
+    the values themselves. For ordinal data, whose numbers only order, they are positions on the scale (0, 1,
+    ...). Raises ValueError for weights of another name.
     """
     chosen = weights or usual_weights(data.measurement_level)
     if chosen not in WEIGHT_METRICS:

@@ -1,8 +1,8 @@
-"""Whether values depend on the order in which raters met the items: on position, and on the item before.
+"""Dependence of values on the order in which raters met the items: on position, and on the previous item.
 
-Raters meet items in an order drawn for each of them, within stretches (the items of a document, or all of a
+Raters meet items in a random order for each rater, within stretches (the items of a document, or all of a
 rater's). Without an order effect every order of a stretch's values was equally likely, which gives the mean
-and the variance of each statistic exactly, whatever the items, the raters and their values are.
+and the variance of each statistic exactly, for any items, raters and values.
 """
 
 from collections.abc import Mapping
@@ -30,9 +30,10 @@ class OrderEffect:
 
 @dataclass(frozen=True)
 class _Stretches:
-    """Values in the order in which they were given, stretch after stretch; stretches of one value are gone.
+    """Values in order of rating, stretch after stretch, without stretches of one value.
 
-    of: (values,): the stretch of each value. sizes: (stretches,). centred: (values,), about each own mean.
+    of: (values,): the stretch of each value. sizes: (stretches,). centred: (values,), about the mean of each
+    stretch.
     """
 
     values: FloatArray
@@ -53,9 +54,9 @@ def position_effect(values: FloatArray, stretches: IntArray, positions: IntArray
 
     values, stretches, positions: (values,). sum x r / sqrt(sum x^2 sum r^2), with x and r the ranks of
     position and value within the stretch, centred and divided by the stretch's size + 1 so that long ones do
-    not rule (van Elteren 1960). Over all orders its mean is 0 and its variance that of sums of products of
-    permuted ranks, sum_b X_b R_b / (k_b - 1) / (sum X sum R). Undefined where no stretch has two values that
-    differ.
+    not dominate (van Elteren 1960). Over all orders its mean is 0. Its variance is the variance of sums of
+    products of permuted ranks, sum_b X_b R_b / (k_b - 1) / (sum X sum R). Undefined if no stretch has two
+    different values.
     """
     found = _stretches(values, stretches, positions)
     place = found.deviations_from_mean(np.arange(len(found.of), dtype=float)) / (found.sizes + 1)[found.of]
@@ -68,13 +69,13 @@ def position_effect(values: FloatArray, stretches: IntArray, positions: IntArray
 
 
 def carry_over(values: FloatArray, stretches: IntArray, positions: IntArray) -> OrderEffect:
-    """By how many points a value follows the one that its rater gave just before, per point of that one.
+    """The change of a value, in points, per point of the rater's previous value.
 
     values, stretches, positions: (values,). The serial correlation of lag 1 within stretches, y centred in
-    each: sum_b (sum_t y_t y_(t+1) + S_b / k_b) / sum_b (k_b - 1) S_b / k_b, S = sum y^2. Centring alone
-    makes the products -S / k on average, which is taken out. Above 0 values follow the one before
-    (assimilation), below 0 they stand off from it (contrast). Mean and variance over all orders: Wald and
-    Wolfowitz 1943 for the products of neighbours. Undefined where no stretch of three values or more varies.
+    each: sum_b (sum_t y_t y_(t+1) + S_b / k_b) / sum_b (k_b - 1) S_b / k_b, S = sum y^2. Centring alone makes
+    the products -S / k on average, which is subtracted. Above 0 values follow the previous one
+    (assimilation), below 0 they move away from it (contrast). Mean and variance over all orders: Wald and
+    Wolfowitz 1943 for the products of neighbours. Undefined if no stretch of three values or more varies.
     Source: Mathur, Baldwin and Cohn 2017, Sequence Effects in Crowdsourced Annotations.
     """
     found = _stretches(values, stretches, positions, fewest=3)

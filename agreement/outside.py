@@ -1,4 +1,4 @@
-"""Whether a new system lies outside the systems with which a judge was calibrated."""
+"""Test whether a new system is outside the range of the systems of a judge's calibration."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,8 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class SystemRange:
-    """A new system's mean beside the means of calibrated systems; `reason` if nothing can be said.
+    """A new system's mean compared with the means of calibrated systems; `reason` if no comparison is
+    possible.
 
     lowest, highest: of the calibrated systems' means. expected_from, expected_to: the 95 % prediction
     interval of one more system's mean. beyond: the share of its units outside the range of the calibrated
@@ -31,7 +32,7 @@ class SystemRange:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the mean lies outside the prediction interval."""
+        """Return True if the mean is outside the prediction interval."""
         if self.mean is None or self.expected_from is None or self.expected_to is None:
             return False
         return not self.expected_from - _TINY <= self.mean <= self.expected_to + _TINY
@@ -40,10 +41,10 @@ class SystemRange:
 def compare_with_systems(
     new: npt.ArrayLike, calibrated: npt.ArrayLike, systems: npt.ArrayLike, *, confidence_level: float = 0.95
 ) -> SystemRange:
-    """Compare a new system's units with those of k calibrated systems.
+    """Compare a new system's units with the units of k calibrated systems.
 
     new: (units,) of the new system. calibrated, systems: (units,), values and any labels of their systems.
-    NaN is left out. The interval is m +- t(k - 1) s sqrt(1 + 1 / k) over the k systems' means; it takes them
+    NaN is excluded. The interval is m +- t(k - 1) s sqrt(1 + 1 / k) over the k systems' means; it treats them
     as a normal sample. Source: Hahn and Meeker 1991, section 4.7. Undefined below three systems.
     """
     own, values = np.asarray(new, dtype=float), np.asarray(calibrated, dtype=float)

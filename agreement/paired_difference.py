@@ -17,10 +17,11 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The first figure minus the second over the same material; without an interval `reason` says why.
+    """The first statistic minus the second over the same material; without an interval `reason` gives the
+    reason.
 
-    size: how many documents (systems) it rests on. p_value: two-sided, for no difference. how: how interval
-    and p value were made.
+    size: the number of documents (systems) it rests on. p_value: two-sided, for no difference. how: the
+    method of interval and p value.
     """
 
     value: float | None
@@ -43,14 +44,14 @@ def difference_of_figures(
     replicates: int = 2000,
     confidence_level: float = 0.95,
 ) -> PairedDifference:
-    """The difference of two figures of weighted documents, each drawing of documents serving both.
+    """The difference of two statistics of weighted documents; each resample of documents serves both.
 
-    figures: from weights (replicates, documents) to values (replicates,), NaN where undefined. The interval
-    holds the middle of the differences' replicates (paired percentile bootstrap); p is the level at which it
-    begins to hold 0, 2 (1 + k) / (replicates + 1) with k the smaller number of replicates on one side of 0.
-    Below 20 documents each is left out in turn instead, with Student's t. Source: Efron and Tibshirani 1993,
-    chapters 11, 13 and 16. Undefined where either figure is; no interval where more replicates are without
-    variation than one tail holds, or where all are the same.
+    figures: from weights (replicates, documents) to values (replicates,), NaN if undefined. The interval
+    contains the middle of the differences' replicates (paired percentile bootstrap); p is the level from
+    which it contains 0: 2 (1 + k) / (replicates + 1) with k the smaller number of replicates on one side of
+    0. Below 20 documents the function leaves out each in turn instead, with Student's t. Source: Efron and
+    Tibshirani 1993, chapters 11, 13 and 16. Undefined if either statistic is. No interval if more replicates
+    are without variation than one tail holds, or if all are the same.
     """
     first, second = (float(each(np.ones((1, size)))[0]) if size else np.nan for each in figures)
     if np.isnan(first) or np.isnan(second):
@@ -112,14 +113,15 @@ _ROUNDING = 1e-9
 def williams_test(first: float, second: float, between: float, size: int) -> tuple[float, float]:
     """Williams' t for equal correlations of two variables with a third, and its two-sided p value.
 
-    first, second: the two correlations with the third variable; between: of the two with each other; size:
-    how many units, 4 or more. With K = 1 - r1^2 - r2^2 - r12^2 + 2 r1 r2 r12 and r = (r1 + r2) / 2,
+    first, second: the two correlations with the third variable; between: the correlation of the two with each
+    other; size: the number of units, 4 or more. With K = 1 - r1^2 - r2^2 - r12^2 + 2 r1 r2 r12 and r = (r1 +
+    r2) / 2,
 
-        t = (r1 - r2) sqrt((n - 1)(1 + r12) / (2 K (n - 1) / (n - 3) + r^2 (1 - r12)^3))
+    t = (r1 - r2) sqrt((n - 1)(1 + r12) / (2 K (n - 1) / (n - 3) + r^2 (1 - r12)^3))
 
     has n - 3 degrees of freedom for normal variables. Source: Williams 1959, Journal of the Royal Statistical
-    Society B 21, 396-399; Steiger 1980, Psychological Bulletin 87, 245-251, equation 7. Raises ValueError
-    where a correlation is not within -1 and 1, or the two variables are the same.
+    Society B 21, 396-399; Steiger 1980, Psychological Bulletin 87, 245-251, equation 7. Raises ValueError if
+    a correlation is not within -1 and 1, or the two variables are the same.
     """
     if size < 4 or not all(abs(each) < 1 - _ROUNDING for each in (first, second, between)):
         raise ValueError("Williams' test needs 4 units or more and correlations between -1 and 1.")
@@ -154,9 +156,9 @@ def difference_of_correlations(
 ) -> PairedDifference:
     """r(first, third) - r(second, third), Pearson's, over the units with all three values.
 
-    first, second, third: (units,), NaN for a gap. p by Williams' test, the interval by Zou. It takes units as
-    independent and nearly normal. Undefined with fewer than 3 units or where a side is constant; no test with
-    fewer than 5, or where a correlation is 1 or -1.
+    first, second, third: (units,), NaN for a gap. p by Williams' test, the interval by Zou. It assumes
+    independent and nearly normal units. Undefined with fewer than 3 units or if a side is constant; no test
+    with fewer than 5, or if a correlation is 1 or -1.
     """
     table = np.round(np.stack([first, second, third]), 10)
     kept = table[:, ~np.isnan(table).any(axis=0)]

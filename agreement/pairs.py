@@ -19,7 +19,7 @@ MEAN = "mean"
 
 @dataclass(frozen=True)
 class ComparedRaters:
-    """A measure between two raters; `first` is "mean" where a rater is compared with the mean."""
+    """A measure between two raters; `first` is "mean" if a rater is compared with the mean."""
 
     first: str
     second: str
@@ -82,7 +82,7 @@ def with_mean(
 
 
 def mean_values(values: FloatArray) -> FloatArray:
-    """(units,): the mean of the values (raters, units) that are there, NaN where there are none."""
+    """(units,): the mean of the available values (raters, units), NaN without any."""
     given = ~np.isnan(values)
     totals = np.sum(values, axis=0, where=given)
     return divide_where(given.any(axis=0), totals, given.sum(axis=0))

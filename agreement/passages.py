@@ -1,6 +1,6 @@
 """Agreement of raters on marked passages: Krippendorff's unitizing alpha, gamma, and F1 of words.
 
-All three compare raters' passages in a text as a whole (a continuum of characters), and pool texts.
+All three compare raters' passages in a whole output (a continuum of characters), and pool outputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,17 +21,17 @@ Span = tuple[int, int]
 """Characters from the first to before the second."""
 
 _BY_DOCUMENTS = Resampling(by="documents")
-_SHIFTS = 4000  # pairs of shifted markings from which gamma takes what chance gives, if texts are few
+_SHIFTS = 4000  # pairs of shifted markings for gamma's expected disorder, if there are few outputs
 _FEWEST, _MOST = 5, 200
 _NOTHING = "No text has passages marked by two raters; ask raters to mark what they base the same values on."
 
 
 @dataclass(frozen=True)
 class MarkedText:
-    """A text of `length` characters with the passages of each rater who marked any in it.
+    """An output of `length` characters with the passages of each rater who marked any in it.
 
-    document: what intervals draw. words: where each word begins and ends. passages: by rater, apart from each
-    other.
+    document: the unit that intervals resample. words: the start and end of each word. passages: by rater,
+    disjoint.
     """
 
     document: str
@@ -51,18 +51,18 @@ def unitizing_alpha(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """Krippendorff's alpha of what is marked and what is not, by characters, over texts with m raters.
+    """Krippendorff's alpha of marked and unmarked characters, over outputs with m raters.
 
-    With l_m and l_g the characters marked and not marked, summed over raters and texts, l = l_m + l_g, o the
-    characters that one rater marked and another did not (each ordered pair of raters, over m - 1), and
-    c = sum over passages of length^2 + l_g, what a passage shares with itself:
+    With l_m and l_g the characters marked and not marked, summed over raters and outputs, l = l_m + l_g, o
+    the characters that one rater marked and another did not (each ordered pair of raters, over m - 1), and c
+    = sum over passages of length^2 + l_g, the share of a passage with itself:
 
-        alpha = 1 - o (l - c / l) / (l_m l_g)
+    alpha = 1 - o (l - c / l) / (l_m l_g)
 
-    A passage is one thing: where passages are long, chance agreement is less sure than of as many single
-    characters. Of passages of one character it is nominal alpha. 1 where the same is marked, 0 for chance.
-    Undefined where no text was marked by two raters, or each of them marked all of it.
-    Source: Krippendorff 2019, Content Analysis, 4th edition, section 12.6.4; Krippendorff, Mathet, Bouvry and
+    A passage is one unit: with long passages, chance agreement is less certain than with the same number of
+    single characters. For passages of one character it is nominal alpha. 1 for identical passages, 0 for
+    chance. Undefined if no output was marked by two raters, or if each of them marked all of it. Source:
+    Krippendorff 2019, Content Analysis, 4th edition, section 12.6.4; Krippendorff, Mathet, Bouvry and
     Widloecher 2016, Quality and Quantity 50, 2347-2364.
     """
 
@@ -90,12 +90,14 @@ def word_f1(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """F1 of the words that two raters marked: 2 both / (one + other), summed over pairs of raters and texts.
+    """F1 of the words that two raters marked:
 
-    A word counts as marked where a passage holds any of its characters. It is not corrected for chance: two
-    raters who mark half of a text each share half of it by luck. Undefined where no word is marked.
-    Source: van Rijsbergen 1979, chapter 7; for annotated passages Hripcsak and Rothschild 2005, JAMIA 12,
-    296-298, who show that it is kappa's limit where what is not marked is very long.
+    2 both / (one + other), summed over pairs of raters and outputs.
+
+    A word counts as marked if a passage contains any of its characters. It is not corrected for chance: two
+    raters who each mark half of an output share half of it by chance. Undefined if no word is marked. Source:
+    van Rijsbergen 1979, chapter 7; for annotated passages Hripcsak and Rothschild 2005, JAMIA 12, 296-298,
+    who show that it is kappa's limit if the unmarked part is very long.
     """
 
     def statistic(sums: FloatArray) -> FloatArray:
@@ -124,12 +126,12 @@ def gamma(
     """1 - observed / expected disorder of the best alignment of two raters' passages, over pairs of raters.
 
     Aligning passages u and v costs ((|start_u - start_v| + |end_u - end_v|) / (length_u + length_v))^2, a
-    passage without a partner costs 1; the best alignment costs least. What chance gives is the mean cost
-    after the passages of one rater are moved round the text by a random distance: only where they stand is
-    left to chance, not how many and how long they are. Sums over pairs (each over m - 1) and texts.
-    Unlike alpha it knows passages: two halves of one are not the whole. Undefined as alpha.
-    Source: Mathet, Widloecher and Metivier 2015, Computational Linguistics 41, 437-479, for two annotators
-    and one category; of more annotators it is the mean over pairs, not their alignment of all at once.
+    passage without a partner costs 1; the best alignment costs least. The expected disorder is the mean cost
+    after the passages of one rater move round the output by a random distance. Only their positions are
+    random, not their number and lengths. Sums over pairs (each over m - 1) and outputs. Unlike alpha it
+    distinguishes passages: two halves of one are not the whole. Undefined as alpha. Source: Mathet,
+    Widloecher and Metivier 2015, Computational Linguistics 41, 437-479, for two annotators and one category;
+    of more annotators it is the mean over pairs, not their joint alignment of all annotators.
     """
     compared = _comparable(texts)
     pairs = sum(len(text.passages) * (len(text.passages) - 1) // 2 for text in compared)
@@ -159,7 +161,7 @@ def best_alignment_cost(first: Sequence[Span], second: Sequence[Span]) -> float:
     one, other = np.array(first, dtype=float), np.array(second, dtype=float)
     apart = np.abs(one[:, None, :] - other[None, :, :]).sum(axis=2)
     lengths = (one[:, 1] - one[:, 0])[:, None] + (other[:, 1] - other[:, 0])[None, :]
-    # A pair saves what two passages without a partner cost; one that saves nothing stays apart.
+    # A pair saves the cost of two passages without a partner; a pair that saves nothing is not aligned.
     saved = np.maximum(2 - (apart / lengths) ** 2, 0)
     rows, columns = scipy.optimize.linear_sum_assignment(saved, maximize=True)
     return float(len(first) + len(second) - saved[rows, columns].sum())
@@ -212,7 +214,7 @@ def _gamma_sums(text: MarkedText, drawn: np.random.Generator, shifts: int) -> tu
 
 
 def _shift(passages: Sequence[Span], length: int, by: int) -> list[Span]:
-    """Passages moved to the right; one that would begin behind the end is moved back by the length."""
+    """Passages moved to the right; a passage that would start behind the end moves back by the length."""
     return [((start + by) % length, (start + by) % length + end - start) for start, end in passages]
 
 
@@ -238,7 +240,7 @@ def _pool(
     resampling: Resampling | None,
     least: float = -1.0,
 ) -> Coefficient:
-    """A coefficient of sums over texts (texts, terms), with an interval by drawing documents (or texts)."""
+    """A coefficient of sums (outputs, terms), with an interval that resamples documents (or outputs)."""
     plan, compared = resampling or _BY_DOCUMENTS, _comparable(texts)
     made = partial(Coefficient, named.name, named.label, counts=_count(texts), source=named.source)
     value = float(statistic(sums.sum(axis=0)[None])[0]) if compared else np.nan
@@ -259,7 +261,7 @@ def _pool(
 
 
 def _resample_sums(texts: Sequence[MarkedText], sums: FloatArray, plan: Resampling) -> Iterator[FloatArray]:
-    """Yield the sums of each document (of each text)."""
+    """Yield the sums of each document (of each output)."""
     if plan.by == "units":
         yield from sums
         return

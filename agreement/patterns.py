@@ -17,9 +17,8 @@ _TABULATED = 4  # possible keys for each one that is there: up to these counting
 class Patterns:
     """The distinct columns of a table of ratings.
 
-    codes: (patterns, raters), positions in the value domain, its length for a gap.
-    unit_counts: (patterns,), how many units show each pattern.
-    of_unit: (units,), the pattern of each unit.
+    codes: (patterns, raters), positions in the value domain, its length for a gap. unit_counts: (patterns,),
+    the number of units with each pattern. of_unit: (units,), the pattern of each unit.
     """
 
     codes: IntArray
@@ -29,11 +28,14 @@ class Patterns:
 
     @property
     def ratings(self) -> FloatArray:
-        """(patterns,): how many values a unit with this pattern has."""
+        """(patterns,): the number of values of a unit with this pattern."""
         return np.asarray(np.sum(self.codes < len(self.value_domain), axis=1), dtype=float)
 
     def value_counts(self) -> "FloatArray | scipy.sparse.csr_array":
-        """(patterns, categories): how often each category occurs in each pattern; sparse if large."""
+        """(patterns, categories):
+
+        the number of times each category occurs in each pattern; sparse if large.
+        """
         return self._table(*np.nonzero(self.codes < len(self.value_domain)))
 
     def values_of(self, rater: int) -> "FloatArray | scipy.sparse.csr_array":
@@ -66,7 +68,7 @@ def ranks_of_values(counts: FloatArray, axis: int) -> FloatArray:
 
 
 def by_rater(data: ReliabilityData, *, least_ratings: int = 1) -> Patterns:
-    """The distinct columns among units with enough ratings, raters told apart."""
+    """The distinct columns among units with enough ratings, with raters distinguished."""
     return data.once(("by_rater", least_ratings), lambda: _by_rater(data, least_ratings))
 
 
@@ -76,9 +78,9 @@ def _by_rater(data: ReliabilityData, least_ratings: int) -> Patterns:
 
 
 def by_value(data: ReliabilityData, *, least_ratings: int = 2, keep_unused: bool = False) -> Patterns:
-    """The distinct sets of values among units with enough ratings, raters not told apart.
+    """The distinct sets of values among units with enough ratings, raters not distinguished.
 
-    3 raters on 5 points make at most 35. Categories that nobody used are dropped from the value domain unless
+    3 raters on 5 points make up to 35. Unused categories are dropped from the value domain unless
     `keep_unused`.
     """
     key = ("by_value", least_ratings, keep_unused)
@@ -121,7 +123,7 @@ def _keys(codes: npt.NDArray[np.integer], radix: int) -> IntArray:
 
 
 def _distinct(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """For each distinct key a place where it stands; the distinct key of each place; how often it occurs."""
+    """For each distinct key one position; the distinct key of each position; the number of occurrences."""
     if not len(keys) or keys.max() >= _TABULATED * len(keys):
         _, first, of_unit, counts = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True

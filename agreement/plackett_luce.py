@@ -36,7 +36,7 @@ class RankedSystem:
 
 @dataclass(frozen=True)
 class RankingStrengths:
-    """Systems by strength, the strongest first; without estimates `reason` says why.
+    """Systems by strength, the strongest first; without estimates `reason` gives the reason.
 
     documents: the number with rankings. differences: of every pair, in strength.
     """

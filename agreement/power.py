@@ -1,4 +1,4 @@
-"""How many documents a paired comparison needs, from the spread of differences between documents."""
+"""The number of documents for a paired comparison, from the spread of differences between documents."""
 
 import numpy as np
 import scipy

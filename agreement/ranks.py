@@ -18,7 +18,7 @@ class ComparedPair(Protocol):
 
     @property
     def first(self) -> str:
-        """The system from whose mean the other's is taken."""
+        """The system from whose mean the other's is subtracted."""
 
     @property
     def second(self) -> str:
@@ -26,7 +26,7 @@ class ComparedPair(Protocol):
 
     @property
     def simultaneous_low(self) -> float | None:
-        """The lower end, None where there is no interval."""
+        """The lower end, None without an interval."""
 
     @property
     def simultaneous_high(self) -> float | None:
@@ -46,9 +46,9 @@ def rank_sets(systems: Sequence[str], differences: Iterable[ComparedPair]) -> tu
     """For each system the ranks it may have, by inverting the simultaneous intervals of all pairs.
 
     1 + the number of systems that are surely better, to K - the number surely worse, "surely" being a
-    simultaneous interval without 0. Pairs without an interval tell nothing. Every true rank lies in its set
-    with the confidence level of the intervals. Source: Chatzi and others 2024, Prediction-Powered Ranking of
-    Large Language Models, algorithm 1.
+    simultaneous interval without 0. Pairs without an interval give no information. Every true rank is in its
+    set with the confidence level of the intervals. Source: Chatzi and others 2024, Prediction-Powered Ranking
+    of Large Language Models, algorithm 1.
     """
     better: dict[str, int] = dict.fromkeys(systems, 0)
     worse: dict[str, int] = dict.fromkeys(systems, 0)
@@ -82,7 +82,7 @@ def why_no_strengths(beaten: FloatArray, systems: Sequence[str]) -> str:
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
-    """(tests,): adjusted p values, max over the smaller ones of (m - i + 1) p_(i), at most 1.
+    """(tests,): adjusted p values, max over the smaller ones of (m - i + 1) p_(i), cut at 1.
 
     Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
     """
@@ -95,6 +95,6 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
 
 
 def holm_by_key(p_values: Mapping[Key, float | None]) -> dict[Key, float]:
-    """Return the adjusted p values by the same keys; a test without a p value (None) is left out."""
+    """Return the adjusted p values by the same keys; a test without a p value (None) is excluded."""
     given = {key: p_value for key, p_value in p_values.items() if p_value is not None}
     return dict(zip(given, holm(list(given.values())).tolist(), strict=True))

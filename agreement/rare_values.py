@@ -14,11 +14,13 @@ from agreement.patterns import Patterns
 LARGEST_MODAL_SHARE = 0.8
 """The share of one value above which intervals that only draw what is in the sample are too short."""
 _BLOCK = 2**20  # numbers held at a time
-_SHAPES_ADD_UP_TO = 1.0  # what is added counts as one unit
+_SHAPES_ADD_UP_TO = 1.0  # the addition counts as one unit
 
 
 def modal_share(data: ReliabilityData) -> float:
-    """The share of the most frequent value among those of units with two values or more; 0 without any."""
+    """The share of the most frequent value among the values of units with two values or more; 0 without
+    any.
+    """
     return data.once("modal share", lambda: float(modal_shares_of_parts(data, UnitParts.whole(data))[0]))
 
 
@@ -39,13 +41,14 @@ def smoothed_interval(
     resampling: Resampling,
     least_ratings: int = 2,
 ) -> Interval:
-    """Quantiles of a coefficient under the Bayesian bootstrap with one unit more, spread over what may lack.
+    """Quantiles of a coefficient under the Bayesian bootstrap with one unit more, spread over possibly
+    missing values.
 
     Each unit (document) has a weight from an exponential distribution (Rubin 1981, Annals of Statistics 9,
-    130-134). The unit more is divided evenly: for every used value but the most frequent, a unit on which
-    all raters gave it and a unit on which one did and the others gave the most frequent one; their weights
-    are gamma. So a rare value may be agreed upon or not, whatever the sample happens to say. The sample's own
-    `value` is always inside. Needs two used values. least_ratings: of the units that `patterns_of` takes.
+    130-134). The unit more is divided evenly: for every used value but the most frequent, a unit on which all
+    raters gave it and a unit on which one did and the others gave the most frequent one; their weights are
+    gamma. So raters may agree on a rare value or not, independent of the sample. The sample's own `value` is
+    always inside. Needs two used values. least_ratings: of the units that `patterns_of` uses.
     """
     added = _rare_units(data)
     patterns = patterns_of(_with_units(data, added))

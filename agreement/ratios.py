@@ -18,10 +18,10 @@ def ratio_interval(
     """The interval of F = sum hits / sum sizes, both (documents,), hits <= sizes; or None and the reason.
 
     Wilson's (1927) with Student's t for z, and sum sizes / deff for n: deff is the variance of F over
-    documents (linearised, D / (D - 1) sum (hits - F sizes)^2 / (sum sizes)^2) over that of independent
-    things, F (1 - F) / sum sizes; 1 if F is 0 or 1. Degrees of freedom: documents with a size, minus 1.
-    Resampled documents cover .81 to .94 instead of .95 for a rare category. Source: Korn and Graubard 1998,
-    Survey Methodology 24, 193-201, for deff and t. None with fewer than two such documents.
+    documents (linearised, D / (D - 1) sum (hits - F sizes)^2 / (sum sizes)^2) over the variance for
+    independent items, F (1 - F) / sum sizes; 1 if F is 0 or 1. Degrees of freedom: documents with a size,
+    minus 1. Resampled documents cover .81 to .94 instead of .95 for a rare category. Source: Korn and
+    Graubard 1998, Survey Methodology 24, 193-201, for deff and t. None with fewer than two such documents.
     """
     return mean_ratio_interval(hits[:, None], sizes[:, None], confidence_level)
 

@@ -79,7 +79,7 @@ _VARIED = (
 
 @dataclass(frozen=True)
 class Advice:
-    """What follows from a measurement level: the weights of disagreements, and which coefficients exist."""
+    """The consequences of a measurement level: the weights of disagreements, and the defined coefficients."""
 
     level: MeasurementLevel
     weights: str
@@ -89,7 +89,7 @@ class Advice:
 
 @cache
 def advice(level: MeasurementLevel | str) -> Advice:
-    """Return which coefficients are defined at a level, by their labels, and which are not."""
+    """Return the coefficients that are defined at a level, by their labels, and the undefined ones."""
     level = MeasurementLevel(level)
     data = ReliabilityData(_VARIED, measurement_level=level, value_domain=(1, 2, 3))
     found = [coefficient(data) for coefficient in COEFFICIENTS.values()]

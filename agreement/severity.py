@@ -24,18 +24,18 @@ SAME_SHARE = 0.01
 SHOWN = 0.005
 """The least difference that two decimals show."""
 _STEPS = 500
-_CLOSE = 1e-6  # of log-likelihoods that tell nothing apart
+_CLOSE = 1e-6  # differences of log-likelihoods that distinguish nothing
 MOST_POINTS = 11
 """Points of a scale up to which each has a threshold of its own."""
 
 
 @dataclass(frozen=True)
 class RaterSeverity:
-    """A rater: how many values, their mean, and how severe the rater is.
+    """A rater: the number of values, their mean, and the rater's severity.
 
     severity: in logits, 0 being the raters' mean. fair_mean: the mean that the rater would give to all units.
-    infit, outfit: mean squares of residuals, 1 as the model has it, above it where the rater is less regular.
-    adjusted_p_value: that infit is 1, see `severity_misfit`; None where it is not tested (`NO_VARIANCE`).
+    infit, outfit: mean squares of residuals, 1 under the model, larger if the rater is less regular.
+    adjusted_p_value: that infit is 1, see `severity_misfit`; None if it is not tested (`NO_VARIANCE`).
     """
 
     rater: str
@@ -52,8 +52,8 @@ class RaterSeverity:
 class FairAverage:
     """A system: the mean of its items, and the mean with raters of average severity, each with its rank.
 
-    expected: what the model predicts of the mean by the same raters. adjusted_p_value: that both are one, see
-    `severity_misfit`; None where it is not tested (`NO_VARIANCE`).
+    expected: the model's prediction of the mean by the same raters. adjusted_p_value: that both are equal,
+    see `severity_misfit`; None if it is not tested (`NO_VARIANCE`).
     """
 
     system: str
@@ -68,12 +68,12 @@ class FairAverage:
 
 @dataclass(frozen=True)
 class Severity:
-    """raters and systems by the model; without them `reason` says why.
+    """raters and systems by the model; without them `reason` gives the reason.
 
     spread: the standard deviation of units within a system, in logits, None with a reason. same_raters: if
     the raters' shares of any two systems' values differ by less than 1 % in total variation (half the sum of
-    absolute differences), so that plain means are fair. share_rated: of all units and raters, those with a
-    value.
+    absolute differences), so that plain means are fair. share_rated: the share of pairs of unit and rater
+    with a value.
     """
 
     raters: tuple[RaterSeverity, ...]
@@ -97,7 +97,7 @@ class Severity:
         return min((each for each in found if each is not None), default=None)
 
     def finds_misfit(self, significance_level: float = 0.05) -> bool:
-        """Return whether a significant difference also shows at two decimals."""
+        """Return True if a significant difference also shows at two decimals."""
         found = [(each.adjusted_p_value, each.mean - each.expected) for each in self.systems]
         found += [(each.adjusted_p_value, each.infit - 1) for each in self.raters]
         return any(
@@ -107,7 +107,7 @@ class Severity:
 
 
 def why_not_severity(values: FloatArray, points: Sequence[float], documents: npt.NDArray[Any]) -> str:
-    """Return why `rater_severity` cannot fit values (raters, units); empty if it can.
+    """Return the reason why `rater_severity` cannot fit values (raters, units); empty if it can.
 
     points: of the scale. documents: (units,), any labels.
     """
@@ -136,17 +136,17 @@ def rater_severity(
 ) -> Severity:
     """The rating scale model with raters as a facet, from values (raters, units), NaN for gaps.
 
-        ln P(point k) / P(point k - 1) = unit - severity of the rater - threshold k
+    ln P(point k) / P(point k - 1) = unit - severity of the rater - threshold k
 
-    A unit (systems, documents: (units,), whose text it is) is normal around the mean of its system with one
-    standard deviation, and is integrated out (21 points of Gauss and Hermite), so that few raters for a unit
-    do not bias the rest. Severities and thresholds have the mean 0 and, so that none is infinite, the penalty
-    `penalty` / 2 times their square. Units of one document are not independent: variances are the sandwich's,
-    summed within documents, with t. Residuals are of each value from what the other raters of its unit
-    predict. A standard deviation at an end of what is searched (e^-5 and e^3) is held there, without a
-    variance. Without values where the search does not end. Sources: Linacre 1989, Many-Facet Rasch
+    A unit (systems, documents: (units,), the source of its output) is normal around the mean of its system
+    with one standard deviation, and is integrated out (21 points of Gauss and Hermite), so that few raters
+    for a unit do not bias the rest. Severities and thresholds have the mean 0 and, so that none is infinite,
+    the penalty `penalty` / 2 times their square. Units of one document are not independent: variances are the
+    sandwich's, summed within documents, with t. Residuals compare each value with the prediction from the
+    other raters of its unit. A standard deviation at an end of the search range (e^-5 and e^3) is fixed
+    there, without a variance. No values if the search does not end. Sources: Linacre 1989, Many-Facet Rasch
     Measurement; Andrich 1978, Psychometrika 43, 561-573; Bock and Aitkin 1981, Psychometrika 46, 443-459;
-    Wright and Masters 1982 for infit and outfit. Raises ValueError where `why_not_severity` gives a reason.
+    Wright and Masters 1982 for infit and outfit. Raises ValueError if `why_not_severity` gives a reason.
     """
     if reason := why_not_severity(values, points, documents):
         raise ValueError(reason)
@@ -172,7 +172,7 @@ def _variations(shares: FloatArray) -> Iterator[float]:
 
 
 def fit_severities(rated: RatedPoints, penalty: float, confidence_level: float) -> "SeverityFit | None":
-    """Return the model at the top of its penalised likelihood, None where the search does not end."""
+    """Return the model at the maximum of its penalised likelihood, None if the search does not end."""
     likelihood = SeverityLikelihood(rated, penalty)
     found = _search(likelihood)
     return SeverityFit(likelihood, found, confidence_level) if found.success else None
@@ -190,7 +190,9 @@ def _search(likelihood: SeverityLikelihood) -> "scipy.optimize.OptimizeResult": 
 
 
 class SeverityFit:
-    """Parameters at the top of the penalised likelihood, their covariance, and intervals of what follows."""
+    """Parameters at the maximum of the penalised likelihood, their covariance, and intervals of derived
+    values.
+    """
 
     def __init__(
         self, likelihood: SeverityLikelihood, found: "scipy.optimize.OptimizeResult", confidence_level: float

@@ -1,4 +1,4 @@
-"""The marginal likelihood of the rating scale model with raters, and what follows from its parameters."""
+"""The marginal likelihood of the rating scale model with raters, and its derived statistics."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from agreement.latent_categories import posterior_of
 
 @dataclass(frozen=True, eq=False)
 class RatedPoints:
-    """Values one by one, by unit: (values,) rater, unit and point as indices; systems and documents of units.
+    """Individual values, by unit: (values,) rater, unit and point as indices; systems and documents of units.
 
-    rater_indices: (raters,), those with values, as indices into all.
+    rater_indices: (raters,), the raters with values, as indices into all.
     """
 
     rater: IntArray
@@ -33,7 +33,7 @@ class RatedPoints:
     def of(
         cls, values: FloatArray, points: Sequence[float], systems: Sequence[str], documents: npt.NDArray[Any]
     ) -> "RatedPoints":
-        """From values (raters, units), NaN for gaps; raters and units without any are left out."""
+        """From values (raters, units), NaN for gaps; raters and units without values are excluded."""
         kept = ~np.isnan(values).all(axis=0)
         raters = np.flatnonzero(~np.isnan(values).all(axis=1))
         table = values[raters][:, kept]
@@ -53,7 +53,7 @@ class RatedPoints:
 
     @property
     def number_of_documents(self) -> int:
-        """How many documents have values."""
+        """The number of documents with values."""
         return int(self.document_of_unit.max()) + 1
 
     def means_of_systems(self) -> FloatArray:
@@ -81,9 +81,10 @@ _BLOCK = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some patterns. cells: sparse (patterns, cells), 1 where a pattern has a cell's value.
+    """Some patterns. cells: sparse (patterns, cells), 1 if a pattern has a cell's value.
 
-    times: (patterns,), how many units have it; documents: sparse (patterns, documents), of which document.
+    times: (patterns,), the number of units with it; documents: sparse (patterns, documents), the same number
+    by document.
     """
 
     cells: Any
@@ -132,7 +133,7 @@ class RatedPatterns:
             yield Block(cells[rows], times[rows], of_document[rows], rated.system_of_unit[chosen[rows]])
 
     def _distinct(self) -> tuple[IntArray, IntArray, IntArray]:
-        """A unit of each pattern, the pattern of each unit, and how many units each has."""
+        """A unit of each pattern, the pattern of each unit, and the number of units of each pattern."""
         rated = self._rated
         table = np.full((len(rated.system_of_unit), 1 + len(rated.rater_indices)), -1, dtype=np.int16)
         table[:, 0] = rated.system_of_unit
@@ -167,7 +168,7 @@ class SeverityLikelihood:
 
     @property
     def start(self) -> FloatArray:
-        """Where the search begins: everything alike."""
+        """The start of the search: all parameters alike."""
         return np.zeros(sum(self._sizes) + 1)
 
     @property
@@ -191,7 +192,7 @@ class SeverityLikelihood:
         return self._means(parameters, float(self._parts(parameters)[1].mean()))
 
     def with_slopes(self, function: Callable[[FloatArray], FloatArray], parameters: FloatArray) -> Slopes:
-        """What the function gives, (n,), and its derivatives (n, parameters)."""
+        """The function's values, (n,), and their derivatives (n, parameters)."""
         steps = _STEP * np.eye(len(parameters))
         slopes = [(function(parameters + h) - function(parameters - h)) / (2 * _STEP) for h in steps]
         return function(parameters), np.stack(slopes, axis=1)
@@ -226,7 +227,10 @@ class SeverityLikelihood:
         return sums
 
     def fit_of_raters(self, parameters: FloatArray) -> Slopes:
-        """(raters,) infit and outfit: of each value from what the other raters of its unit predict."""
+        """(raters,) infit and outfit:
+
+        of each value against the prediction from the other raters of its unit.
+        """
         size = self._sizes[1]
         squares, variances, ratios, values = np.zeros((4, size))
         for block, row, rater, square, variance in self._squares(parameters):
@@ -285,7 +289,9 @@ class SeverityLikelihood:
         return np.asarray(_shares_at(located, thresholds) @ self.rated.points @ self._weights)
 
     def _shares(self, parameters: FloatArray) -> Slopes:
-        """(pairs, nodes, points) probabilities, and (cells, nodes) logarithms of those of a cell's point."""
+        """(pairs, nodes, points) probabilities, and (cells, nodes) logarithms of the probabilities of a
+        cell's point.
+        """
         systems, raters, thresholds, spread = self._parts(parameters)
         patterns = self._patterns
         located = systems[patterns.system_of_pair] - raters[patterns.rater_of_pair]
@@ -338,7 +344,7 @@ class SeverityLikelihood:
         return scores
 
     def _residuals(self, shares: FloatArray) -> FloatArray:
-        """(cells, nodes): how many points a cell's value lies above what is expected."""
+        """(cells, nodes): the difference, in points, of a cell's value from its expectation."""
         expected = shares @ np.arange(shares.shape[2])
         return np.asarray(self._patterns.code_of_cell[:, None] - expected[self._patterns.pair_of_cell])
 

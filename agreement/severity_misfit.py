@@ -17,7 +17,7 @@ _LEAST_ERROR = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class SeverityMisfit:
-    """expected_means: (systems,), what the model predicts from the raters who rated each unit.
+    """expected_means: (systems,), the model's prediction from the raters of each unit.
 
     p_values, adjusted: (systems + raters,), of systems' means and raters' infit, and by Holm over all; None
     for `NO_VARIANCE`.
@@ -31,11 +31,11 @@ class SeverityMisfit:
 def severity_misfit(
     likelihood: SeverityLikelihood, parameters: FloatArray, inverse: FloatArray
 ) -> SeverityMisfit:
-    """Test what the fitted model predicts against the values, systems by means and raters by infit.
+    """Test the fitted model's predictions against the values, systems by means and raters by infit.
 
-    inverse: (parameters, parameters), of the loss's curvature, 0 where a parameter is held. A sum over
-    documents of values minus predictions has the mean 0 if the model holds. Its variance is that of the parts
-    of documents, each with the part that it has in the parameters; p by Student's t, with documents minus one
+    inverse: (parameters, parameters), of the loss's curvature, 0 if a parameter is fixed. A sum over
+    documents of values minus predictions has the mean 0 if the model holds. Its variance is the variance of
+    the parts of documents, each with its part in the parameters; p by Student's t, with documents minus one
     degrees of freedom. No p value if the error is below 1e-4 of the largest error with known parameters, or
     of one standard deviation of the values in each document: both value and error are then numerical noise.
     Sources: Hausman 1978, Econometrica 46, 1251-1271, for two estimates of one mean; Newey 1985, Econometrica

@@ -34,9 +34,9 @@ class MarkedSpan:
 
 @dataclass(frozen=True)
 class SpannedText:
-    """A text of `length` characters with the spans of each rater who answered; no spans is an answer, too.
+    """An output of `length` characters with the spans of each rater who answered; no spans is an answer, too.
 
-    document: what intervals resample. Raises ValueError for a span that leaves the text.
+    document: the unit that intervals resample. Raises ValueError for a span that leaves the output.
     """
 
     document: str
@@ -93,14 +93,14 @@ def span_overlaps(texts: Sequence[SpannedText]) -> tuple[SpanOverlap, ...]:
 
 
 def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> Coefficient:
-    """The mean over pairs of raters of F1 by characters, 2 credit / (one + other), texts pooled.
+    """The mean over pairs of raters of F1 by characters, 2 credit / (one + other), with outputs pooled.
 
-    A character counts as shared if both raters marked it: 1 if they gave it a severity in common, 1/2 if
-    not. Categories do not count. Overlapping spans of one rater mark a character once, a point marks the
-    character at its start. A pair of raters who marked nothing has an F1 of 1. F1 is not corrected for
-    chance. The interval is `mean_ratio_interval`'s over documents. Source: Blain and others 2023, Findings of
-    the WMT 2023 shared task on quality estimation, 629-653: its script task2_evaluate.py pools segments, too.
-    Undefined if no text has answers of two raters.
+    A character counts as shared if both raters marked it: 1 if they gave it a severity in common, 1/2 if not.
+    Categories do not count. Overlapping spans of one rater mark a character once, a point marks the character
+    at its start. A pair of raters who marked nothing has an F1 of 1. F1 is not corrected for chance. The
+    interval is `mean_ratio_interval`'s over documents. Source: Blain and others 2023, Findings of the WMT
+    2023 shared task on quality estimation, 629-653: its script task2_evaluate.py pools segments, too.
+    Undefined if no output has answers of two raters.
     """
     pairs, sums = _sums_by_text(texts)
     documents = _documents(texts)
@@ -122,7 +122,10 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
 
 
 def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], FloatArray]:
-    """The pairs of raters, and (texts, pairs, 4): credit, characters of one and other, 1 if both answered."""
+    """The pairs of raters, and (outputs, pairs, 4):
+
+    credit, characters of one and other, 1 if both answered.
+    """
     names = sorted({rater for text in texts for rater in text.spans})
     together = {pair for text in texts for pair in combinations(sorted(text.spans), 2)}
     pairs = [pair for pair in combinations(names, 2) if pair in together]
@@ -154,7 +157,7 @@ def _documents(texts: Sequence[SpannedText]) -> IntArray:
 
 
 def _counts(texts: Sequence[SpannedText]) -> Counts:
-    """A unit is a text; a rating is the list of spans that a rater marked in it, even if empty."""
+    """A unit is an output; a rating is the list of spans that a rater marked in it, even if empty."""
     answers = [len(text.spans) for text in texts]
     pairable = [number for number in answers if number >= 2]
     return Counts(
@@ -191,11 +194,12 @@ class SpanWeights:
 def mqm_scores(
     texts: Sequence[SpannedText], weights: SpanWeights, *, per_1000_characters: bool = False
 ) -> FloatArray:
-    """(raters, texts): sums of the weights of a rater's spans in a text, NaN if the rater did not answer.
+    """(raters, outputs): sums of the weights of a rater's spans in an output, NaN if the rater did not
+    answer.
 
     Lower is better. Raters are in alphabetical order. Scores are by segment, like published ones;
-    per_1000_characters divides by the length, and is NaN for a text without characters.
-    Source: Freitag and others 2021, TACL 9, 1460-1474.
+    per_1000_characters divides by the length, and is NaN for an output without characters. Source: Freitag
+    and others 2021, TACL 9, 1460-1474.
     """
     scores = _by_rater(texts, lambda spans: sum(weights.of_span(span) for span in spans))
     if per_1000_characters:
@@ -214,7 +218,7 @@ def mqm_alpha(
 ) -> Coefficient:
     """The interval `krippendorff_alpha` of `mqm_scores`; the interval resamples documents.
 
-    Undefined if no text has answers of two raters, or if all scores are the same.
+    Undefined if no output has answers of two raters, or if all scores are the same.
     """
     scores = mqm_scores(texts, weights, per_1000_characters=per_1000_characters)
     return _interval_alpha(texts, scores, substream(generator, "mqm"), resampling)
@@ -227,7 +231,7 @@ def alpha_by_category(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> dict[str, Coefficient]:
-    """The interval alpha of each category's number of spans in a text; undefined as `mqm_alpha`."""
+    """The interval alpha of each category's number of spans in an output; undefined as `mqm_alpha`."""
     found = {}
     for category in categories:
         numbers = _by_rater(texts, partial(_count_spans, category=category))
@@ -247,12 +251,12 @@ def unitizing_alpha_by_category(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> dict[str, Coefficient]:
-    """`unitizing_alpha` of the spans of one category at a time, whatever their severity.
+    """`unitizing_alpha` of the spans of one category at a time, independent of their severity.
 
     A rater who answered without such a span marked nothing, and counts. Overlapping spans of a rater are one;
-    points have no characters and do not count. Each category is compared with the rest of the text: this is
-    not the coefficient of several categories at once in Krippendorff and others 2016.
-    Undefined as `unitizing_alpha`, and if the category was never marked.
+    points have no characters and do not count. Each category is compared with the rest of the output: this is
+    not the joint coefficient of several categories in Krippendorff and others 2016. Undefined as
+    `unitizing_alpha`, and if the category was never marked.
     """
     found = {}
     for category in categories:
@@ -268,7 +272,7 @@ def unitizing_alpha_by_category(
 
 
 def _by_rater(texts: Sequence[SpannedText], statistic: Callable[[Sequence[MarkedSpan]], float]) -> FloatArray:
-    """(raters, texts): a number of each rater's spans, NaN if the rater did not answer."""
+    """(raters, outputs): a number of each rater's spans, NaN if the rater did not answer."""
     names = sorted({rater for text in texts for rater in text.spans})
     table = np.full((len(names), len(texts)), np.nan)
     for row, name in zip(table, names, strict=True):

@@ -38,7 +38,7 @@ class PanelOffset:
 
     @property
     def is_known(self) -> bool:
-        """Whether means can be compared with those of other panels."""
+        """Return True if means can be compared with the means of other panels."""
         return self.value is not None and self.reach is not None
 
 
@@ -74,14 +74,14 @@ def compare_panels(
     """Return the systems, the highest mean first, with ranks and groups over all pairs.
 
     scores: (documents, systems), NaN for gaps. panels: (systems,), positions in `offsets`, whose first is 0.
-    A mean is that of its panel minus the offset; half its interval is the root of the squares of the t
-    interval's half and of the offset's reach. Scores of `corrected` systems may lie beyond the scale, so
-    their intervals are not cut to it. Pairs are compared by document (`system_differences`), or as `within`
-    has them for pairs of one panel. Between two panels the squared errors of both offsets add to the
-    variance, an error being the reach / 1.96; within a panel they cancel.
-    Letters join pairs with an adjusted p above 1 - confidence_level (Holm over all pairs), ranks invert
-    Bonferroni's intervals. Sources: Student 1908; Holm 1979; Chatzi and others 2024; Piepho 2004; Kolen and
-    Brennan 2014, section 8.2, for common items that link two panels.
+    A mean is the panel's mean minus the offset; half its interval is the root of the squares of the t
+    interval's half and of the offset's reach. Scores of `corrected` systems may be beyond the scale, so their
+    intervals are not cut to it. Pairs are compared by document (`system_differences`), or by `within` for
+    pairs of one panel. Between two panels the squared errors of both offsets add to the variance, an error
+    being the reach / 1.96; within a panel they cancel. Letters join pairs with an adjusted p above 1 -
+    confidence_level (Holm over all pairs), ranks invert Bonferroni's intervals. Sources: Student 1908; Holm
+    1979; Chatzi and others 2024; Piepho 2004; Kolen and Brennan 2014, section 8.2, for common items that link
+    two panels.
     """
     means = [
         panel_mean(

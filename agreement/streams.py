@@ -1,4 +1,4 @@
-"""The one place where random numbers begin: a stream for each figure, named by what the figure is."""
+"""The only source of random numbers: a stream for each statistic, identified by the statistic's name."""
 
 import hashlib
 import random
@@ -10,11 +10,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Stream:
-    """Random numbers that follow from a seed and a name alone, not from what was drawn before.
+    """Random numbers that follow from a seed and a name alone, independent of earlier random numbers.
 
-    The name says what the numbers are for: judge or raters, dimension, system, and at last the figure with
-    its parameters, which a coefficient adds by itself. So a figure has the same interval wherever and in
-    whatever company it is computed; names, not keys of a database, make it the same in every installation.
+    The name states the purpose of the numbers: judge or raters, dimension, system, and at last the statistic
+    with its parameters, which a coefficient adds itself. So a statistic has the same interval wherever and
+    with whichever others it is computed. Names, not database keys, make it the same in every installation.
     """
 
     seed: int
@@ -25,7 +25,7 @@ class Stream:
         return Stream(self.seed, (*self.name, *(str(part) for part in parts)))
 
     def beside(self, *parts: object) -> "Stream":
-        """Return the stream of the same seed that several figures share."""
+        """Return the stream of the same seed that several statistics share."""
         return Stream(self.seed).of(*parts)
 
     def generator(self) -> np.random.Generator:
@@ -51,10 +51,10 @@ def substream(randomness: Randomness, *parts: object) -> Randomness: ...
 @overload
 def substream(randomness: Randomness | None, *parts: object) -> Randomness | None: ...
 def substream(randomness: Randomness | None, *parts: object) -> Randomness | None:
-    """Return the stream of one part of a figure; a generator, which has no name, as it is."""
+    """Return the stream of one part of a statistic; a generator, which has no name, is returned unchanged."""
     return randomness.of(*parts) if isinstance(randomness, Stream) else randomness
 
 
 def generator_of(randomness: Randomness, *figure: object) -> np.random.Generator:
-    """Return the generator to draw a figure with."""
+    """Return the generator for the resamples of a statistic."""
     return randomness.of(*figure).generator() if isinstance(randomness, Stream) else randomness

@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 
 def is_studentised(measure: PairMeasure, data: ReliabilityData, found: Coefficient) -> bool:
-    """Return whether it is a correlation of few units, and not -1 or 1, where Fisher's z is infinite."""
+    """Return True if it is a correlation of few units, and not -1 or 1 (at which Fisher's z is infinite)."""
     if found.value is not None and abs(found.value) > 1 - _ROUNDING:
         return False
     few = int(np.sum(data.ratings_per_unit == 2)) <= MOST_LEFT_OUT

@@ -45,8 +45,8 @@ def mean_score(
 ) -> Coefficient:
     """The mean of a system's scores (documents,), NaN for a gap, with a t interval within the scale.
 
-    mean -+ t s / sqrt(n) with n - 1 degrees of freedom, cut to the ends of the scale: no mean lies beyond.
-    texts: N, where the question is about these texts alone; s / sqrt(n) is then times sqrt(1 - n / N), and
+    mean -+ t s / sqrt(n) with n - 1 degrees of freedom, cut to the ends of the scale: no mean is beyond.
+    `texts`: N, if the question is about these outputs alone; s / sqrt(n) is then times sqrt(1 - n / N), and
     with n = N the mean is known. Sources: Student 1908; Cochran 1977, section 2.6.
     """
     found = mean(values)
@@ -97,8 +97,8 @@ def spread_within_units(
 ) -> Coefficient:
     """The mean over units of the standard deviation (divisor m) of the m raters' values (raters, units).
 
-    In points of the scale; 0 is full agreement. Source: Shen and others 2023, table 20. Undefined where no
-    unit has two values; units with fewer are left out.
+    In points of the scale; 0 is full agreement. Source: Shen and others 2023, table 20. Undefined if no unit
+    has two values; units with fewer are excluded.
     """
     summary = _Summary(
         "spread_within_units",
@@ -140,14 +140,14 @@ class _Summary:
         generator: Randomness | None,
         resampling: Resampling | None,
     ) -> Coefficient:
-        """The number, with an interval where a generator is given."""
+        """The statistic, with an interval if you pass a generator."""
         listed = np.asarray(values, dtype=float)
         if listed.ndim != 1:
             raise ValueError(f"A list of values is needed, but its shape is {listed.shape}.")
         given = listed[~np.isnan(listed)]
         enough = len(given) >= self.least
-        # Equal values are interchangeable: far fewer are drawn, and in whatever order they come the interval
-        # is the same. Means of the same ratings added in another order differ behind the twelfth decimal.
+        # Equal values are interchangeable: there are far fewer to resample, and the interval does not depend
+        # on their order. Means of the same ratings, added in another order, differ after the twelfth decimal.
         distinct, counts_of = np.unique(np.round(given, _DECIMALS), return_counts=True)
         weighted = Weighted(
             name=self.name,
@@ -186,14 +186,13 @@ METHOD = "of the logarithm, by kurtosis"
 def deviation_interval(
     values: FloatArray, confidence_level: float = 0.95
 ) -> tuple[Interval | None, str | None]:
-    """The interval of the standard deviation of what values (n,) were drawn from, or None and the reason.
+    """The interval of the standard deviation of the population of values (n,), or None and the reason.
 
     The root of exp(ln(c s^2) -+ z e): s^2 is the variance (divisor n - 1), c = n / (n - z), e = c sqrt((k -
     (n - 3) / n) / (n - 1)), and k the kurtosis n sum (x - m)^4 / (sum (x - mean)^2)^2 about a mean m that
-    leaves out a share of 1 / (2 sqrt(n - 4)) at each end. Intervals by drawing the values found too little
-    spread in few of them and held .72 to .92 instead of .95.
-    Source: Bonett 2006, Computational Statistics and Data Analysis 50, 775-782. None with fewer than 6
-    values, and where all are the same.
+    leaves out a share of 1 / (2 sqrt(n - 4)) at each end. Bootstrap intervals underestimated the spread of
+    few values and covered .72 to .92 instead of .95. Source: Bonett 2006, Computational Statistics and Data
+    Analysis 50, 775-782. None with fewer than 6 values, and if all are the same.
     """
     size = len(values)
     if size < LEAST_VALUES:
@@ -215,7 +214,9 @@ def deviation_interval(
 
 @dataclass(frozen=True)
 class ValueDistribution:
-    """How often a rater, or all together (`rater` is None), gave each value of the domain, ascending."""
+    """The number of times a rater, or all together (`rater` is None), gave each value of the domain,
+    ascending.
+    """
 
     rater: str | None
     values: tuple[float, ...]
@@ -223,7 +224,7 @@ class ValueDistribution:
 
     @property
     def ratings(self) -> int:
-        """How many values were given."""
+        """The number of values."""
         return sum(self.counts)
 
     @property

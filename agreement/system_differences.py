@@ -17,11 +17,11 @@ KNOWN = "Every output is rated, so the difference is known and nothing is tested
 
 @dataclass(frozen=True)
 class SystemDifference:
-    """Mean score of the first system minus that of the second, over the documents rated for both.
+    """Mean score of the first system minus the mean score of the second, over the documents rated for both.
 
     low, high: the interval of this pair alone. simultaneous_low, simultaneous_high: one that holds for all
     pairs at once (Bonferroni). p_value: two-sided, for no difference; adjusted_p_value: by Holm over all
-    pairs that have one. Without an interval these are None and `reason` says why.
+    pairs that have one. Without an interval these are None and `reason` gives the reason.
     """
 
     first: str
@@ -47,15 +47,15 @@ def system_differences(
 ) -> tuple[SystemDifference, ...]:
     """Every pair of systems, from scores (documents, systems), NaN for a gap.
 
-    With D the difference on a document: mean D -+ t s / sqrt(n) with n - 1 degrees of freedom, and the
-    paired t test. What differs between documents cancels. No interval with fewer than 3 documents rated for
-    both. Where D is the same on every document and not 0, t is undefined and the signs decide: of the 2^n
-    signs that the differences could have had without a difference of the systems, 2 give such a mean (Fisher
-    1935), and the interval is the one value D at every level that they reach. None where D is 0 throughout.
-    texts: (systems, systems), how many documents have texts of both, where the question is about these alone:
-    the n rated ones are a random sample of N, so that s^2 / n is times 1 - n / N, and where n = N the
-    difference is known and nothing is tested. tests: how many tests simultaneous intervals hold for, by
-    default the pairs. Source: Student 1908; Holm 1979; Cochran 1977, section 2.6.
+    With D the difference on a document: mean D -+ t s / sqrt(n) with n - 1 degrees of freedom, and the paired
+    t test. Differences between documents cancel. No interval with fewer than 3 documents rated for both. If D
+    is the same on every document and not 0, t is undefined and the signs decide. Of the 2^n possible signs of
+    the differences without a difference of the systems, 2 give such a mean (Fisher 1935). The interval is the
+    single value D at every level that they reach. None if D is 0 on every document. `texts`: (systems,
+    systems), the number of documents with outputs of both, if the question is about these alone. The n rated
+    ones are a random sample of N, so s^2 / n is multiplied by 1 - n / N. If n = N the difference is known and
+    there is no test. tests: the number of tests that simultaneous intervals cover, by default the pairs.
+    Source: Student 1908; Holm 1979; Cochran 1977, section 2.6.
     """
     pairs = list(combinations(range(len(systems)), 2))
     levels = levels_of(confidence_level, tests or len(pairs))
@@ -144,9 +144,9 @@ def paired_difference(
     *,
     of: int | None = None,
 ) -> SystemDifference:
-    """One pair as `system_differences` has it, from its differences (documents,), before Holm's correction.
+    """One pair as in `system_differences`, from its differences (documents,), before Holm's correction.
 
-    levels: as `levels_of` gives them. of: how many documents there are in all, None for ever more.
+    levels: from `levels_of`. of: the total number of documents, None for an infinite population.
     """
     given = differences[~np.isnan(differences)]
     size = len(given)

@@ -26,8 +26,8 @@ BoolArray = npt.NDArray[np.bool_]
 class SystemMeanSquares:
     """One mean square of each system, and the common one of the systems that are not outlying.
 
-    own, freedoms: (systems,), each system's mean square and its degrees of freedom. is_own: (systems,), where
-    it replaces the common one. is_outlying: (systems,), where it is not part of the common one.
+    own, freedoms: (systems,), each system's mean square and its degrees of freedom. is_own: (systems,), True
+    if it replaces the common one. is_outlying: (systems,), True if it is not part of the common one.
     """
 
     own: FloatArray
@@ -105,11 +105,11 @@ class VariancesBySystem:
     ) -> Sequence[tuple[float, float]]:
         """Return variances of a difference of two systems with their degrees of freedom; the widest counts.
 
-        parts: what a mean square of 1 of raters, documents and the residual adds for one system. The variance
-        is the sum over both systems of raters + documents - residual, neither of the first two below the
-        third, with Satterthwaite's degrees of freedom. These rise if a second source is added to a
-        system's own mean square, which can make the interval narrower. So each own mean square also
-        counts alone.
+        parts: the contributions of a mean square of 1 of raters, documents and the residual for one system.
+        The variance is the sum over both systems of raters + documents - residual, neither of the first two
+        below the third, with Satterthwaite's degrees of freedom. These rise if a second source is added to a
+        system's own mean square, which can make the interval narrower. So each own mean square also counts
+        alone.
         """
         pair = [one, other]
         residual = parts[2] * self.residual.used[pair]

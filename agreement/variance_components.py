@@ -1,4 +1,4 @@
-"""What ratings differ by, and how many raters and documents a study needs."""
+"""The sources of variance in ratings, and the numbers of raters and documents that a study needs."""
 
 import math
 from dataclasses import astuple, dataclass
@@ -35,14 +35,16 @@ class VarianceComponents:
 
     @property
     def of_differences(self) -> ErrorVariances:
-        """What is left of them in a difference of two systems."""
+        """The components that remain in a difference of two systems."""
         return ErrorVariances(self.raters_by_systems, self.documents_by_systems, self.rest)
 
     def generalisability(self, raters: int, documents: int) -> float | None:
-        """E rho^2 of a system's mean: how far systems differ as other raters and documents would have it.
+        """E rho^2 of a system's mean:
 
-        Systems over systems plus error, each rater rating every text of so many documents. None without any
-        variance. Source: Brennan 2001, Generalizability Theory, equations 4.7 to 4.9.
+        the reliability of differences of systems over other raters and documents.
+
+        Systems over systems plus error, with each rater rating every output of this number of documents. None
+        without any variance. Source: Brennan 2001, Generalizability Theory, equations 4.7 to 4.9.
         """
         return _share(self.systems, self.of_differences.of_difference(raters, documents) / 2)
 
@@ -61,7 +63,7 @@ class VarianceComponents:
 
 
 def why_no_components(values: FloatArray) -> str:
-    """Return why `variance_components` cannot estimate from these values; empty if it can.
+    """Return the reason why `variance_components` cannot estimate from these values; empty if it can.
 
     values: (raters, documents, systems), NaN for a gap. Two raters must share two systems on two documents.
     """
@@ -75,9 +77,9 @@ def variance_components(values: FloatArray) -> VarianceComponents:
 
     Half the mean squared difference of two ratings that share just the facets A is the sum of variances of
     all effects that have a facet outside A: eight kinds of pairs, seven unknown variances. Without gaps these
-    are the estimates that equate mean squares to expectations; what comes out below 0 is 0. Time and memory
-    go with the number of values. Sources: Koch 1968, Technometrics 10, 551-558; Brennan 2001, chapter 4.
-    Raises ValueError where `why_no_components` gives a reason.
+    are the estimates that equate mean squares to expectations; negative estimates become 0. Time and memory
+    grow with the number of values. Sources: Koch 1968, Technometrics 10, 551-558; Brennan 2001, chapter 4.
+    Raises ValueError if `why_no_components` gives a reason.
     """
     if reason := why_no_components(values):
         raise ValueError(reason)
@@ -120,14 +122,16 @@ def _over(table: FloatArray, shared: Shared) -> FloatArray:
 
 
 def _pair_counts(values: FloatArray) -> dict[Shared, float]:
-    """How many ordered pairs of ratings share just these facets; the kinds that there are."""
+    """The numbers of ordered pairs of ratings that share just these facets, for the kinds that occur."""
     given = (~np.isnan(values)).astype(float)
     counts = _of_just_shared({shared: float(np.sum(_over(given, shared) ** 2)) for shared in _kinds()})
     return {shared: count for shared, count in counts.items() if count > 0.5}
 
 
 def _of_just_shared(at_least: dict[Shared, float]) -> dict[Shared, float]:
-    """From sums over pairs that share these facets and maybe others, those that share no others."""
+    """From sums over pairs that share these facets and maybe others, the sums over pairs that share no
+    others.
+    """
     return {
         shared: sum(
             (-1) ** (sum(more) - sum(shared)) * value
@@ -178,8 +182,8 @@ def reliability_of_mean(single: float, raters: int) -> float:
 def raters_needed(single: float, target: float) -> int | None:
     """The fewest raters whose mean reaches this reliability, from ICC(A,1) of one rater.
 
-    None where more than 100 would be needed, or where raters do not agree at all (ICC(A,1) of 0 or less).
-    Raises ValueError for a target that is not between 0 and 1.
+    None if more than 100 would be needed, or if raters do not agree at all (ICC(A,1) of 0 or less). Raises
+    ValueError for a target that is not between 0 and 1.
     """
     if not 0 < target < 1:
         raise ValueError("A reliability to reach lies between 0 and 1.")
@@ -193,7 +197,10 @@ def raters_needed(single: float, target: float) -> int | None:
 
 
 def expected_width(width: float, units: int, planned: int) -> float:
-    """How wide an interval is with so many units (documents), from its width with others: as 1 / sqrt(n)."""
+    """The expected width of an interval with `planned` units (documents), from its width with `units`:
+
+    as 1 / sqrt(n).
+    """
     return width * math.sqrt(units / planned)
 
 

@@ -18,7 +18,7 @@ _WHY = "Every unit's values are the same; there is no variance within units to e
 
 
 def rater_effects(values: FloatArray) -> FloatArray:
-    """(raters,): by how many points each rater is above the others on the same units, mean 0.
+    """(raters,): the difference of each rater from the others on the same units, in points, with mean 0.
 
     values: (raters, units), NaN for a gap. Least squares of value = unit + rater. 0 for a rater who shares no
     unit with others.
@@ -34,12 +34,11 @@ def severity_share(
 ) -> Coefficient:
     """The share of the variance within units that the raters' main effects explain.
 
-    1 - MS_rest / MS_within, 0 at least: MS_within is the mean square of the values around their unit's mean,
+    1 - MS_rest / MS_within, cut at 0: MS_within is the mean square of the values around their unit's mean,
     MS_rest what remains after each rater's effect (`rater_effects`), each divided by its degrees of freedom.
-    Over units with two values or more. 1: raters differ only by being lower or higher throughout; 0: they
-    differ only unit by unit. The interval resamples documents, or units; with more than 20 raters
-    there is none.
-    Undefined without such units, without variation, and without degrees of freedom for the rest.
+    Over units with two values or more. 1: raters differ only by a constant shift; 0: they differ only unit by
+    unit. The interval resamples documents, or units; there is none with more than 20 raters. Undefined
+    without such units, without variation, and without degrees of freedom for the rest.
     """
     plan = resampling or Resampling()
     pairable = data.of_units(data.ratings_per_unit >= 2)
@@ -106,7 +105,8 @@ def _share_of_sums(values: FloatArray, groups: npt.NDArray[np.intp], size: int) 
 
 
 def normalised_entropy(values: FloatArray, points: int) -> float:
-    """The entropy of values (n,), divided by the largest that n values on a scale of so many points can have.
+    """The entropy of values (n,), divided by the largest possible entropy of n values on a scale of `points`
+    points.
 
     0 if all values are equal, 1 if they are spread as evenly as possible. 0 for one value or one point.
     """

@@ -1,4 +1,4 @@
-"""The app of the people: projects, rounds, ratings, disputes, agreement."""
+"""The app of annotators: projects, rounds, ratings, disputes, agreement."""
 
 from celery import current_app
 from django.apps import AppConfig
@@ -6,13 +6,12 @@ from django.utils.translation import gettext, ngettext
 
 
 class AnnotateConfig(AppConfig):
-    """Names the app, lets workers look for work by themselves, and says what comes in and what goes out."""
+    """Configures the app, finds jobs for workers, and registers imports and exports."""
 
     name = "annotate"
     verbose_name = "Annotation"
 
     def ready(self) -> None:
-        """Add what needs the models, which cannot be imported before."""
         from annotate.core.models import DataImport
         from annotate.core.page import FRAME
         from annotate.core.translation import translate_with

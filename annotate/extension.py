@@ -1,4 +1,6 @@
-"""What an app adds to the rooms of annotate, handed over as one object when Django has loaded the models."""
+"""Extensions: the parts that an app adds to annotate, registered as one object once Django has loaded the
+models.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,19 +33,17 @@ from annotate.webhooks.events import EVENTS
 
 @dataclass(frozen=True)
 class Extension:
-    """What an app adds, each part to the room that reads it.
+    """An app's additions to annotate, each for the package that reads it.
 
-    app: whose it is; said again, it takes the place of what that app said before.
-    import_readings: how files of ratings besides those of Round I are checked and written, by what they are.
-    pages: of the navigation. results_pages, papers: of the results engine and of `manage.py reproduce`.
-    unit_part: the route of what a disagreement's page loads besides. disagreements: whose the app can list.
-    item_marks: by which items are found.
-    item_lead: what may be done with them.
-    collection_lines: of the data sheet. checklist_lines: of the reporting checklist. paper_section: of the
-    report in LaTeX. judge_scores: of the table of items. judged: what leaderboards show of judges.
-    addition_section: of the page of an addition. restorer: restores the app's export tables.
-    finish_round_one: writes the app's assignments of an open Round I in steps. events: of webhooks, with the
-    content of each.
+    app: the app's name; registering it again replaces its earlier additions. import_readings: the checks and
+    writers of rating files other than Round I's, by kind. pages: for the navigation. results_pages, papers:
+    for the results engine and for `manage.py reproduce`. unit_part: the route of an additional part of a
+    disagreement's page. disagreements: further lists of disagreements. item_marks: filters for items.
+    item_lead: actions on items. collection_lines: for the data sheet. checklist_lines: for the reporting
+    checklist. paper_section: for the report in LaTeX. judge_scores: for the table of items. judged: the
+    judges' part of leaderboards. addition_section: for the page of an addition. restorer: restores the app's
+    export tables. finish_round_one: writes the app's assignments of an open Round I in steps. events: webhook
+    events, with the content of each.
     """
 
     app: str
@@ -72,7 +72,7 @@ class Extension:
 
 
 def extend(extension: Extension) -> None:
-    """Add an app's parts after those that are there."""
+    """Add an app's parts after the existing ones."""
     app = extension.app
     JOB_KINDS.update({kind.name: kind for kind in extension.jobs})
     KINDS.update({kind.key: kind for kind in extension.import_kinds})

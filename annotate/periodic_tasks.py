@@ -1,4 +1,4 @@
-"""Every worker looks by itself for jobs and digests that are due: no timetable could be forgotten."""
+"""Periodic jobs: every worker checks for due jobs and digests by itself, so no timetable can be forgotten."""
 
 import random
 
@@ -24,7 +24,7 @@ JOBS_AT_ONCE = 100
 
 
 def enqueue_digests() -> None:
-    """Send a message if anyone who asked for digests has had none today."""
+    """Send a message if any subscriber of digests has had none today."""
     if without_digest_today(timezone.localtime()).exists():
         send_digests.apply_async(expires=EVERY)
 
@@ -39,7 +39,7 @@ def find_due_jobs() -> list[tuple[str, int]]:
 
 
 def enqueue_jobs() -> None:
-    """Send a message for each job that waits for a worker, or whose worker died."""
+    """Send a message for each pending job and each job with a dead worker."""
     due = find_due_jobs()
     random.shuffle(due)  # a job that ends its worker must not always come before all others
     for job in due:
@@ -47,7 +47,7 @@ def enqueue_jobs() -> None:
 
 
 class TakeUpJobs(PeriodicTask):
-    """Every few seconds sends a message for each job that needs one; one that no worker takes expires."""
+    """Every few seconds sends a message for each due job; an unclaimed message expires."""
 
     at_start = 0.5
     every = JOBS_EVERY
@@ -56,7 +56,7 @@ class TakeUpJobs(PeriodicTask):
 
 
 class RevealSessions(PeriodicTask):
-    """Every few seconds reveals the answers of calibration sessions in which everybody has answered."""
+    """Every few seconds reveals the answers of calibration sessions that all members have answered."""
 
     at_start = 1.0
     every = JOBS_EVERY
@@ -65,7 +65,7 @@ class RevealSessions(PeriodicTask):
 
 
 class SendDueDigests(PeriodicTask):
-    """Every ten minutes sends a message if anyone may be due a digest; one that nobody takes expires."""
+    """Every ten minutes sends a message if a digest may be due; an unclaimed message expires."""
 
     at_start = 5.0
     every = EVERY
@@ -86,13 +86,13 @@ class RemoveLeftovers(PeriodicTask):
 
 
 def enqueue_forgetting() -> None:
-    """Send a message to remove acts of the audit log, where the operator does not keep them for ever."""
+    """Send a message to remove old audit log entries, if the operator limits their retention."""
     if settings.AUDIT_DAYS is not None:
         forget_acts.apply_async(expires=EVERY)
 
 
 class RemoveOldEntries(PeriodicTask):
-    """Every ten minutes sends a message to remove acts that the operator keeps no longer."""
+    """Every ten minutes sends a message to remove audit log entries past the retention period."""
 
     at_start = 90.0
     every = EVERY
@@ -101,7 +101,7 @@ class RemoveOldEntries(PeriodicTask):
 
 
 class TellOfDeadlines(PeriodicTask):
-    """Every ten minutes writes the notices of deadlines that near, each of which is given once."""
+    """Every ten minutes creates notices of near deadlines, each once."""
 
     at_start = 10.0
     every = EVERY
@@ -110,7 +110,7 @@ class TellOfDeadlines(PeriodicTask):
 
 
 class AddUpChanges(PeriodicTask):
-    """Every minute adds up what statements counted, so that versions of data are read from few rows."""
+    """Every minute sums the changes counted by statements, so that a data version needs few rows."""
 
     at_start = 20.0
     every = 60.0

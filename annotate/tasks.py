@@ -1,4 +1,4 @@
-"""What workers do for annotate, where Celery looks."""
+"""Celery tasks of annotate."""
 
 from celery import shared_task
 
@@ -11,11 +11,10 @@ __all__ = ["forget_acts", "run_job", "send_digests"]
 
 @shared_task(name="annotate.disputes.tasks.send_digests")
 def send_digests() -> None:
-    """Write the digests of disputes that are due."""
     write_digests()
 
 
 @shared_task(name="annotate.watching.tasks.forget_acts")
 def forget_acts() -> None:
-    """Remove acts of the audit log that are older than the operator keeps them."""
+    """Remove acts of the audit log past the operator's retention period."""
     remove_old_entries()

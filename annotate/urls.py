@@ -24,12 +24,9 @@ from annotate.webhooks import views as webhooks_views
 
 
 class StepConverter:
-    """The four steps of the rounds, as part of an address."""
-
     regex = "|".join(STEPS)
 
     def to_python(self, value: str) -> str:
-        """Take the step as it is."""
         return value
 
     to_url = to_python
@@ -47,7 +44,7 @@ MOVED = {
 }
 
 urlpatterns = [
-    # First, as they are asked for thousands of times, and each route before costs time.
+    # First, because they are requested thousands of times, and each preceding route costs time.
     path("projects/<slug:slug>/rate/", rating_views.rate, name="rate"),
     path("projects/<slug:slug>/rate/mine/", rating_views.my_work, name="my_work"),
     path("projects/<slug:slug>/rate/mine/values/", rating_views.my_values, name="my_values"),

@@ -8,8 +8,8 @@ import os
 COLLECTED_GARBAGE = gc.isenabled()
 gc.disable()
 
-# Figures multiply many small matrices: with a thread for each core these wait for one another, and take twice
-# the processor time. It counts only if said before numpy is imported.
+# Statistics multiply many small matrices: with a thread for each core these block each other, and take twice
+# the processor time. It counts only if set before the import of numpy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from concord.celery import app as celery_app  # noqa: E402

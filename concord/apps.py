@@ -16,8 +16,6 @@ from concord.checks import (
 
 
 class ConcordConfig(AppConfig):
-    """Registers the checks."""
-
     name = "concord"
 
     def ready(self) -> None:

@@ -1,9 +1,9 @@
 """A broker in a folder, for one host without a message service.
 
-kombu's own filesystem transport makes a message's file first and fills it afterwards: a worker that looks in
-between reads an empty file, loses the message and stops. Here a message appears whole, by renaming, and so
-does the table of queues, which is read and written under one lock: a worker that is killed while it writes
-leaves the table as it was.
+kombu's own filesystem transport creates a message's file first and fills it afterwards. A worker that reads
+it in between gets an empty file, loses the message and stops. Here a message appears complete, by renaming.
+So does the table of queues, which is read and written under one lock: a worker killed while it writes leaves
+the table unchanged.
 """
 
 import fcntl
@@ -24,8 +24,6 @@ LONGEST_LOOK = 0.2  # seconds
 
 
 class Channel(filesystem.Channel):
-    """Puts, takes and routes messages safely between processes."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for folder in (self.data_folder_in, self.data_folder_out, self.control_folder):
@@ -51,7 +49,6 @@ class Channel(filesystem.Channel):
         raise Empty
 
     def get_table(self, exchange: str) -> Any:
-        """Return which queues an exchange feeds."""
         with self._lock():
             return super().get_table(exchange)
 
@@ -81,23 +78,21 @@ class Channel(filesystem.Channel):
 
 
 def _write_whole(path: Path, content: Any) -> None:
-    """Write a file that nobody sees before all of it is there."""
+    """Write a file that becomes visible only when complete."""
     unseen = path.with_name(f".{path.name}")
     unseen.write_text(dumps(content))
     unseen.rename(path)
 
 
 class Transport(filesystem.Transport):
-    """The transport that the setting CELERY_BROKER_TRANSPORT names."""
-
     Channel = Channel
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # kombu shares this among a process's connections: one would take a queue for bound while another is
-        # still about to write the binding down, and what it then sends would reach no queue.
+        # kombu shares this among a process's connections: one would consider a queue bound before another has
+        # written the binding, and its messages would reach no queue.
         self.state = BrokerState()
 
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]
-        """Look for messages, never longer than it may take a worker to notice that it is to stop."""
+        """Check for messages, up to the time in which a worker should notice a stop signal."""
         super().drain_events(connection, min(timeout or LONGEST_LOOK, LONGEST_LOOK))

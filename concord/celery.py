@@ -10,8 +10,8 @@ from celery.signals import celeryd_after_setup, celeryd_init, task_postrun, work
 from concord.memory import give_back_memory, limit_arenas
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
-# Django's checks are about code, and looking through every page's address would load every view: a third of
-# a second and 30 MB for each worker. `manage.py` makes them.
+# Django's checks are about code, and checking every URL would load every view: a third of a second and 30 MB
+# for each worker. `manage.py` runs them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("concord")
@@ -28,13 +28,12 @@ def share_arenas(**_options: Any) -> None:
 
 @task_postrun.connect
 def give_back(**_options: Any) -> None:
-    """Return what a task needed to the system."""
     give_back_memory()
 
 
 @celeryd_after_setup.connect
 def look_at_the_schema(**_options: Any) -> None:
-    """Log why a worker that starts cannot work with the database."""
+    """Log the reason if a worker that starts cannot work with the database."""
     from concord.schema.comparison import log_problem_at_start
 
     log_problem_at_start()

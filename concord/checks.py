@@ -1,4 +1,4 @@
-"""What Django checks about the settings before it starts anything."""
+"""Checks of the settings before Django starts anything."""
 
 import os
 from collections.abc import Sequence
@@ -41,7 +41,9 @@ def listed_variables_are_set(**_options: Any) -> list[CheckMessage]:
 
 
 def files_are_kept_for_all_hosts(**_options: Any) -> list[CheckMessage]:
-    """Say what an installation on PostgreSQL, which may have several hosts, asks of its folder of files."""
+    """Report requirements for the folder of files of an installation on PostgreSQL, which may have several
+    hosts.
+    """
     engine = settings.DATABASES["default"]["ENGINE"]
     if not engine.endswith("postgresql") or not is_local():
         return []

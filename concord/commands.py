@@ -39,7 +39,6 @@ def serve(arguments: Sequence[str]) -> None:
 
 
 def back_up(arguments: Sequence[str]) -> None:
-    """Write all that this installation holds into one file, or check such a file."""
     manage_running(["backup", *arguments])
 
 
@@ -49,7 +48,6 @@ def restore(arguments: Sequence[str]) -> None:
 
 
 def write_paper(arguments: Sequence[str]) -> None:
-    """Write a report in LaTeX from a project."""
     manage_running(["paper", *arguments])
 
 

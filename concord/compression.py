@@ -1,4 +1,4 @@
-"""Compresses pages and replies of the API; files keep their length and stream as they are."""
+"""Compresses pages and replies of the API; files keep their length and stream unchanged."""
 
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -8,14 +8,13 @@ PACKET = 1400  # bytes, which travel together in any case
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Compresses what is made whole and is text.
+    """Compresses complete responses with a textual type.
 
-    Nobody can guess a CSRF token from the compressed length: Django masks it anew in each page and adds a
-    random number of bytes (BREACH).
+    The compressed length does not reveal a CSRF token: Django masks it again in each page and adds a random
+    number of bytes (BREACH).
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Compress the response if the browser accepts that."""
         is_text = not response.streaming and response.get("Content-Type", "").startswith(TYPES)
         if not is_text or len(response.content) < PACKET:  # type: ignore[attr-defined]
             return response

@@ -1,4 +1,4 @@
-"""Reads settings from the environment and names the variable when one is wrong."""
+"""Reads settings from the environment; errors name the invalid variable."""
 
 import logging
 import os
@@ -32,14 +32,14 @@ CURES = {
 
 
 class SettingError(ImproperlyConfigured):
-    """A variable of the environment that cannot be used; the sentence names it and the way out."""
+    """An invalid environment variable; the message names it and the remedy."""
 
     def __init__(self, name: str, problem: str, cure: str) -> None:
         super().__init__(f"{name} {problem}. {cure}")
 
 
 def read(kind: str, name: str, default: Any) -> Any:
-    """Return the variable `name` read as `kind` ("str", "bool", "int", "list"), or the default."""
+    """Return the variable `name` parsed as `kind` ("str", "bool", "int", "list"), or the default."""
     if os.environ.get(name, "").strip() == "":
         return default
     try:
@@ -57,7 +57,7 @@ def positive(name: str, default: int) -> int:
 
 
 def days_kept(name: str) -> int | None:
-    """Return for how many days something is kept; None, where nothing is set: for ever."""
+    """Return a retention period in days; None, if not set: for ever."""
     return positive(name, 1) if os.environ.get(name, "").strip() else None
 
 
@@ -72,7 +72,8 @@ def database(default_file: Path) -> dict[str, Any]:
     if found["ENGINE"] not in {"django.db.backends.sqlite3", "django.db.backends.postgresql"}:
         raise SettingError("DATABASE_URL", "names a database other than PostgreSQL and SQLite", cure)
     if found["ENGINE"] == "django.db.backends.sqlite3":
-        # The write lock is taken when a transaction begins: taken later, it fails at once if another writes.
+        # The write lock is requested at the start of a transaction: requested later, it fails at once if
+        # another writes.
         found["ENGINE"] = "concord.sqlite"
         found["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
@@ -84,9 +85,9 @@ def database(default_file: Path) -> dict[str, Any]:
 
 
 def _keep_for_owner(file: Path) -> None:
-    """Let no other account of the machine read a database; SQLite gives the files beside it the same mode.
+    """Make a database readable only by its owner; SQLite gives its other files the same mode.
 
-    One that is not there yet is not made: it is closed to others by the next process that starts.
+    A missing file is not created: the next process that starts restricts it.
     """
     with suppress(OSError):  # it is not there, or somebody else's
         if file.stat().st_mode & 0o077:
@@ -94,7 +95,7 @@ def _keep_for_owner(file: Path) -> None:
 
 
 def fast_path() -> str:
-    """Return how rating asks the database, see annotate.fastpath."""
+    """Return the mode of queries for rating, see annotate.fastpath."""
     path: str = read("str", "CONCORD_FAST_PATH", "libpq")
     if path not in ("libpq", "cursor", "off"):
         raise SettingError("CONCORD_FAST_PATH", f"is {path!r}", "Write libpq, cursor or off.")
@@ -147,7 +148,7 @@ def file_storage() -> dict[str, Any]:
 
 
 def secret_key(keep_in: Path) -> str:
-    """Return CONCORD_SECRET_KEY, or a key made once for this installation and kept in `keep_in`."""
+    """Return CONCORD_SECRET_KEY, or a key generated once for this installation and stored in `keep_in`."""
     given = os.environ.get("CONCORD_SECRET_KEY")
     if given:
         return given
@@ -167,10 +168,10 @@ def _keep_new_key(keep_in: Path) -> None:
 
 
 def email(name: str, default: str, *, https: bool = False) -> dict[str, Any]:
-    """Return Django's settings of email from an address such as submission://user:password@host:587.
+    """Return Django's settings of email from a URL such as submission://user:password@host:587.
 
-    Where others reach Concord, mails do not go to the log unasked: who reads it could take over any account
-    by its link for a new password.
+    If others reach Concord, mails go to the log only by choice: a reader of the log could take any account by
+    its link for a new password.
     """
     url = read("str", name, default)
     if https and url.startswith("console:") and not read("bool", "CONCORD_MAIL_IN_LOG", False):
@@ -188,7 +189,6 @@ def email(name: str, default: str, *, https: bool = False) -> dict[str, Any]:
 
 
 def time_zone(name: str) -> str:
-    """Return the name of a time zone that exists."""
     zone: str = read("str", name, "UTC")
     if zone != "UTC" and zone not in available_timezones():
         raise SettingError(name, f"is {zone!r}, which is no time zone", "Write it like Europe/Berlin.")
@@ -196,7 +196,6 @@ def time_zone(name: str) -> str:
 
 
 def log_level(name: str) -> str:
-    """Return the name of a level of logging."""
     level: str = read("str", name, "INFO").upper()
     if level not in logging.getLevelNamesMapping():
         raise SettingError(name, f"is {level!r}, which is no level", "Write DEBUG, INFO, WARNING or ERROR.")
@@ -204,7 +203,6 @@ def log_level(name: str) -> str:
 
 
 def log_format(name: str) -> str:
-    """Return how a line of the log is written."""
     written: str = read("str", name, "line")
     if written not in ("line", "json"):
         raise SettingError(name, f"is {written!r}", "Write line or json.")
@@ -212,7 +210,7 @@ def log_format(name: str) -> str:
 
 
 def metrics_token(name: str) -> str:
-    """Return what must be shown to read the metrics; empty: nobody may."""
+    """Return the token required to read the metrics; empty: access is disabled."""
     token: str = read("str", name, "").strip()
     if token and len(token) < SHORTEST_SECRET:
         cure = f"Write a random text of at least {SHORTEST_SECRET} characters."
@@ -221,7 +219,6 @@ def metrics_token(name: str) -> str:
 
 
 def currency(name: str) -> str:
-    """Return the currency of all costs, such as USD."""
     code: str = read("str", name, "USD")
     if not (len(code) == 3 and code.isascii() and code.isupper()):
         raise SettingError(name, f"is {code!r}, which is no currency", "Write its three letters, like EUR.")
@@ -229,7 +226,7 @@ def currency(name: str) -> str:
 
 
 def api_rate(name: str) -> str:
-    """Return how often a token may be used, such as 600/minute."""
+    """Return the rate limit of a token, such as 600/minute."""
     rate: str = read("str", name, "600/minute")
     number, _, period = rate.partition("/")
     if not number.isdecimal() or int(number) < 1 or period not in ("second", "minute", "hour", "day"):
@@ -238,7 +235,6 @@ def api_rate(name: str) -> str:
 
 
 def broker(name: str) -> str:
-    """Return the address of the message broker."""
     url: str = read("str", name, "filesystem://localhost/")
     if url.partition("://")[0] not in ("filesystem", "redis", "rediss", "amqp", "amqps", "memory"):
         cure = "Write it like redis://host:6379/0 or amqp://user:password@host:5672//, or leave it out."
@@ -247,13 +243,11 @@ def broker(name: str) -> str:
 
 
 def local_endpoints(name: str) -> tuple[PermittedHost, ...]:
-    """Return the places in networks of their own that endpoints may name."""
     cure = "Write host:port with commas between them, such as 127.0.0.1:8090,vllm:8000."
     return tuple(_read_each(name, read_place, cure))
 
 
 def environment_keys(name: str) -> tuple[VariablePermit, ...]:
-    """Return which variables may be sent to which host, for which projects."""
     cure = (
         "Write VARIABLE_API_KEY=host or HF_TOKEN=host, with @project+project for these projects only, and "
         "commas between them."
@@ -276,6 +270,6 @@ def _read_each(name: str, reads: Callable[[str], Read], cure: str) -> Iterator[R
         try:
             yield reads(text)
         except ValueError:
-            # Only what comes before "=": a key may have been written in place of a host.
+            # Only the part before "=": a key may have been written instead of a host.
             begins = text.partition("=")[0]
             raise SettingError(name, f"has an entry {begins!r} that cannot be read", cure) from None

@@ -1,7 +1,7 @@
-"""Answers to those who watch the installation: whether a web process lives, and whether it can serve.
+"""Answers to health probes: whether a web process lives, and whether it can serve.
 
-Probes come to an address, not to a name, and by HTTP: so these answer before names and HTTPS are looked at,
-and tell nothing but words. The sentence for each word is in the log.
+Probes use an IP instead of a name, and HTTP. So these answer before the checks of names and HTTPS, and return
+only words. The message for each word is in the log.
 """
 
 import logging
@@ -27,13 +27,10 @@ logger = logging.getLogger(__name__)
 
 
 class HealthMiddleware:
-    """Answers probes; the first of all middleware."""
-
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer a probe, and pass everything else on."""
         if request.path == LIVE:
             return HttpResponse("live\n", content_type="text/plain", headers=NOT_STORED)
         if request.path == READY:

@@ -1,7 +1,7 @@
-"""Memory of a worker, which lives for weeks: what a job needed goes back to the system when the job ends.
+"""Memory of a long-lived worker: a job's memory returns to the system when the job ends.
 
-glibc keeps an arena of freed memory for each thread, and returns only the end of each. After the pages of
-results a worker of four threads kept more than twice what it used.
+glibc keeps an arena of freed memory for each thread, and returns only the end of each. After pages of
+results, a worker of four threads kept more than twice its used memory.
 """
 
 import ctypes
@@ -13,13 +13,13 @@ MOST_ARENAS = 2
 
 
 def limit_arenas() -> None:
-    """Let all threads share two arenas; nothing happens with another C library."""
+    """Let all threads share two arenas; no effect with another C library."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, MOST_ARENAS)
 
 
 def give_back_memory() -> None:
-    """Return freed memory to the system; nothing happens with another C library."""
+    """Return freed memory to the system; no effect with another C library."""
     gc.collect()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,8 +1,8 @@
-"""Runs several programs as one: one that dies is started again, and a signal ends all of them.
+"""Runs several programs as one: a program that ends is restarted, and a signal ends all of them.
 
-python -I concord/processes.py PLAN        (what `manage.py start` becomes)
+python -I concord/processes.py PLAN (`manage.py start` turns into this)
 
-As a script it imports little, so that watching takes 8 MB and not 110.
+As a script it imports little, so that it takes 8 MB instead of 110.
 """
 
 import ctypes
@@ -22,8 +22,8 @@ from typing import NoReturn
 
 # Others come in through a proxy with HTTPS, and not to the demonstration, whose passwords everyone knows.
 HOST = "127.0.0.1"
-TEMPORARY = "concord-demo-"  # begins the name of a folder of data that is removed at the end
-PATIENCE = 10.0  # seconds that the programs have to finish what they are doing
+TEMPORARY = "concord-demo-"  # prefix of a data folder that is removed at the end
+PATIENCE = 10.0  # seconds for the programs to finish their work
 FIRST_BACKOFF, LONGEST_BACKOFF = 1.0, 60.0  # seconds before a program that died is started again
 RECOVERED_AFTER = 60.0  # seconds that a program must have run for its next backoff to be the first one again
 PR_SET_PDEATHSIG = 1
@@ -31,10 +31,10 @@ PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Plan:
-    """What to run.
+    """The programs to run.
 
-    commands: by the names that messages use. opened: a URL that a browser opens once it answers.
-    state_file: contains `state` while this runs. temporary: a folder removed at the end.
+    commands: by the names used in messages. opened: a URL that a browser opens once it answers. state_file:
+    contains `state` during the run. temporary: a folder removed at the end.
     """
 
     commands: dict[str, list[str]]
@@ -46,7 +46,7 @@ class Plan:
 
 @dataclass
 class Program:
-    """A program that is kept running. `due`: when to start it again, None while it runs."""
+    """A program and its process. `due`: the time of its next start, None while it runs."""
 
     name: str
     command: list[str]
@@ -72,13 +72,13 @@ def become_supervisor(plan: Plan, environment: dict[str, str]) -> NoReturn:
 
 
 def carry_out(plan: Plan) -> None:
-    """Run the plan until a signal arrives, and clear up."""
+    """Run the plan until a signal arrives, and clean up."""
     if plan.opened:
         threading.Thread(target=_open_browser, args=[plan.opened], daemon=True).start()
     state = Path(plan.state_file) if plan.state_file else None
     try:
         if state:
-            with suppress(OSError):  # a home that nobody may write to
+            with suppress(OSError):  # a home without write access
                 state.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 state.write_text(plan.state)
         run_together(plan.commands, environment=dict(os.environ))
@@ -103,7 +103,9 @@ def _open_browser(address: str) -> None:
 
 
 def run_together(commands: dict[str, list[str]], *, environment: dict[str, str]) -> None:
-    """Run the commands until a signal arrives, then stop them all; one that ends before is started again."""
+    """Run the commands until a signal arrives, then stop them all; a command that ends before is
+    restarted.
+    """
     stopping = _stopping()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping | {signal.SIGCHLD})
     programs = [Program(name, command) for name, command in commands.items()]
@@ -119,7 +121,7 @@ def run_together(commands: dict[str, list[str]], *, environment: dict[str, str])
 
 
 def _start(program: Program, environment: dict[str, str]) -> None:
-    # In a session of its own, a program does not get the terminal's Ctrl-C: it is asked to stop once, by us.
+    # In a separate session, a program does not get the terminal's Ctrl-C: only we stop it, once.
     program.process = subprocess.Popen(
         program.command,
         env=environment,
@@ -145,7 +147,7 @@ def _stopping() -> set[signal.Signals]:
 def _keep_running(
     programs: list[Program], environment: dict[str, str], stopping: set[signal.Signals]
 ) -> None:
-    """Start what ends again, each time after a longer backoff, until a signal asks to stop."""
+    """Restart programs that end, each time after a longer backoff, until a signal requests a stop."""
     while not _wait_for_signal(programs, stopping):
         for program in programs:
             if program.due is not None and time.monotonic() >= program.due:
@@ -155,7 +157,9 @@ def _keep_running(
 
 
 def _wait_for_signal(programs: list[Program], stopping: set[signal.Signals]) -> bool:
-    """Wait until a program has ended or is to be started; return whether a signal asks to stop instead."""
+    """Pause until a program has ended or is due for a start; return True if a signal requests a stop
+    instead.
+    """
     awaited = stopping | {signal.SIGCHLD}
     dues = [program.due for program in programs if program.due is not None]
     if not dues:
@@ -165,7 +169,6 @@ def _wait_for_signal(programs: list[Program], stopping: set[signal.Signals]) -> 
 
 
 def _plan_restart(program: Program) -> None:
-    """Say in one line that a program has ended, and when it is started again."""
     assert program.process is not None
     with suppress(ProcessLookupError):  # children left behind would keep the port
         os.killpg(program.process.pid, signal.SIGKILL)
@@ -193,7 +196,7 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(max(0.0, until - time.monotonic()))
     for process in processes:
-        with suppress(ProcessLookupError):  # whatever is left of its session
+        with suppress(ProcessLookupError):  # all remaining processes of its session
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 

@@ -1,6 +1,7 @@
-"""The log: lines or JSON, each with the request, person and address that it is about, and never a secret.
+"""The log: lines or JSON, each with its request, person and IP, and never a secret.
 
-With CONCORD_LOG_FORMAT=json there is also a line for each request, by its route: addresses can hold tokens.
+With CONCORD_LOG_FORMAT=json there is also a line for each request, by its route, because URLs can contain
+tokens.
 """
 
 import json
@@ -19,7 +20,7 @@ from django.utils.functional import LazyObject, empty
 
 ID = "X-Request-ID"
 GIVEN_ID = re.compile(r"[\w.-]{8,64}", re.ASCII)
-# Whoever has such an address is let in by it.
+# Such a URL is enough for access.
 SECRET_PATH = re.compile(
     r"(/(?:accounts/password/reset/key|account/address|signup|first-account|invitations|join)/)[^/\s\"'?#]+"
 )
@@ -31,8 +32,6 @@ logger = logging.getLogger("concord.request")
 
 @dataclass(frozen=True)
 class Logged:
-    """A request that is being answered, and its identifier."""
-
     request: HttpRequest
     identifier: str
 
@@ -41,13 +40,12 @@ _logged: ContextVar[Logged | None] = ContextVar("logged", default=None)
 
 
 class RequestLogMiddleware:
-    """Gives each request an identifier, which the answer and every line about it bear."""
+    """Gives each request an identifier, which the response and every line about it contain."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
         logged = Logged(request, _identifier(request))
         token, started = _logged.set(logged), time.monotonic()
         try:
@@ -74,18 +72,18 @@ def _log(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
 
 
 def hide_secrets(text: str) -> str:
-    """Return a line without tokens, passwords in addresses, and the secret part of links."""
+    """Return a line without tokens, passwords in URLs, and the secret part of links."""
     return SECRET_WORD.sub(lambda found: f"{found[1] or found[2] or ''}…", SECRET_PATH.sub(r"\1…", text))
 
 
 def facts_of_request() -> dict[str, Any]:
-    """Return identifier, person and address of the request that is being answered, asking no database."""
+    """Return identifier, person and IP of the request in progress, without a database query."""
     logged = _logged.get()
     if logged is None:
         return {}
     person = logged.request.__dict__.get("user")
     if isinstance(person, LazyObject) and person.__dict__.get("_wrapped", empty) is empty:
-        person = None  # nobody has asked yet who it is
+        person = None  # not authenticated yet
     return {
         "request": logged.identifier,
         "person": getattr(person, "pk", None),
@@ -102,22 +100,16 @@ def _address(request: HttpRequest) -> str:
 
 
 class LineFormatter(logging.Formatter):
-    """Writes lines for people."""
-
     def __init__(self) -> None:
         super().__init__("{asctime} {levelname} {name}: {message}", style="{")
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record, with the identifier of the request that it is about."""
         request = facts_of_request().get("request")
         return hide_secrets(super().format(record)) + (f" [{request}]" if request else "")
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes an object a line for programs."""
-
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record."""
         said = {
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
             "level": record.levelname,

@@ -1,4 +1,4 @@
-"""Scripts that a page loads as one file: one request, while each is written as a small file of its own."""
+"""Scripts that a page loads as one file: one request, while each source is a small separate file."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -46,18 +46,16 @@ JOINED = {
 
 
 class JoinedScripts(BaseFinder):
-    """Finds scripts that are others one after the other, made anew when one of these has changed."""
+    """Finds scripts concatenated from others, and rebuilds them after a change of one of these."""
 
     def __init__(self) -> None:
         self.storage = FileSystemStorage(settings.DATA_DIR / "joined")
 
     def find(self, path: str, find_all: bool = False, **_options: Any) -> Any:
-        """Return where a joined script lies."""
         found = [str(self._join(path))] if path in JOINED else []
         return found if find_all else found[0] if found else []
 
     def list(self, _ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
-        """Give every joined script with its storage."""
         for name in JOINED:
             self._join(name)
             yield name, self.storage

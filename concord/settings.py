@@ -144,16 +144,17 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "Concord: "
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 ACCOUNT_SESSION_REMEMBER = True
-# Whoever follows the link reads the owner's mail, so that device is known from then on, see sign_in_limits.
+# The user who follows the link has access to the owner's mail, so the device becomes known, see
+# sign_in_limits.
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = True
-# allauth limits what one person does. What many do from one address at once (signing in, making accounts,
-# asking for mails) is limited by annotate.people.sign_in_limits: allauth's lock would refuse some of them.
+# allauth limits the requests of one person. annotate.people.sign_in_limits limits many people at one IP who
+# sign in, sign up or request mails at once: allauth's lock would reject some of them.
 ACCOUNT_RATE_LIMITS = {
     "login": None,
     "signup": None,
     "reset_password": None,
     "reset_password_from_key": None,
-    # Codes of the second factor: in a day, too, for who has the password and tries for weeks.
+    # Codes of the second factor: also per day, against weeks of attempts by a person with the password.
     "login_failed": "10/m/ip,5/5m/key,20/d/key",
 }
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES", 5)
@@ -167,20 +168,20 @@ MFA_FORMS = {
     "authenticate_webauthn": "annotate.people.views.second_factor.PasskeyFactorForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
-# A link that was passed on proves no address, and most join by one. Whoever proves it later by a mailed link
-# keeps the second factor: only an operator removes it, see ResetPasswordKeyForm.
+# A forwarded link proves no e-mail, and most people join by one. An account whose e-mail a mailed link proves
+# later keeps the second factor: only an operator removes it, see ResetPasswordKeyForm.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
-MFA_WEBAUTHN_USER_VERIFICATION = "required"  # by PIN, finger or face: a passkey stands for the password, too
+MFA_WEBAUTHN_USER_VERIFICATION = "required"  # by PIN, finger or face: a passkey also replaces the password
 MFA_RATE_LIMITS = {
     "webauthn_login": None
-}  # nothing is guessed, and a class signs in from one address at once
+}  # there is no secret to guess, and a class signs in from one IP at once
 MFA_TOTP_ISSUER = "Concord"
 MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute
 # Sign-in by providers of OpenID Connect, see annotate.people.single_sign_on.
 SOCIALACCOUNT_ADAPTER = "annotate.people.single_sign_on.SingleSignOnAdapter"
 SOCIALACCOUNT_PROVIDERS = single_sign_on()
 SSO_ACCOUNTS = single_sign_on_accounts()
-# Admins without one are asked to set it up before they see a project.
+# Admins without one must set it up before they see a project.
 ADMINS_NEED_SECOND_FACTOR = read("bool", "CONCORD_ADMINS_NEED_SECOND_FACTOR", False)
 SESSION_ENGINE = "annotate.fastpath.sessions"
 FAST_PATH = fast_path()
@@ -205,7 +206,7 @@ STATICFILES_FINDERS = [
     "concord.scripts.JoinedScripts",
 ]
 MEDIA_ROOT = DATA_DIR / "uploads"
-# Texts under licences, and exports with what people wrote: not for other accounts of the machine.
+# Licensed sources and outputs, and exports with people's comments: not for other accounts of the machine.
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 STORAGES = {
     "default": file_storage(),
@@ -222,12 +223,12 @@ CELERY_TASK_ACKS_LATE = True
 # A message that waits in a worker behind slices of runs is not acknowledged: no more wait than threads work.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# One that waits for longer than RabbitMQ allows (30 minutes, behind long imports, say) costs the channel,
-# which is opened again; without this the worker ends.
+# A message unacknowledged for longer than RabbitMQ allows (30 minutes, for example behind long imports)
+# closes the channel. It is opened again; without this the worker ends.
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True
-# After a lost connection Celery would raise the number of messages that wait, step by step, and the thread
-# that ends a task would read the broker's answer from the socket that the main thread reads: half a frame
-# is lost, and the worker waits for ever for a frame of a length that nobody sent.
+# After a lost connection Celery would increase the number of prefetched messages step by step. The thread
+# that ends a task would then read the broker's answer from the socket that the main thread reads. Half a
+# frame is lost, and the worker blocks for ever on a frame of an invalid length.
 CELERY_WORKER_ENABLE_PREFETCH_COUNT_REDUCTION = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_TIMER_PRECISION = 0.2  # seconds that a worker's timer may sleep while the worker is to stop
@@ -239,38 +240,39 @@ if CELERY_BROKER_URL.startswith("filesystem"):
         "control_folder": str(DATA_DIR / "broker" / "control"),
         "polling_interval": 0.2,
     }
-    # Nobody asks a lone worker how it is, and every answer would leave files behind.
+    # No other worker monitors a lone worker, and every answer would leave files behind.
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 elif CELERY_BROKER_URL.startswith("redis"):
     # A page that sends a message to a host that does not answer waits no longer.
     CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5}
 
-# Uploads that wait and exports that are kept, of each project.
+# Pending uploads and stored exports, of each project.
 PROJECT_BYTES = positive("CONCORD_PROJECT_GIB", 20) * 1024**3
 # With less, a web server is not ready.
 FREE_BYTES = positive("CONCORD_FREE_MIB", 512) * 1024**2
 UPLOAD_DAYS = positive("CONCORD_UPLOAD_DAYS", 90)
 REPLY_DAYS, AUDIT_DAYS = days_kept("CONCORD_REPLY_DAYS"), days_kept("CONCORD_AUDIT_DAYS")
 
-# Webhooks go to addresses of the internet only, and are given up after days of failing.
+# Webhooks can only have public internet URLs, and are disabled after days of failures.
 PRIVATE_WEBHOOKS = read("bool", "CONCORD_PRIVATE_WEBHOOKS", False)
 WEBHOOK_DAYS = positive("CONCORD_WEBHOOK_DAYS", 5)
 
-# Judges' endpoints too, but for those that the operator lists; variables go to listed hosts only.
+# Judges' endpoints must also be public, except those listed by the operator; variables go to listed hosts
+# only.
 LOCAL_ENDPOINTS = local_endpoints("CONCORD_LOCAL_ENDPOINTS")
 LOCAL_ENDPOINTS_FILE = read("str", "CONCORD_LOCAL_ENDPOINTS_FILE", "")
 ENVIRONMENT_KEYS = environment_keys("CONCORD_ENVIRONMENT_KEYS")
-# Costs are counted in one currency; a file with prices stands before the list that comes with Concord.
+# All costs are in one currency; a file with prices takes precedence over Concord's list.
 CURRENCY, PRICES_FILE = currency("CONCORD_CURRENCY"), read("str", "CONCORD_PRICES", "")
 KEY_ENCRYPTION = key_encryption("CONCORD_KEY_ENCRYPTION")
 
-# That what a dead worker was asking waits for another one.
+# The calls in progress of a dead worker move to another one.
 LEASE_SECONDS = positive("CONCORD_LEASE_SECONDS", 10)
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = read("int", "CONCORD_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-# Browsers' lists are left again only in months: a choice of the operator, which no check asks for.
+# Removal from browsers' preload lists takes months: a choice of the operator, which no check requires.
 SECURE_HSTS_PRELOAD = read("bool", "CONCORD_HSTS_PRELOAD", False)
 SILENCED_SYSTEM_CHECKS = ["security.W021", "models.W040"]
 if HTTPS:  # browsers take these names from this host alone, by HTTPS, for every path
@@ -308,7 +310,7 @@ SPECTACULAR_SETTINGS = {
     ],
 }
 
-# Who may read /metrics, which tells numbers of the whole installation.
+# The token for /metrics, which contains numbers of the whole installation.
 METRICS_TOKEN = metrics_token("CONCORD_METRICS_TOKEN")
 
 LOG_FORMAT = log_format("CONCORD_LOG_FORMAT")

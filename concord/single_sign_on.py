@@ -1,4 +1,4 @@
-"""Reads the OpenID Connect providers by which people may sign in. Nothing is asked of them at the start."""
+"""Reads the OpenID Connect providers for sign-in. The start contacts none of them."""
 
 import os
 import re
@@ -12,12 +12,12 @@ THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 
 def single_sign_on() -> dict[str, Any]:
-    """Return allauth's setting of the providers that CONCORD_SSO names."""
+    """Return allauth's setting of the providers in CONCORD_SSO."""
     return {"openid_connect": {"APPS": [_provider(each.strip()) for each in read("list", SHORT, [])]}}
 
 
 def single_sign_on_accounts() -> str:
-    """Return for whom a first sign-in makes an account: "invited" people, or "anyone"."""
+    """Return the group with automatic accounts on first sign-in: "invited" people, or "anyone"."""
     whose: str = read("str", "CONCORD_SSO_ACCOUNTS", "invited")
     if whose not in ("invited", "anyone"):
         raise SettingError("CONCORD_SSO_ACCOUNTS", f"is {whose!r}", "Write invited or anyone.")

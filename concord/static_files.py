@@ -1,4 +1,4 @@
-"""Static files from the web server, also those that came after it was started."""
+"""Static files from the web server, including files added after its start."""
 
 import os
 from typing import cast
@@ -9,13 +9,14 @@ from whitenoise.responders import IsDirectoryError, MissingFileError
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
-    """Serves what `collectstatic` has put there since: during an upgrade, pages of the new version name it.
+    """Serves files added by `collectstatic` since the start:
 
-    Two hosts are upgraded one after the other, and a page of one asks the other for its files.
+    during an upgrade, pages of the new version use them.
+
+    Two hosts are upgraded one after the other, and a page of one requests its files from the other.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer with a static file, or pass on."""
         url = request.path_info
         if url not in self.files and url.startswith(self.static_prefix) and self.url_is_canonical(url):
             path = os.path.join(self.static_root, url.removeprefix(self.static_prefix))

@@ -21,7 +21,7 @@ from concord.styleguide import styleguide
 handler500 = "annotate.core.faults.fault"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
-    # Addresses are proven before they count, which allauth's own page of them does not wait for.
+    # An e-mail must be proven before it counts, which allauth's own page does not enforce.
     path("accounts/email/", RedirectView.as_view(pattern_name="address")),
     path("accounts/sessions/", RedirectView.as_view(pattern_name="sessions")),
     path("accounts/signup/", signup),
@@ -36,7 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/2fa/webauthn/reauthenticate/", PasskeyAgain.as_view()),
     path("accounts/oidc/<str:provider_id>/login/", single_sign_on.sign_in),
     path("accounts/oidc/<str:provider_id>/login/callback/", single_sign_on.callback),
-    # An identity belongs to the account that its address leads to: none is connected or given up by hand.
+    # An identity belongs to the account with its e-mail: none is connected or disconnected by hand.
     path("accounts/3rdparty/", RedirectView.as_view(pattern_name="preferences")),
     path("accounts/3rdparty/signup/", RedirectView.as_view(pattern_name="account_login")),
     path("accounts/3rdparty/login/cancelled/", RedirectView.as_view(pattern_name="account_login")),
@@ -51,5 +51,5 @@ if apps.is_installed("judges"):
     urlpatterns.append(path("", include("judges.urls")))
     urlpatterns.append(path("api/v1/", include("judges.api_urls")))
 
-# Last, so that an unknown address of the API answers with an error of the API.
+# Last, so that an unknown URL of the API answers with an error of the API.
 urlpatterns.append(path("api/", include([re_path(r"^(?P<rest>[\s\S]*)$", not_there)])))  # line ends too

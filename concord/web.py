@@ -22,15 +22,17 @@ M_ARENA_MAX, ARENAS = -8, 2
 
 
 def keep_few_arenas() -> None:
-    """Let threads share the memory that pages gave back; each would keep its own, a third of the process's.
+    """Let threads share the memory that pages have freed; each would keep a separate arena, a third of the
+    process's memory.
 
-    Of the C library of GNU; others have no such thing.
+    Only for the GNU C library; others have no arenas.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
-# A save waits for its turn after each answer of the database: .5 ms beside a page that computes, not 5.
+# A save queues for its turn after each response of the database: .5 ms instead of 5 during a page's
+# computation.
 TURN_SECONDS = 0.0005
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from django.urls import reverse
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "concord.settings")
 application = get_wsgi_application()
 
-# Everything is loaded now, not by the first request; and what is loaded stays, so no collection looks at it.
+# Everything is loaded now instead of by the first request; loaded objects stay, so no collection checks them.
 reverse("projects")
 gc.collect()
 gc.freeze()

@@ -1,4 +1,4 @@
-"""Routes of the API of judges, below /api/v1/."""
+"""Routes of the judges API, below /api/v1/."""
 
 from django.urls import path
 

@@ -1,5 +1,3 @@
-"""The app of the models that judge."""
-
 from celery import current_app
 from django.apps import AppConfig
 from django.core import checks
@@ -7,13 +5,12 @@ from django.utils.translation import gettext_lazy
 
 
 class JudgesConfig(AppConfig):
-    """Names the app, lets workers look for judgments to ask, and hands annotate what it adds to it."""
+    """Configures the app, registers judgments with the workers and extends annotate."""
 
     name = "judges"
     verbose_name = "Judges"
 
     def ready(self) -> None:
-        """Add what needs the models, which cannot be imported before."""
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
         from judges.additions.queries import route_section

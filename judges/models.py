@@ -1,4 +1,4 @@
-"""Where Django looks for tables; they are in `judges.core.models`."""
+"""Django imports the tables from here; they are in `judges.core.models`."""
 
 from judges.core import models
 

@@ -1,4 +1,4 @@
-"""Workers look for work by themselves: a message that is lost, or a worker that dies, costs only time."""
+"""Periodic search for work: a lost message, or a dead worker, costs only time."""
 
 import logging
 import random
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def enqueue_runs() -> None:
-    """Send a message for each run with judgments that could be asked, or batches that are due, now."""
+    """Send a message for each run with judgments to call, or batches that are due, now."""
     runs = [*runs_with_open_judgments(), *runs_with_due_batches()]
     random.shuffle(runs)  # two runs may want the same endpoint, and neither shall always come second
     for run in runs:
@@ -31,9 +31,9 @@ def enqueue_runs() -> None:
 
 
 class CollectDueRuns(PeriodicTask):
-    """Every few seconds sends a message for each run that has something to be done by nobody yet.
+    """Every few seconds sends a message for each run with work that no worker has claimed.
 
-    A message that no worker takes before the next one is sent expires, so that they do not pile up.
+    A message that no worker takes before the next one expires, so that they do not pile up.
     """
 
     at_start = 0.5
@@ -43,13 +43,13 @@ class CollectDueRuns(PeriodicTask):
 
 
 def free_leases() -> None:
-    """Free judgments that no living worker holds, and say in the log how many."""
+    """Free judgments that no living worker holds, and log their number."""
     if freed := sweep():
         logger.warning("Freed %d judgments that no living worker held.", freed)
 
 
 class SweepLeases(PeriodicTask):
-    """Every few seconds frees what no living worker holds, and finishes runs that nobody could finish."""
+    """Every few seconds frees leases without a living worker, and finishes runs without remaining work."""
 
     at_start = 2.0
     every = SWEEP_EVERY
@@ -58,15 +58,15 @@ class SweepLeases(PeriodicTask):
 
 
 def enqueue_forgetting() -> None:
-    """Send a message to remove replies, where the operator does not keep them for ever."""
+    """Send a message to remove replies, if the operator limits their storage."""
     if settings.REPLY_DAYS is not None:
         forget_replies.apply_async(expires=FORGET_EVERY)
 
 
 class RemoveOldReplies(PeriodicTask):
-    """Every ten minutes sends a message to remove replies that the operator keeps no longer.
+    """Every ten minutes sends a message to remove replies past the operator's retention.
 
-    A message, since a million of them take longer than a worker may be silent.
+    It sends a message because removing a million replies takes longer than a worker may be silent.
     """
 
     at_start = 100.0
@@ -76,7 +76,7 @@ class RemoveOldReplies(PeriodicTask):
 
 
 class CheckForDrift(PeriodicTask):
-    """Every half minute compares the checks of judges that have ended, and starts those that are due."""
+    """Every half minute compares the ended checks of judges, and starts the due ones."""
 
     at_start = 15.0
     every = 30.0
@@ -94,10 +94,10 @@ class StopContradictedJudges(PeriodicTask):
 
 
 class DrainCalls(bootsteps.StartStopStep):
-    """Lets a worker that has to stop begin no more calls, and store those in flight before it ends."""
+    """Lets a stopping worker start no more calls, and store the calls in flight before it ends."""
 
     requires = ("celery.worker.components:Pool",)
 
     def stop(self, parent: Any) -> None:  # noqa: ARG002
-        """Wait for calls in flight."""
+        """Finish calls in flight before stopping."""
         stop_calls()

@@ -1,4 +1,4 @@
-"""Celery's entry points: they take ids and wake a worker; everything that matters is in the database."""
+"""Celery's entry points: they receive ids and wake a worker; all state is in the database."""
 
 from celery import shared_task
 
@@ -8,8 +8,8 @@ from judges.runs.commands.retention import remove_old_replies
 LONGEST = 120.0  # seconds, after which a worker lets other jobs have a turn
 
 
-# Acknowledged when it begins: brokers take a worker for dead that keeps a message for long (RabbitMQ after 30
-# minutes), and a message that is lost costs nothing, since workers look for work by themselves.
+# Acknowledged at the start: brokers consider a worker dead if it holds a message for long (RabbitMQ after 30
+# minutes). A lost message costs nothing, because workers search for work periodically.
 @shared_task(name="judges.tasks.collect_judgments", acks_late=False)
 def collect_judgments(run: int) -> None:
     """Call the endpoints that a run still needs in the background, where no worker does so."""
@@ -18,5 +18,5 @@ def collect_judgments(run: int) -> None:
 
 @shared_task(name="judges.tasks.forget_replies")
 def forget_replies() -> None:
-    """Remove what models wrote where it is older than the operator keeps it."""
+    """Remove models' replies past the operator's retention period."""
     remove_old_replies()

@@ -1,10 +1,10 @@
 """Biases of judges, each a `Bias` with an interval and a control.
 
-Severity, spread and the distribution of values are compared with people's. Values at the same quality are
-related to a text's length, to the judge's own family, and to other dimensions of the same call. Order
-effects are those of options, of two texts and of dimensions in a call. A judge's samples show their spread
-and round numbers. Every measure needs people's values or a manipulation (a swap, a second sample); without
-either it is undefined, and its reason names what is missing.
+Severity, spread and the distribution of values are compared with people's. Values at equal quality are
+related to an output's length, the judge's own family, and other dimensions of the same call. Order effects
+concern options, the two outputs of a pair, and dimensions in a call. A judge's samples show their spread and
+round numbers. Every measure needs people's values or a manipulation (a swap, a second sample). Without either
+it is undefined, and its reason names the missing data.
 """
 
 from agreement.biases.anchoring import (

@@ -38,19 +38,20 @@ _LEAST = 1e-9
 
 
 def correlated_errors(dimensions: Sequence[Scores], *, generator: Randomness) -> Bias:
-    """The mean over pairs of dimensions of the correlation of what the judge's values leave over.
+    """The mean over pairs of dimensions of the correlation of the residuals of the judge's values.
 
     dimensions: the same items and raters on each dimension, in the same order; items with a value of the
-    judge and two raters on all dimensions count. With f = a + b q + e on each dimension and b by one rater
-    as the instrument for the others, it is cov(e, e') over the product of the standard deviations of f - b v,
-    v being people's mean. Covariances of people's ratings take different raters for the two dimensions, so a
-    rater's own halo is not in it, and a narrow range (b below 1) is none. Only a linear slope is removed: a
-    judge with a ceiling below people's can show a correlation. A rater's severity is assumed to be the same
-    on all items; it is estimated once and removed, and means are removed within teams of linked raters.
-    Errors of people are in the deviations, so the value is nearer to 0 than the correlation of e and e'. 0
-    where a judge errs on each dimension by itself; above 0 one impression colours several. The interval
-    resamples documents. The control deals the remainders of each dimension by itself. Undefined without two
-    dimensions whose values vary and on which raters agree beyond chance.
+    judge and two raters on all dimensions count. With f = a + b q + e on each dimension and b estimated with
+    one rater as the instrument for the others, it is cov(e, e') over the product of the standard deviations
+    of f - b v, v being people's mean. Covariances of people's ratings take different raters for the two
+    dimensions, so it excludes a rater's own halo, and a narrow range (b below 1) is no bias. Only a linear
+    slope is removed: a judge with a ceiling below people's can show a correlation. The measure assumes that a
+    rater's severity is the same on all items. It estimates and removes severities once, and removes means
+    within teams of linked raters. The deviations contain people's errors, so the value is nearer to 0 than
+    the correlation of e and e'. At 0 the judge's errors on the dimensions are independent; above 0 one
+    impression affects several. The interval resamples documents. The control permutes the residuals of each
+    dimension separately. Undefined without two dimensions whose values vary and on which raters agree beyond
+    chance.
     """
     measure = BiasMeasure(
         "correlated_errors", "Correlation of errors between dimensions", _SOURCE, 0.0, (-1, 1)
@@ -117,7 +118,7 @@ class _Dimensions:
         return minus_means(self.judge - known * np.nanmean(self.human, axis=0), self.teams)
 
     def agreement(self, weights: FloatArray) -> FloatArray:
-        """(replicates,): the second largest w x, NaN where raters agree on fewer than two dimensions."""
+        """(replicates,): the second largest w x; NaN if raters agree on fewer than two dimensions."""
         found = np.sort(_diagonal(self._moments(weights)[3]), axis=1)[:, -2]
         return np.asarray(np.where(found > _LEAST, found, np.nan))
 
@@ -202,7 +203,7 @@ def _of_documents(
 
 
 def _why_undefined(halo: _Dimensions) -> str:
-    """Return why there is no correlation, should there be none."""
+    """Return the reason for an undefined correlation."""
     if not halo.size:
         return _NEEDS
     if np.count_nonzero(np.ptp(halo.judge, axis=0) > _LEAST) < 2:
@@ -214,12 +215,13 @@ def _why_undefined(halo: _Dimensions) -> str:
 def scores_given_before(
     before: FloatArray, after: FloatArray, ranges_before: Sequence[Range], ranges: Sequence[Range]
 ) -> IntArray:
-    """(ranges before, ranges): how often a score on one dimension followed which score on the one before it.
+    """(ranges before, ranges):
+
+    the number of times a score on one dimension followed each score on the previous dimension.
 
     before, after: of one shape, such as (items, samples) of a judge or (raters, items) of people, NaN for a
-    gap; pairs without gap count. A value between two ranges, as on a judge's own scale, counts in the nearer,
-    halves in the upper.
-    Source: Stureborg, Alikaniotis and Suhara 2024, fig. 4.
+    gap; only pairs without a gap count. A value between two ranges, as on a judge's own scale, counts in the
+    nearer one, a half in the upper one. Source: Stureborg, Alikaniotis and Suhara 2024, fig. 4.
     """
     both = ~np.isnan(before) & ~np.isnan(after)
     counts = np.zeros((len(ranges_before), len(ranges)), dtype=np.intp)
@@ -228,7 +230,7 @@ def scores_given_before(
 
 
 def ranges_of(points: Sequence[float]) -> list[Range]:
-    """Each point (points,) of a scale as a range of its own; of a scale of over ten points, ten ranges."""
+    """Each point (points,) of a scale as its own range; a scale of over ten points has ten ranges."""
     parts = np.array_split(np.asarray(points, dtype=float), min(len(points), MOST_RANGES))
     return [(float(part[0]), float(part[-1])) for part in parts]
 

@@ -1,4 +1,7 @@
-"""Errors that go with what is judged: a property of texts, the judge's own family, quality, familiarity."""
+"""Errors related to the judged output:
+
+a property of outputs, the judge's own family, quality, familiarity.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +28,13 @@ def slope_beyond_quality(
 ) -> Bias:
     """c of f = a_system + b q + c z, in points of the scale for one standard deviation of the property.
 
-    property_of_items: (items,), such as the logarithm of a length, NaN where unknown. z is it standardised by
-    its mean and standard deviation over all used items; resamples keep these two.
-    f is the judge, q quality as people see it, by `CauseBeyondQuality`. The effect a_system of each system
-    is taken out, so that a system with long and good texts is no bias, and b, so that a narrow range is none.
-    Above 0 the judge prefers more of it than people do. The interval resamples documents. Undefined where
-    the property does not vary within systems, without two raters of an item, and where raters do not agree.
-    Source: Dubois and others 2024 (arXiv 2404.04475, length), Stureborg and others 2024 (familiarity).
+    property_of_items: (items,), such as the logarithm of a length, NaN if unknown. z is it standardised by
+    its mean and standard deviation over all used items; resamples keep these two. f is the judge, q quality
+    as people see it, by `CauseBeyondQuality`. The measure removes the effect a_system of each system, so a
+    system with long and good outputs is no bias. It removes b, so a narrow range is no bias. Above 0 the
+    judge prefers more of the property than people do. The interval resamples documents. Undefined if the
+    property does not vary within systems, without two raters of an item, and if raters do not agree. Source:
+    Dubois and others 2024 (arXiv 2404.04475, length), Stureborg and others 2024 (familiarity).
     """
     judged = judged_with_two(scores, ~np.isnan(property_of_items))
     both, values = scores.of_items(judged), property_of_items[judged]
@@ -55,12 +58,12 @@ _UNKNOWN_FAMILY = (
 
 
 def self_preference(scores: Scores, own: FloatArray, *, generator: Randomness) -> Bias:
-    """c of f = a + b q + c own, in points of the scale: what the judge adds to texts of its own family.
+    """c of f = a + b q + c own, in points of the scale: the judge's bonus for outputs of the same family.
 
     own: (items,), 1 of its family, 0 of another, NaN unknown. q is quality as people see it, by
-    `CauseBeyondQuality`, so that a judge with a narrow range is not hostile to a good family. Above 0 the
-    judge is kinder to its family than people are. The interval resamples documents. Undefined without items
-    of both, without two raters of an item, and where raters do not agree.
+    `CauseBeyondQuality`, so a narrow range does not look like hostility to a good family. Above 0 the judge
+    is kinder to its family than people are. The interval resamples documents. Undefined without items of both
+    kinds, without two raters of an item, and if raters do not agree.
     """
     if len(np.unique(own[~np.isnan(own)])) < 2:
         unknown = _SELF_PREFERENCE.of_documents(nothing, 0, 0, _UNKNOWN_FAMILY, generator)
@@ -97,12 +100,14 @@ _NO_PERPLEXITY = "No text with a perplexity has this rating."
 def perplexity_by_rating(
     scores: Scores, log_perplexity: FloatArray, points: FloatArray, *, generator: Randomness
 ) -> list[tuple[Coefficient, Coefficient]]:
-    """The mean perplexity of the texts at each point of a scale: of the judge's rating, and of people's mean.
+    """The mean perplexity of the outputs at each point of a scale, by the judge's rating and by people's
+    mean.
 
-    log_perplexity: (items,), NaN where unknown. points: (points,), in order; a value between two counts as
-    the nearer one, halfway as the upper. Only texts that judge and people have rated count, so both are about
-    the same texts. A judge that prefers what it finds familiar has a mean that falls more steeply than
-    people's. Intervals resample documents. Undefined at a point that no such text has.
+    log_perplexity: (items,), NaN if unknown. points: (points,), in order; a value between two counts as the
+    nearer one, halfway as the upper. Only outputs with ratings of judge and people count, so both means use
+    the same outputs. A judge that prefers familiar outputs has a mean that falls more steeply than people's.
+    Intervals resample documents. Undefined at a point that no such output has.
+
     Source: Stureborg and others 2024, table 1.
     """
     usable = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means) & ~np.isnan(log_perplexity)

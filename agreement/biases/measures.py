@@ -1,4 +1,4 @@
-"""What every measure of a bias has: a figure with an interval, and a control without the bias."""
+"""The parts of every measure of a bias: a value with an interval, and a control without the bias."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,10 +36,10 @@ class Control:
 class Bias:
     """A measure of a bias.
 
-    measured: the figure, or what it needs. without: what it is where there is no bias. control: the same of
-    judges without it; None where the measure has a value that needs none, no value, or no control for the
-    reason in control_reason. one_sided: whether the measure, such as a distance, is above `without` by chance
-    alone: only more than the control counts. beyond: the measure minus the control's, if both are resampled.
+    measured: the value, or the missing data. without: the value without bias. control: the measure of judges
+    without the bias; None if the measure needs no control, has no value, or has no control for the reason in
+    control_reason. one_sided: True if the measure, such as a distance, is above `without` by chance alone:
+    only a value above the control counts. beyond: the measure minus the control's, if both are resampled.
     """
 
     measured: Coefficient
@@ -62,9 +62,10 @@ class Bias:
 
     @property
     def is_found(self) -> bool:
-        """Whether the interval leaves out the value without bias, and the value is outside the control.
+        """Return True if the interval excludes the value without bias, and the value is outside the control.
 
-        One-sided: whether the whole interval is above the largest control, or that of `beyond` above 0.
+        One-sided: True if the whole interval is above the largest control, or the interval of `beyond` is
+        above 0.
         """
         value, interval, control = self.measured.value, self.measured.interval, self.control
         if value is None or interval is None or not self.is_tested:
@@ -78,7 +79,7 @@ class Bias:
 
 @dataclass(frozen=True)
 class BiasMeasure:
-    """How a bias is called and where it comes from; `without` is its value where there is none."""
+    """The name and source of a bias; `without` is its value without bias."""
 
     name: str
     label: str
@@ -97,7 +98,7 @@ class BiasMeasure:
     def of_documents(
         self, statistic: Statistic, size: int, items: int, why: str, generator: Randomness | None
     ) -> Coefficient:
-        """The statistic of weighted documents (replicates, size) as a coefficient of so many items."""
+        """The statistic of weighted documents (replicates, size) as a coefficient over `items` items."""
         weighted = Weighted(self.name, self.label, self.source, statistic, size, "documents", self.bounds)
         counts = Counts(items, items, 2, 2 * items, 2 * items)
         return weighted.coefficient(counts, why, generator, Resampling(by="documents"))
@@ -121,7 +122,7 @@ def errors_of(both: Scores) -> FloatArray:
 
 
 def control_of(values: Iterable[float], of: str) -> Control | None:
-    """The control of these values, of which undefined ones are left out; None without any."""
+    """The control of these values; undefined ones are excluded. None without any."""
     known = [value for value in values if not np.isnan(value)]
     return Control(float(np.mean(known)), min(known), max(known), of) if known else None
 

@@ -1,4 +1,4 @@
-"""Order effects: of a choice's options, of two texts in a pair, and of dimensions in a call."""
+"""Order effects: of a choice's options, of the two outputs of a pair, and of dimensions in a call."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,13 +31,13 @@ _NO_OPTIONS_IN_BOTH_ORDERS = "No item was judged with the options in both orders
 def option_order(
     forward: FloatArray, backward: FloatArray, documents: npt.ArrayLike, *, generator: Randomness
 ) -> tuple[Bias, Bias]:
-    """How a choice moves when its options are reversed: the mean shift, and the share of items that change.
+    """The effect of reversed options on a choice: the mean shift, and the share of items that change.
 
     forward, backward: (items,), values with the lowest point as option A, and with the highest. The shift is
-    mean (backward - forward) / 2 in points of the scale: above 0 the judge leans to options that stand first,
-    below 0 to those that stand last. The control of the shift deals each item's two values to the two orders
-    by a toss of a coin. The share has no value without bias but that of a judge at
-    temperature 0 that reads the options, which is 0. Intervals resample documents (items,).
+    mean (backward - forward) / 2 in points of the scale: above 0 the judge leans to the first options, below
+    0 to the last. The control of the shift assigns each item's two values to the two orders by a coin toss.
+    The share has a value without bias only for a judge at temperature 0 that reads the options: 0. Intervals
+    resample documents (items,).
     """
     known = ~np.isnan(forward) & ~np.isnan(backward)
     of, moved = np.asarray(documents)[known], (backward - forward)[known] / 2
@@ -70,7 +70,7 @@ _NOTHING_CHANGED = "No outcome changed when the texts were swapped, or no pair w
 
 @dataclass(frozen=True)
 class PlacePreference:
-    """The bias, the numbers of changed outcomes by place, and McNemar's exact p (two-sided)."""
+    """The bias, the numbers of changed outcomes by position, and McNemar's exact p (two-sided)."""
 
     bias: Bias
     to_first: int
@@ -81,11 +81,12 @@ class PlacePreference:
 def place_preference(verdicts: Verdicts, *, generator: Randomness) -> PlacePreference:
     """(to second - to first) / changed, over pairs of systems and documents judged in both orders.
 
-    -1: every change is in favour of the text shown first; 0: as many one way as the other; 1: the
-    second. The interval resamples documents; p is McNemar's exact one, for changes that are independent of
-    each other. The control is a judge that changes as often, each time to either place by a toss of a coin:
-    its central 95 %.
-    Undefined where nothing changes.
+    -1: every change favours the first output; 0: equally many changes each way; 1: every change favours the
+    second output. The interval resamples documents; p is McNemar's exact p, for changes that are independent
+    of each other. The control is a judge with as many changes, each to either position by a coin toss: its
+    central 95 %.
+
+    Undefined if nothing changes.
     """
     orders = points_by_order(verdicts, verdicts.pairs)
     both = ~np.isnan(orders).any(axis=0)
@@ -112,7 +113,7 @@ def place_preference(verdicts: Verdicts, *, generator: Randomness) -> PlacePrefe
 
 
 def _coin(number: int) -> tuple[int, int]:
-    """The central 95 % of heads among so many tosses."""
+    """The central 95 % of heads among `number` tosses."""
     cumulated = scipy.special.bdtr(np.arange(number + 1), number, 0.5)
     low = int(np.searchsorted(cumulated, 0.025))
     return low, number - low
@@ -129,20 +130,21 @@ IsLater = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class LaterPlaces:
-    """What a dimension loses or gains where others stand before it."""
+    """The effect of earlier dimensions of a call on a dimension."""
 
     correlation: Bias
     shift: Bias
 
 
 def later_places(scores: Scores, places: FloatArray, *, generator: Randomness) -> LaterPlaces:
-    """Pearson's r with people's means, and the mean error f - h, where asked later minus where asked first.
+    """Pearson's r with people's means, and the mean error f - h: later in a call minus first in a call.
 
-    places: (items,), 0 where the dimension is the first of its call, NaN where that is unknown. They must be
-    drawn for each item, as rotated orders are: otherwise the items differ, too. Both differences are 0 where
-    the place has no effect. The difference of r is below 0 if earlier dimensions make
-    scores less like people's. Intervals resample documents. The control deals the places to the items.
-    Undefined where the dimension is never first, or never later.
+    places: (items,), 0 if the dimension is the first of its call, NaN if unknown. Positions must be random
+    for each item, as rotated orders are; otherwise the items differ too. Both differences are 0 if the
+    position has no effect. The difference of r is below 0 if earlier dimensions make scores less like
+    people's. Intervals resample documents. The control permutes the positions among the items.
+
+    Undefined if the dimension is never first, or never later.
     """
     known = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means) & ~np.isnan(places)
     both, is_later = scores.of_items(known), places[known] > 0
@@ -189,7 +191,7 @@ def _correlation(first: FloatArray, second: FloatArray, both: Scores, chosen: Is
 
     def correlations(weights: FloatArray) -> FloatArray:
         number, of_x, of_y, xx, yy, xy = (weights @ table).T
-        number = np.maximum(number, 1)  # nothing drawn: no variance, so no r
+        number = np.maximum(number, 1)  # empty sample: no variance, so no r
         scale = np.sqrt(np.maximum((xx - of_x**2 / number) * (yy - of_y**2 / number), 0))
         return divide_where(scale > 1e-9 * number, xy - of_x * of_y / number, scale)
 

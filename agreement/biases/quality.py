@@ -1,4 +1,4 @@
-"""What a cause adds to a judge's values beyond quality, which people's ratings show with errors of their own.
+"""The effect of a cause on a judge's values beyond quality, which people's ratings measure with errors.
 
 The errors of a judge with a narrow range depend on quality. They therefore correlate with everything that
 correlates with quality. So the judge's values are regressed on people's quality and on the cause. A mean of
@@ -44,8 +44,8 @@ def without_severity(human: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the ratings minus the severity of each rater, and the team of each item (items,).
 
     human: (raters, items, dimensions), NaN for a gap. Raters that are linked by common items are a team.
-    Severities are those of the least squares of rating = item + rater over all items with two raters. They
-    sum to 0 within a team. Teams cannot be compared, so remove the means within teams from what is returned.
+    Severities come from the least squares fit of rating = item + rater over all items with two raters. They
+    sum to 0 within a team. Teams cannot be compared, so remove the means within teams from the result.
     """
     if not human.size:
         return human, np.zeros(human.shape[1], dtype=np.intp)
@@ -71,10 +71,10 @@ def minus_means(values: FloatArray, groups: IntArray) -> FloatArray:
 def instruments(human: FloatArray) -> Iterator[tuple[npt.NDArray[np.bool_], FloatArray, FloatArray]]:
     """Yield items, the ratings of one rater of each, and the means of their other raters.
 
-    human: (raters, items, dimensions), NaN for a gap; a rater with a gap on one dimension of an item is left
-    out of the item. The first round takes the first rater of every item with two or more, the second round
-    the second rater, and so on. Ratings and means are (items, dimensions). Gaps make the n-th rater a
-    different one from item to item, so severities must have been removed (`without_severity`).
+    human: (raters, items, dimensions), NaN for a gap; a gap on one dimension of an item excludes the rater
+    from the item. The first round uses the first rater of every item with two or more, the second round the
+    second rater, and so on. Ratings and means are (items, dimensions). Gaps make the n-th rater a different
+    one from item to item, so severities must have been removed (`without_severity`).
     """
     given = np.asarray(~np.isnan(human).any(axis=2))
     number = given.sum(axis=0)
@@ -90,11 +90,11 @@ def instruments(human: FloatArray) -> Iterator[tuple[npt.NDArray[np.bool_], Floa
 class CauseBeyondQuality:
     """judge = a_group + b quality + c cause, from items (items,) with a value of the judge and two people.
 
-    In each round of `instruments` w is one rater, x the mean of the others and v the mean of both, all minus
-    the means of their groups. Either is the instrument for the other, and moments are added over rounds:
-    sum v judge = b sum w x + c sum v cause, sum cause judge = b sum v cause + c sum cause^2. This is
-    two-stage least squares over all choices of an instrument. A replicate without sum w x above what the
-    cause explains is NaN. The ratings in scores are without the raters' severities (`without_severity`).
+    In each round of `instruments`, w is one rater, x the mean of the others and v the mean of both, all minus
+    the means of their groups. Either is the instrument for the other, and moments are added over rounds: sum
+    v judge = b sum w x + c sum v cause, sum cause judge = b sum v cause + c sum cause^2. This is two-stage
+    least squares over all choices of an instrument. A replicate is NaN if sum w x does not exceed the part
+    that the cause explains. The ratings in scores are without the raters' severities (`without_severity`).
     """
 
     scores: Scores
@@ -110,12 +110,12 @@ class CauseBeyondQuality:
         return np.stack([divide_where(known, each, determinant) for each in slopes], axis=1)
 
     def common_quality(self, weights: FloatArray) -> FloatArray:
-        """(replicates,): sum w x, NaN where raters do not agree."""
+        """(replicates,): sum w x, NaN if raters do not agree."""
         found = self._moments(weights)[:, 0]
         return np.asarray(np.where(found > _LEAST, found, np.nan))
 
     def _moments(self, weights: FloatArray) -> FloatArray:
-        """(replicates, 5): sums of the `_products` minus those of means."""
+        """(replicates, 5): sums of the `_products` minus the sums of means."""
         moments = np.zeros((len(weights), 5))
         for sums, products in self._tables:
             number, w, x, judge, cause = np.moveaxis(np.tensordot(weights, sums, axes=1), 2, 0)
@@ -192,10 +192,10 @@ def beyond_quality(
 ) -> Bias:
     """The slope of the judge's values on a cause at equal quality, of items that `judged_with_two` chose.
 
-    groups: (items,), each with a mean of its own. why_alike: what is needed where the cause does not vary.
-    A rater's severity is assumed to be the same on all items. It is estimated once, so resamples keep it, and
-    means are removed within each team of linked raters. The control permutes the residuals across items. The
-    interval resamples documents and estimates both slopes again.
+    groups: (items,), each with its own mean. why_alike: the missing data if the cause does not vary. The
+    model assumes that a rater's severity is the same on all items. It estimates severities once, so resamples
+    keep them, and removes means within each team of linked raters. The control permutes the residuals across
+    items. The interval resamples documents and estimates both slopes again.
     """
     human, teams = without_severity(scores.human[:, :, None])
     scores = scores.beside(human[:, :, 0], scores.judge)
@@ -214,7 +214,9 @@ def beyond_quality(
 
 
 def _why_undefined(fit: CauseBeyondQuality, why_alike: str) -> str | None:
-    """Return why there is no slope; None where there is one, or quality and the cause are inseparable."""
+    """Return the reason for a missing slope; None if there is a slope, or if quality and the cause are
+    inseparable.
+    """
     if not len(fit.cause):
         return NO_TWO_RATERS
     if np.ptp(minus_means(fit.cause, fit.groups)) <= _LEAST:

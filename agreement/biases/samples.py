@@ -1,4 +1,4 @@
-"""What a judge's own samples show: how far those of an item differ, and a liking for round numbers."""
+"""A judge's own samples: their spread within an item, and a preference for round numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,10 +30,10 @@ def spread_of_samples(
 ) -> Bias:
     """The square root of the mean over items of the variance (n - 1) of a judge's samples, in points.
 
-    samples: (items, samples) on the dimension's scale; human: (raters, items). 0 where it repeats itself. The
-    control is people: the same of the values of an item's raters. Variances are unbiased at every number of
-    samples or raters. A bias is found if the judge's surely exceeds people's: the interval of the difference,
-    on items with both, is above 0. Intervals resample documents (items,).
+    samples: (items, samples) on the dimension's scale; human: (raters, items). 0 if the judge repeats itself.
+    The control is people: the same root for the values of an item's raters. Variances are unbiased at every
+    number of samples or raters. The judge has a bias if its spread surely exceeds people's: the interval of
+    the difference, on items with both, is above 0. Intervals resample documents (items,).
     """
     own, of_people = _variances(samples.T), _variances(human)
     documents, known = np.asarray(documents), ~np.isnan(own)
@@ -69,7 +69,7 @@ def _root_mean(
 
 
 def _variances(values: FloatArray) -> FloatArray:
-    """(items,): the variance of values (raters, items), NaN where an item has fewer than two."""
+    """(items,): the variance of values (raters, items), NaN if an item has fewer than two."""
     given = (~np.isnan(values)).sum(axis=0)
     mean = np.nansum(values, axis=0) / np.maximum(given, 1)
     squares = np.nansum((values - mean) ** 2, axis=0)
@@ -87,7 +87,9 @@ _SOURCE = "Stureborg, Alikaniotis and Suhara 2024, fig. 3"
 
 @dataclass(frozen=True)
 class RoundNumbers:
-    """Shares of multiples of five and of ten among answers, each minus that of the scale's points."""
+    """Shares of multiples of five and of ten among answers, each minus their share among the scale's
+    points.
+    """
 
     fives: Bias
     tens: Bias
@@ -100,11 +102,11 @@ def round_numbers(
 
     samples: (items, samples) as read on the judge's own scale, NaN for a gap; every sample counts once. Each
     multiple between the ends of the scale is compared with the answers around it, up to halfway to the next,
-    of which spread answers have a fifth (tenth) in its middle. Answers nearer to an end do not count: the
-    best and the worst texts get the ends, which are round, from a judge without a liking. 0 where a judge has
-    no liking for round numbers. The interval resamples documents (items,). Undefined on scales of fewer than
-    20 points, and where the middle 90 % of the counted answers do not cover three multiples (two steps): a
-    peak at a multiple is no liking.
+    of which evenly spread answers have a fifth (tenth) in the middle. Answers nearer to an end do not count:
+    a judge without a preference also gives the ends, which are round, to the best and worst outputs. 0
+    without a preference for round numbers. The interval resamples documents (items,). Undefined on scales of
+    fewer than 20 points, and if the middle 90 % of the counted answers do not cover three multiples (two
+    steps): a peak at a multiple is no preference.
     """
     points = highest - lowest + 1
     of, number = np.unique(np.asarray(documents), return_inverse=True)

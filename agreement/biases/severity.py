@@ -1,4 +1,7 @@
-"""Severity and use of the range: how a judge's values lie on the scale, compared with people's."""
+"""Severity and use of the range:
+
+the distribution of a judge's values on the scale, compared with people's.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -39,10 +42,11 @@ def severity(scores: Scores, *, generator: Randomness) -> Bias:
 def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
     """The judge's standard deviation over the mean of each person's, on the same items.
 
-    Beside it each person's over the mean of the others'. Below 1 is central tendency or a narrow range.
-    Undefined where no person's values vary. The interval leaves out each document in turn and is that of the
-    logarithm (Efron and Tibshirani 1993, chapter 11): the percentile bootstrap of few documents, or of values
-    near an end of the scale, called .07 to .11 of judges without the bias narrow or wide at 5 %.
+    The control is each person's deviation over the mean of the others'. Below 1 is central tendency or a
+    narrow range. Undefined if no person's values vary. The interval leaves out each document in turn and is
+    computed for the logarithm (Efron and Tibshirani 1993, chapter 11): the percentile bootstrap of few
+    documents, or of values near an end of the scale, called .07 to .11 of judges without the bias narrow or
+    wide at 5 %.
     """
     both = judged_by_both(scores)
     measure = BiasMeasure("spread_ratio", "SD of the judge / SD of a person", _SOURCE, 1.0, (0.0, np.inf))
@@ -86,11 +90,11 @@ def _with_interval_of_logarithm(
 
 
 def modal_excess(scores: Scores, points: FloatArray, *, generator: Randomness) -> Bias:
-    """The share of the judge's most frequent point minus that of people's, from -1 to 1.
+    """The share of the judge's most frequent point minus the share of people's, from -1 to 1.
 
-    points: (points,) of the scale, ascending; the judge's values are put at the nearest.
-    Above 0 it gives one point more often than people give theirs. Beside it the same of each person and the
-    others.
+    points: (points,) of the scale, ascending; the judge's values are rounded to the nearest. Above 0 the
+    judge gives one point more often than people give theirs. The control is the same difference of each
+    person and the others.
     """
     measure = BiasMeasure("modal_excess", "Share of the most frequent value, judge minus people", _SOURCE)
     return _of_shares(
@@ -101,9 +105,9 @@ def modal_excess(scores: Scores, points: FloatArray, *, generator: Randomness) -
 def distribution_distance(scores: Scores, points: FloatArray, *, generator: Randomness) -> Bias:
     """Wasserstein's distance of the judge's values and people's ratings, in points of the scale.
 
-    sum over points of |F_judge - F_people|, the cumulated shares, times the step between points: how far
-    values would have to be moved on average. It is above 0 by chance alone, so it is found only where its
-    interval is above that of each person and the others. points: (points,) of the scale, ascending.
+    sum over points of |F_judge - F_people|, the cumulated shares, times the step between points: the distance
+    values would have to move on average. It is above 0 by chance alone. So it counts as a bias only if its
+    interval is above the distance of each person and the others. points: (points,) of the scale, ascending.
     Source: Vallender 1974, Theory of Probability and its Applications 18.
     """
     measure = BiasMeasure(
@@ -157,7 +161,7 @@ def _shares_compared(
 
 
 def _counts(both: Scores, values: FloatArray, points: FloatArray) -> FloatArray:
-    """(documents, points): how often each point occurs in values (raters, items)."""
+    """(documents, points): the number of times each point occurs in values (raters, items)."""
     of_items = (values[:, :, None] == points).sum(axis=0).astype(float)
     return sums_by_document(of_items, both.documents, len(both.document_labels))
 
@@ -191,7 +195,9 @@ def _ratios_of_people(human: FloatArray) -> Iterator[float]:
 
 
 def _with_others(human: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Each person's values (items,) with those of the others (raters, items); none where one rated alone."""
+    """Each person's values (items,) with the values of the others (raters, items); none for a person who
+    rated alone.
+    """
     if len(human) > 1:
         for place, one in enumerate(human):
             yield one, np.delete(human, place, axis=0)

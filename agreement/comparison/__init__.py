@@ -1,11 +1,11 @@
-"""A judge compared with people, from `Scores` of items and `Verdicts` on pairs of texts.
+"""A judge compared with people, from `Scores` of items and `Verdicts` on pairs of outputs.
 
 Correlations are over items, systems or documents, by system (P and R) and over systems (M). Alpha compares
 the judge, as one more rater, with people, and the judge's samples with each other. Preferences between
 systems and outputs, head-to-head points, position consistency and strengths (Bradley and Terry) are for
-judges that compare. Named categories have accuracy and F1. Two judges are compared on the same
-items; factors of several judges have effects; a curve shows the number of samples that is enough.
-`PairwiseAnswers` are people's preferences between two outputs.
+judges that compare. Named categories have accuracy and F1. Two judges are compared on the same items; factors
+of several judges have effects; a curve shows the number of samples that is enough. `PairwiseAnswers` are
+people's preferences between two outputs.
 """
 
 from agreement.comparison.alpha import (

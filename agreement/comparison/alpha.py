@@ -1,4 +1,4 @@
-"""Krippendorff's alpha with a judge among the raters, beside alpha among people."""
+"""Krippendorff's alpha with a judge among the raters, compared with alpha among people."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -24,12 +24,11 @@ _BY_DOCUMENTS = Resampling(by="documents")
 
 @dataclass(frozen=True)
 class AlphaWithPeople:
-    """Three alphas over the same items: those with a value of the judge and a human score.
+    """Three alphas over the items that have a value of the judge and a human score.
 
-    among_people: the human raters alone, what the judge is held against.
-    with_judge: the judge as one more rater; below the first where it disagrees with people more than they
-    disagree with each other.
-    with_mean: two raters, the judge and the mean human score.
+    among_people: the human raters alone, the reference for the judge. with_judge: the judge as one more
+    rater; below the first if it disagrees with people more than they disagree with each other. with_mean: two
+    raters, the judge and the mean human score.
     """
 
     among_people: Coefficient
@@ -38,7 +37,10 @@ class AlphaWithPeople:
 
 
 class Effect(StrEnum):
-    """What one more rater does to alpha: the interval of the difference lies below 0, above 0, or holds 0."""
+    """Effect of one more rater on alpha:
+
+    the interval of the difference is below 0, above 0, or contains 0.
+    """
 
     LOWERS = "lowers agreement"
     DOES_NOT_LOWER = "does not lower agreement"
@@ -68,7 +70,7 @@ class OneMoreRater:
 
     @property
     def says(self) -> str:
-        """Return the effect with both alphas in words, or an empty text without a difference."""
+        """Return the effect with both alphas in words, or an empty string without a difference."""
         if self.effect is None:
             return ""
         alphas = f"{self.with_judge.value:.3f}, and among people {self.among_people.value:.3f}"
@@ -92,12 +94,12 @@ def alpha_with_people(
 ) -> AlphaWithPeople:
     """Krippendorff's alpha among people, with the judge as one more rater, and of the judge with their mean.
 
-    The mean is taken as it is. Rounded to a point of the scale it would lose what the mean is for, halves
-    would need a rule, and a judge that says 3.5 where people say 3 and 4 would be wrong by it. So would one
-    that answers halves or means of samples, which is why the default level is interval, at which any number
-    has a place. Intervals resample documents; `people`, where given, draws the one of alpha among people,
-    which is then the same beside every judge of the same items, and on the page of agreement. Undefined as
-    `krippendorff_alpha`; `with_mean` also for nominal values, of which there is no mean.
+    The mean is not rounded. Rounding to a point of the scale would defeat the purpose of the mean, and halves
+    would need a rule. A judge's 3.5 would be wrong if people give 3 and 4, as would halves or means of
+    samples. Therefore the default level is interval, at which any number is valid. Intervals resample
+    documents; `people`, if given, resamples for alpha among people, whose interval is then the same for every
+    judge of the same items and on the page of agreement. Undefined as `krippendorff_alpha`; `with_mean` also
+    for nominal values, which have no mean.
     """
     level = MeasurementLevel(measurement_level)
     judged = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)
@@ -127,12 +129,12 @@ def judge_as_one_more_rater(
     people: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> OneMoreRater:
-    """Return whether alpha falls when the judge joins people as one more rater.
+    """Return the change of alpha when the judge joins people as one more rater.
 
-    A judge with the error variance of a person leaves alpha as it is; one with more lowers it. The mean of
-    people, which varies less than a person, takes no part. Give ratings of Round I: after a discussion people
-    agree more than they did alone. generator, people, resampling: as for `alpha_with_people`. Undefined where
-    no item that the judge values has scores of two people, and without variation.
+    A judge with the error variance of a person leaves alpha unchanged; one with more lowers it. The mean of
+    people does not enter, as it varies less than a person. Pass ratings of Round I: after a discussion people
+    agree more than they did alone. generator, people, resampling: as for `alpha_with_people`. Undefined if no
+    item with a value of the judge has scores of two people, and without variation.
     """
     level = MeasurementLevel(measurement_level)
     rated = (~np.isnan(scores.human)).sum(axis=0) >= 2
@@ -160,9 +162,9 @@ def self_consistency(
 ) -> Coefficient:
     """Krippendorff's alpha over a judge's samples (samples, items), as if each sample were a rater.
 
-    1 where the judge repeats itself on every item, 0 where a repeated answer is no closer than one to another
-    item. documents: (items,), needed for an interval that resamples documents, the default where it is given.
-    Undefined where no item has two samples, and without variation.
+    1 if the judge repeats itself on every item, 0 if a repeated answer is no closer than an answer to another
+    item. documents: (items,), needed for an interval that resamples documents, the default if you pass it.
+    Undefined if no item has two samples, and without variation.
     """
     table = np.asarray(samples, dtype=float)
     by: Resampling = _BY_DOCUMENTS if documents is not None else Resampling()
@@ -183,7 +185,7 @@ def self_consistency(
 
 
 def _data(values: FloatArray, scores: Scores, level: MeasurementLevel) -> ReliabilityData:
-    # By label, the order in which the documents of the raters' own data are drawn.
+    # Sort by label, the order in which the raters' own data resample documents.
     documents = np.array(scores.document_labels)[scores.documents]
     return ReliabilityData(values, measurement_level=level, value_domain=_domain(values), documents=documents)
 
@@ -195,7 +197,7 @@ def _domain(values: FloatArray) -> FloatArray:
 
 
 def _explain_undefined(alpha: Coefficient, scores: Scores) -> Coefficient:
-    """The coefficient, undefined in words of people and judges where there is nothing of one of them."""
+    """The coefficient; if undefined, its reason names people or judges if one of them has no values."""
     if alpha.defined:
         return alpha
     for values, side in ((scores.human_means, PEOPLE), (scores.judge, JUDGE)):

@@ -45,8 +45,8 @@ def correlation_statistic(
 ) -> Statistic:
     """The measure of two arrays (items,) without gaps, over all items or as the mean within documents.
 
-    documents: (items,), numbered from 0 without gaps. Documents in which it is undefined are left out.
-    Raises ValueError for the level of systems, which are no documents.
+    documents: (items,), numbered from 0 without gaps. Documents in which it is undefined are excluded. Raises
+    ValueError for the level of systems, which are no documents.
     """
     if level is Level.SYSTEM:
         raise ValueError("Systems are not weighted by documents.")
@@ -57,7 +57,9 @@ def correlation_statistic(
 
 
 def mean_of_documents(values: FloatArray) -> Statistic:
-    """The mean of values (documents,) over the documents that have one; NaN where none of those drawn has."""
+    """The mean of values (documents,) over the documents that have one; NaN if no resampled document has
+    one.
+    """
     known = ~np.isnan(values)
     return ratio_of_sums(np.where(known, values, 0.0), known.astype(float))
 
@@ -70,10 +72,10 @@ NAMED = ("accuracy",)
 
 @dataclass(frozen=True)
 class JudgesCompared:
-    """Two judges on one dimension. items: those with a value of both and of people.
+    """Two judges on one dimension. items: the items with a value of both and of people.
 
-    figures: by name, the first judge's minus the second's. adjusted: by name, p values after Holm over the
-    pairs of judges, where there is one.
+    figures: by name, the first judge's statistic minus the second's. adjusted: by name, p values after Holm
+    over the pairs of judges, if there is one.
     """
 
     first: str
@@ -85,10 +87,10 @@ class JudgesCompared:
 
 @dataclass(frozen=True)
 class HighestJudges:
-    """Which judges agree most with people by one figure.
+    """The judges that agree most with people by one statistic.
 
-    highest: no other judge is above it on the items that both have; empty where judges are above each other
-    in a circle. may_be_highest: no other judge is surely above it, after Holm's correction.
+    highest: no other judge is above it on the items that both have; empty if judges are above each other in a
+    circle. may_be_highest: no other judge is surely above it, after Holm's correction.
     """
 
     figure: str
@@ -109,18 +111,20 @@ def compare_two_judges(
     generator: Randomness,
     replicates: int = 2000,
 ) -> tuple[int, Mapping[str, PairedDifference]]:
-    """How many items both judges and people have values for, and by figure how far the first is ahead there.
+    """The number of items with values of both judges and of people, and the first judge's lead there by
+    statistic.
 
-    first, second: the same items and people beside two judges.
+    first, second: the same items and people with two judges.
 
         spearman     rho(f, h) over the items; paired bootstrap of documents
-        alpha        of the judge and the mean human score, at this level; likewise
-        preferences  the share of pairs of systems that the judge orders as people do; likewise
+        alpha        of the judge and the mean human score, at this level; paired bootstrap of documents
+        preferences  share of pairs of systems that the judge orders as people do; paired bootstrap of
+        documents
         systems      Pearson's r between the systems' means; Williams' test, systems as the sample
-        accuracy     instead of these at the nominal level: the mean share of an item's raters who said what
-                     the judge said; paired bootstrap of documents
+        accuracy     instead of these at the nominal level: mean share of an item's raters with
+                     the judge's value; paired bootstrap of documents
 
-    Raises ValueError where the two are not of the same items.
+    Raises ValueError if the two have different items.
     """
     if len(first.judge) != len(second.judge):
         raise ValueError("Judges are compared on the same items.")
@@ -168,7 +172,7 @@ def holm_over_pairs(
 def highest_judges(
     pairs: Sequence[JudgesCompared], figure: str, *, significance_level: float = 0.05
 ) -> HighestJudges | None:
-    """Return the judges with the highest agreement, and those not significantly below another.
+    """Return the judges with the highest agreement, and the judges not significantly below another.
 
     pairs: all pairs of the judges, as `holm_over_pairs` returns them. figure: the statistic's name.
     significance_level: of adjusted p values. Returns None if the statistic is undefined for all pairs.
@@ -217,7 +221,7 @@ def _preferences(scores: Scores, _level: MeasurementLevel) -> Statistic:
 
 
 def accuracy_with_people(scores: Scores, _level: MeasurementLevel) -> Statistic:
-    """The mean share of an item's raters who said what the judge said, over weighted documents."""
+    """The mean share of an item's raters with the judge's value, over weighted documents."""
     said = np.nanmean(np.where(np.isnan(scores.human), np.nan, scores.human == scores.judge), axis=0)
     sums = np.bincount(scores.documents, said)
     items = np.bincount(scores.documents)
@@ -264,13 +268,13 @@ def compare_groups(
     *,
     groups: int = GROUPS,
 ) -> GroupsCompared:
-    """Whether correlations with people differ between two judges, from one group of samples to the next.
+    """Test whether two judges' correlations with people differ, with groups of samples as the units.
 
-    first, second: (items, samples) as read, of the items of `scores`. Samples are divided in their order into
-    ten groups; each group's mean has one correlation with people. The tests compare ten with ten: they ask
-    whether asking again would turn the two around, not whether other documents would, for which the paired
-    bootstrap is. Undefined without two samples a group, or where correlations do not vary.
-    Source: Siledar and others 2024, table 5.
+    first, second: (items, samples) as read, of the items of `scores`. Samples are divided, in order, into ten
+    groups; each group's mean has one correlation with people. The tests compare ten with ten: they test
+    whether new samples would reverse the order of the two. For other documents use the paired bootstrap.
+    Undefined without two samples a group, or if correlations do not vary. Source: Siledar and others 2024,
+    table 5.
     """
     if min(first.shape[1], second.shape[1]) < 2 * groups:
         return _undefined_groups(

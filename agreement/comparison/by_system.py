@@ -52,10 +52,10 @@ def human_scores_by_system(
     resampling: Resampling | None = None,
     scale: tuple[float, float] | None = None,
 ) -> tuple[HumanScores, ...]:
-    """What people give each system, in the order of `scores.system_names`, whichever judge they go with.
+    """The human scores of each system, in the order of `scores.system_names`, independent of the judge.
 
-    scale: its ends, with which means have the interval of `mean_score`. Undefined where nobody gave a value,
-    a deviation without two.
+    scale: its ends, with which means have the interval of `mean_score`. Undefined without a value; a
+    deviation is undefined without two.
     """
     plan = replace(resampling or Resampling(), by="units")
     results = []
@@ -80,8 +80,8 @@ def scores_by_system(
 ) -> tuple[SystemScores, ...]:
     """Means and standard deviations, one entry a system, in the order of `scores.system_names`.
 
-    people: `human_scores_by_system`, where it is known. Intervals resample the system's items. Undefined
-    where nobody (the judge) gave a value, a deviation without two.
+    people: `human_scores_by_system`, if already computed. Intervals resample the system's items. Undefined
+    without a value of people (of the judge); a deviation is undefined without two.
     """
     plan = replace(resampling or Resampling(), by="units")
     of_people = people or human_scores_by_system(scores, generator=generator, resampling=resampling)
@@ -105,11 +105,11 @@ def scores_by_system(
 
 
 def human_ranking(*dimensions: Scores) -> tuple[str, ...]:
-    """The systems by mean human score, best first; equal ones in the order of `system_names`.
+    """The systems by mean human score, best first; ties keep the order of `system_names`.
 
-    With several dimensions the systems are ranked by the mean over them, as the published challenge pairs
-    are. Systems without a human score on each of them are left out. ValueError without a
-    dimension, or where dimensions have different systems.
+    With several dimensions the systems are ranked by the mean over them, as in the published challenge pairs.
+    Systems without a human score on each of them are excluded. Raises ValueError without a dimension, or if
+    dimensions have different systems.
     """
     if not dimensions:
         raise ValueError("A ranking needs the scores of at least one dimension.")
@@ -128,7 +128,7 @@ def _quality(scores: Scores, names: tuple[str, ...]) -> list[float]:
 
 
 def _name_side(coefficient: Coefficient, side: ComparedSide) -> Coefficient:
-    """The coefficient, undefined in words of people and judges where there is no value at all."""
+    """The coefficient; if there is no value at all, its reason names people or judges."""
     if coefficient.defined or coefficient.counts.ratings:
         return coefficient
     if side is PEOPLE and coefficient.name == "spread_within_units":

@@ -22,8 +22,8 @@ _NEVER = "Neither the judge nor a person gave this category."
 class CategoryAgreement:
     """A judge compared with people on one nominal dimension.
 
-    f1, judged, people: by category, in the order asked for: F1, the items that the judge gave it to, and
-    those that people did, an item divided among its raters.
+    f1, judged, people: by category, in the requested order: F1, the number of items to which the judge gave
+    it, and the number to which people gave it, an item divided among its raters.
     """
 
     accuracy: Coefficient
@@ -38,12 +38,12 @@ def category_agreement(
 ) -> CategoryAgreement:
     """Accuracy, F1 of each category and their mean, over the items with a value of both.
 
-    With p_ic the share of an item's raters who gave category c: accuracy is the mean of p_ic at the judge's
+    With p_ic the share of an item's raters with category c: accuracy is the mean of p_ic at the judge's
     category, F1_c = 2 sum_i p_ic [judge gave c] / (sum_i p_ic + sum_i [judge gave c]). So every item counts
-    once, ties of raters need no rule, and no judge reaches 1 where people differ. Macro-F1: the mean of F1_c
-    over the categories that anyone gave. Intervals resample documents; F1 of one category, which may be
-    rare, has `ratio_interval`. Undefined without such an item, F1 also for a category that nobody gave.
-    Source: van Rijsbergen 1979, Information Retrieval, chapter 7.
+    once, ties of raters need no rule, and no judge reaches 1 if people differ. Macro-F1: the mean of F1_c
+    over the categories that anyone gave. Intervals resample documents; F1 of one category, which may be rare,
+    has `ratio_interval`. Undefined without such an item, F1 also for a category without any value. Source:
+    van Rijsbergen 1979, Information Retrieval, chapter 7.
     """
     both = ~np.isnan(scores.human).all(axis=0) & ~np.isnan(scores.judge)
     people, judge = _shares_of_people(scores, both, categories), _given_by_judge(scores, both, categories)
@@ -79,7 +79,7 @@ def category_agreement(
 
 
 def _shares_of_people(scores: Scores, both: npt.NDArray[np.bool_], categories: Sequence[float]) -> FloatArray:
-    """(categories, items): p_ic, the share of an item's raters who gave a category."""
+    """(categories, items): p_ic, the share of an item's raters with this category."""
     people = np.array([(scores.human[:, both] == each).sum(axis=0) for each in categories], dtype=float)
     return np.asarray(people / np.maximum((~np.isnan(scores.human[:, both])).sum(axis=0), 1))
 
@@ -96,7 +96,7 @@ class _Sums:
     sums: FloatArray
 
     def f1(self, weights: FloatArray) -> FloatArray:
-        """(replicates, categories); NaN for a category that nobody gave."""
+        """(replicates, categories); NaN for a category without any value."""
         agreed, *given = np.split(weights @ self.sums, 3, axis=1)
         either = given[0] + given[1]
         return divide_where(either > 0, 2 * agreed, either)

@@ -79,15 +79,15 @@ def is_within_one(values: FloatArray, human: FloatArray) -> FloatArray:
 def confidence_calibration(
     confidence: FloatArray, right: FloatArray, *, documents: npt.ArrayLike, generator: Randomness
 ) -> ConfidenceCalibration:
-    """Compare confidences (items,) from 0 to 1 with whether the judge is right (items,), 0 to 1.
+    """Compare confidences (items,) from 0 to 1 with the judge's correctness (items,), 0 to 1.
 
     Ten bins of equal width, each with its upper end. The expected calibration error is the mean over items of
     |accuracy - mean confidence| of their bin. It is above 0 for a calibrated judge too, since bins are small:
     `by_chance` is the mean of 400 simulated judges of the same confidences that are calibrated. Intervals
-    resample documents (items,). That of the error contains the percentile and the basic bootstrap interval
-    (Davison and Hinkley 1997, equations 5.6 and 5.18), since each alone misses the bias on one side, and 0 if
-    a fortieth of calibrated judges has a larger error. Undefined without an item that has both. Sources:
-    Naeini and others 2015, AAAI; Guo and others 2017, ICML.
+    resample documents (items,). The interval of the error contains the percentile and the basic bootstrap
+    interval (Davison and Hinkley 1997, equations 5.6 and 5.18), since each alone misses the bias on one side,
+    and 0 if a fortieth of calibrated judges has a larger error. Undefined without an item that has both.
+    Sources: Naeini and others 2015, AAAI; Guo and others 2017, ICML.
     """
     known = ~np.isnan(confidence) & ~np.isnan(right)
     sure, correct = confidence[known], right[known]
@@ -130,7 +130,7 @@ def confidence_calibration(
 
 @dataclass(frozen=True, eq=False)
 class _BinSums:
-    """Sums of values of items by document and bin; of, place: (items,)."""
+    """Sums of values of items by document and bin; `of`, `place`: (items,)."""
 
     of: IntArray
     documents: int
@@ -143,7 +143,7 @@ class _BinSums:
 
 
 def _errors_by_chance(confidence: FloatArray, place: IntArray, generator: Randomness) -> FloatArray:
-    """(simulations,): the errors of simulated judges that are right as often as they are confident."""
+    """(simulations,): the errors of simulated judges whose accuracy equals their confidence."""
     random = generator_of(generator, "calibrated judges")
     right = random.random((_SIMULATIONS, len(confidence))) < confidence
     differ = (right - confidence) @ np.eye(BINS)[place]

@@ -65,7 +65,7 @@ _Pair = tuple[FloatArray, FloatArray]
 
 
 class Level(StrEnum):
-    """What is correlated: items, systems, or items within a document."""
+    """The units of a correlation: items, systems, or items within a document."""
 
     DATASET = "dataset"
     SYSTEM = "system"
@@ -91,13 +91,15 @@ def correlation_with_humans(
 ) -> Coefficient:
     """The correlation of the judge's values with mean human scores, over the items that have both.
 
-    dataset   over all items pooled; its interval resamples documents
-    system    over the systems' means; its interval is Fisher's, over systems
-    document  over the items of each document, averaged; documents where it is undefined are left out and
-              counted; its interval resamples documents
+        dataset   over all items pooled; its interval resamples documents
+        system    over the systems' means; its interval is Fisher's, over systems
+        document  over the items of each document, averaged, without documents in which it is
+                  undefined (`counts.undefined_groups`); its interval resamples documents
 
-    side: what reasons call the values that are set beside people's, where they are no judge's.
-    Undefined with fewer than two items (systems), where a side is constant, within every document.
+    side: the name in reasons for the values compared with people's, if they are not a judge's.
+
+    Undefined with fewer than two items (systems), if a side is constant, and if it is undefined within every
+    document.
     """
     human, judge = scores.human_means, scores.as_read
     plan = resampling or _BY_DOCUMENTS
@@ -132,7 +134,7 @@ def correlation_by_system(
 ) -> tuple[SystemCoefficient, ...]:
     """P_i = rho(judge, mean human score) over the items of each system i (Shen and others 2023, equation 2).
 
-    In the order of `scores.system_names`. Undefined where a side is constant over the system's items.
+    In the order of `scores.system_names`. Undefined if a side is constant over the system's items.
     """
     label = f"{_label(measure)}, judge and mean human score over one system's items"
     return _by_system(
@@ -144,7 +146,7 @@ def correlation_by_system(
 
 
 def correlation_of_systems(scores: Scores, measure: PairMeasure) -> FloatArray:
-    """(systems,): the values of `correlation_by_system`, computed all at once; NaN where undefined."""
+    """(systems,): the values of `correlation_by_system`, computed in one step; NaN if undefined."""
     return values_within_documents(measure, scores.human_means, scores.as_read, scores.systems)
 
 
@@ -152,9 +154,9 @@ def meta_correlation(scores: Scores, measure: PairMeasure) -> Coefficient:
     """M = rho([P_1, ...], [Q_1, ...]) over systems (Shen and others 2023, equation 3), without an interval.
 
     P_i as `correlation_by_system`, Q_i the mean human score of system i. Below 0 the judge agrees less with
-    people the better a system is. Systems whose P_i is undefined are left out and counted
+    people the better a system is. Systems whose P_i is undefined are excluded and counted
     (`counts.undefined_groups`). `agreement.reliability.meta_correlation` has its interval, over documents.
-    Undefined with fewer than two systems left, and where all P_i or all Q_i are equal.
+    Undefined with fewer than two systems left, and if all P_i or all Q_i are equal.
     """
     correlations = correlation_of_systems(scores, measure)
     quality = means_by_group(scores.human_means, scores.systems, len(scores.system_names))
@@ -175,8 +177,8 @@ def reliability_by_system(
 ) -> tuple[SystemCoefficient, ...]:
     """R_i = rho(judge, other judge) over the items of each system i (Shen and others 2023, equation 4).
 
-    other_judge: (items,), another method's values for the same items; for the paper RTS beside MCQ. It needs
-    no human scores. Undefined where a side is constant over the system's items.
+    other_judge: (items,), another method's values for the same items; in the paper RTS compared with MCQ. It
+    needs no human scores. Undefined if a side is constant over the system's items.
     """
     label = f"Reliability indicator ({_label(measure)})"
     return _by_system(
@@ -188,7 +190,7 @@ def reliability_by_system(
 
 
 def reliability_of_systems(scores: Scores, other_judge: npt.ArrayLike, measure: PairMeasure) -> FloatArray:
-    """(systems,): the values of `reliability_by_system`, computed all at once; NaN where undefined."""
+    """(systems,): the values of `reliability_by_system`, computed in one step; NaN if undefined."""
     other = _other_values(scores, other_judge)
     return values_within_documents(measure, scores.as_read, other, scores.systems)
 
@@ -209,12 +211,12 @@ def reliability_and_correlation(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """rho([R_1, ...], [P_1, ...]) over systems: how well R tells where the judge agrees with people.
+    """rho([R_1, ...], [P_1, ...]) over systems: the quality of R as an indicator of agreement with people.
 
-    other_judge: (items,), the other method's values.
-    R_i as `reliability_by_system`, P_i as `correlation_by_system`. Source: Shen and others 2023, table 7.
-    Systems in which either is undefined are left out and counted (`counts.undefined_groups`).
-    The interval is Fisher's, over systems, and takes R_i and P_i as given.
+    other_judge: (items,), the other method's values. R_i as `reliability_by_system`, P_i as
+    `correlation_by_system`. Source: Shen and others 2023, table 7. Systems in which either is undefined are
+    excluded and counted (`counts.undefined_groups`). The interval is Fisher's, over systems, and treats R_i
+    and P_i as fixed.
     """
     indicators = reliability_of_systems(scores, other_judge, measure)
     correlations = correlation_of_systems(scores, measure)
@@ -232,7 +234,7 @@ def indicators_with_correlations(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """`reliability_and_correlation` of R_i and P_i (systems,) that are known, NaN where undefined."""
+    """`reliability_and_correlation` of known R_i and P_i (systems,), NaN if undefined."""
     sides = (_INDICATOR, _CORRELATION)
     result = _over_systems(
         measure, indicators, correlations, sides, substream(generator, "validity"), resampling
@@ -261,8 +263,9 @@ def _renamed_measure(
 ) -> _Compare:
     """The measure of a system's pairs of values under another name.
 
-    Items of one system are of different documents, so to draw items is to draw documents; these are drawn,
-    as figures about the same documents share what was drawn. With few documents the interval is studentised.
+    Items of one system belong to different documents, so resampling items is resampling documents. The
+    function resamples documents, so that statistics on the same documents share resamples. With few documents
+    the interval is studentised.
     """
     plan = replace(resampling or Resampling(), by="documents")
 
@@ -330,7 +333,7 @@ def _over_systems(
 
 
 def coefficient_values(coefficients: Sequence[SystemCoefficient]) -> FloatArray:
-    """(systems,): the values of coefficients by system, NaN where undefined."""
+    """(systems,): the values of coefficients by system, NaN if undefined."""
     values = (each.coefficient.value for each in coefficients)
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
@@ -354,10 +357,10 @@ def correlation_with_other_raters(
 ) -> Coefficient:
     """The correlation of one rater's values with the mean of the other raters', over the items of both.
 
-    rater: a row of `scores.human`. with_own: with the rater's own value in the mean, as Gao and others 2023
-    (arXiv 2304.02554), table 6, have it; a rater then partly correlates with itself, and is above a judge of
-    the same quality. Levels and intervals as in `correlation_with_humans`.
-    Undefined with fewer than two such items (systems), and where a side is constant.
+    rater: a row of `scores.human`. with_own: include the rater's own value in the mean, as in Gao and others
+    2023 (arXiv 2304.02554), table 6. A rater then partly correlates with itself, and is above a judge of the
+    same quality. Levels and intervals as in `correlation_with_humans`. Undefined with fewer than two such
+    items (systems), and if a side is constant.
     """
     own = scores.human[rater]
     others = scores.human if with_own else np.delete(scores.human, rater, axis=0)

@@ -20,10 +20,11 @@ Variant = tuple[int, ...]
 
 @dataclass(frozen=True)
 class FactorEffect:
-    """What one level of a factor, or two levels of two factors together, change against the base levels.
+    """The change that one level of a factor, or two levels of two factors together, make against the base
+    levels.
 
-    levels: by factor, the level. items: those that its variants and people have values for. differences: by
-    statistic. adjusted: by statistic, p values after Holm over all effects, where there is one.
+    levels: by factor, the level. items: the items for which its variants and people have values. differences:
+    by statistic. adjusted: by statistic, p values after Holm over all effects, if there is one.
     """
 
     levels: Mapping[int, int]
@@ -42,12 +43,12 @@ def factor_effects(
 ) -> tuple[FactorEffect, ...]:
     """Return main effects, then interactions of two factors, of variants that cross factors.
 
-    variants: the same items and people beside each judge, by its levels. shape: levels of each factor, the
-    base level included. generator: for the resamples. replicates: the number of resamples.
+    variants: the same items and people with each judge, by its levels. shape: levels of each factor, the base
+    level included. generator: for the resamples. replicates: the number of resamples.
 
     The main effect of a level is the mean over all combinations of the other factors of the statistic at the
-    level minus that at the base level. The interaction of levels a and b is the mean of
-    s(a, b) - s(a, 0) - s(0, b) + s(0, 0). Statistics:
+    level minus that at the base level. The interaction of levels a and b is the mean of s(a, b) - s(a, 0) -
+    s(0, b) + s(0, 0). Statistics:
 
         alpha     of the judge and the mean human score, at this level
         shift     the mean of judge minus people's mean
@@ -56,7 +57,7 @@ def factor_effects(
     An effect uses the items that all its variants and people have values for; each resample of documents
     serves all variants (`difference_of_figures`). Undefined if one of its variants has no values. Source:
     contrasts of a factorial design (Montgomery 2017, Design and analysis of experiments, chapters 5 and 6).
-    Raises ValueError where variants are not of the same items and people, or have levels outside `shape`.
+    Raises ValueError if variants do not have the same items and people, or have levels outside `shape`.
     """
     _check_variants(variants, shape)
     level = MeasurementLevel(measurement_level)
@@ -131,7 +132,7 @@ def _remember(statistic: Statistic) -> Statistic:
 
 
 def _effects(shape: Sequence[int]) -> Iterator[dict[int, int]]:
-    """Yield the levels of each main effect, then those of each interaction."""
+    """Yield the levels of each main effect, then of each interaction."""
     for factor, levels in enumerate(shape):
         yield from ({factor: level} for level in range(1, levels))
     for first, second in combinations(range(len(shape)), 2):
@@ -140,7 +141,7 @@ def _effects(shape: Sequence[int]) -> Iterator[dict[int, int]]:
 
 
 def _sides(levels: Mapping[int, int], shape: Sequence[int]) -> tuple[list[Variant], list[Variant]]:
-    """Return the variants that count for an effect, and those that count against it, equally many."""
+    """Return the variants that count for an effect, and equally many variants that count against it."""
     others = [[0, levels[each]] if each in levels else range(count) for each, count in enumerate(shape)]
     sides: tuple[list[Variant], list[Variant]] = ([], [])
     for variant in product(*others):

@@ -1,4 +1,4 @@
-"""A judge that sees two systems' texts at once, in both orders: points, and what the order does to them."""
+"""A judge that compares two systems' outputs, in both orders: points, and the effect of the order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,12 +27,12 @@ _DECIMALS = 9  # points are means over samples
 
 @dataclass(frozen=True, eq=False, init=False)
 class Verdicts:
-    """Verdicts of one judge on one dimension, one entry for each time it was asked; unreadable is NaN.
+    """Verdicts of one judge on one dimension, one entry for each call; unreadable is NaN.
 
-    first, second: (verdicts,), the systems whose texts stood first and second; documents: (verdicts,), the
-    document they are about; any labels, kept as indices into `system_names` and `document_labels`.
-    points: (verdicts,), 1 where the first text won, 0 where the second did, 0.5 for a tie.
-    Raises ValueError with one sentence where these do not fit together.
+    first, second: (verdicts,), the systems of the first and second output; documents: (verdicts,), the
+    document; any labels, stored as indices into `system_names` and `document_labels`. points: (verdicts,), 1
+    if the first output won, 0 if the second did, 0.5 for a tie. Raises ValueError with one message if these
+    do not fit together.
     """
 
     first: IntArray
@@ -75,7 +75,7 @@ class Verdicts:
 
     @property
     def pairs(self) -> tuple[SystemPair, ...]:
-        """The pairs of systems in the order in which they first occur, named as they were first shown."""
+        """The pairs of systems in order of first occurrence, named in the order of their first display."""
         shown: dict[frozenset[int], tuple[int, int]] = {}
         for first, second in zip(self.first.tolist(), self.second.tolist(), strict=True):
             shown.setdefault(frozenset((first, second)), (first, second))
@@ -84,11 +84,11 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class PositionConsistency:
-    """How often the same system wins (or ties) after the texts are swapped.
+    """The frequency with which the same system wins (or ties) after a swap of the outputs.
 
-    consistent, favours_first, favours_second: in how many comparisons of a pair in a document the outcome is
-    the same, moves towards the text shown first, towards the one shown second. share: the first of the three
-    in all of them.
+    consistent, favours_first, favours_second: the numbers of comparisons of a pair in a document whose
+    outcome is the same, moves towards the output shown first, or towards the output shown second. share:
+    consistent over the sum of the three.
     """
 
     share: Coefficient
@@ -101,7 +101,8 @@ class PositionConsistency:
 class PairPoints:
     """The points of the first of two systems; the second has the other `documents` - points.
 
-    documents: those with readable verdicts in both orders. left_out: the others in which it was asked.
+    documents: those with readable verdicts in both orders. left_out: the other documents of the judge's
+    calls.
     """
 
     first: str
@@ -119,12 +120,14 @@ def head_to_head_points(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[PairPoints, ...]:
-    """The points of each pair of systems (by default all asked about): 1 for the winner, 0.5 each for a tie.
+    """The points of each pair of systems (by default all pairs of the verdicts):
+
+    1 for the winner, 0.5 each for a tie.
 
     A document's points are the mean over both orders, each the mean over its samples; a document without a
-    readable verdict in each order is left out, since one order alone would count the judge's liking for a
-    position. Source: Shen and others 2023, table 22. Intervals resample documents.
-    Undefined where no document is left.
+    readable verdict in each order is excluded, since one order alone would count the judge's preference for a
+    position. Source: Shen and others 2023, table 22. Intervals resample documents. Undefined if no document
+    remains.
     """
     chosen = verdicts.pairs if pairs is None else tuple(pairs)
     by_order = points_by_order(verdicts, chosen)
@@ -157,8 +160,8 @@ def position_consistency(
     """The share of comparisons (pair, document) with the same winner, or a tie, in both orders.
 
     With several samples an order's winner is the one with more than half of its points. Source: Shi and
-    others 2024, Judging the Judges, position consistency. The interval resamples documents.
-    Undefined where no pair was compared in both orders.
+    others 2024, Judging the Judges, position consistency. The interval resamples documents. Undefined if no
+    pair was compared in both orders.
     """
     return _consistency(points_by_order(verdicts, verdicts.pairs), generator, resampling)
 
@@ -171,9 +174,9 @@ def correct_verdicts(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> CorrectPreferences:
-    """As `correct_preferences`, with the judge's points from its verdicts; `scores` give those of people.
+    """`correct_preferences` with the judge's points from its verdicts; `scores` give people's points.
 
-    pairs: those of the verdicts by default. Documents and systems are matched by label.
+    pairs: by default the pairs of the verdicts. Documents and systems are matched by label.
     """
     chosen = verdicts.pairs if pairs is None else tuple(pairs)
     judge, human = _points_of_both(verdicts, scores, chosen)
@@ -181,9 +184,9 @@ def correct_verdicts(
 
 
 def text_preferences_of_verdicts(verdicts: Verdicts, scores: Scores) -> TextPreferences:
-    """`text_preferences` of a judge that compares texts, by its mean over both orders.
+    """`text_preferences` of a judge that compares outputs, by its mean over both orders.
 
-    scores: those of people; documents and systems are matched by label. Undefined as `text_preferences`.
+    scores: people's scores; documents and systems are matched by label. Undefined as `text_preferences`.
     """
     return text_preferences(*_points_of_both(verdicts, scores, verdicts.pairs))
 
@@ -206,7 +209,7 @@ def _points_of_both(
 def points_by_order(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> FloatArray:
     """(2, documents, pairs): the mean points of each pair's first system, shown first and shown second.
 
-    NaN where that order has no readable verdict.
+    NaN if that order has no readable verdict.
     """
     totals = np.zeros((2, len(verdicts.document_labels), len(pairs)))
     counts = np.zeros_like(totals)

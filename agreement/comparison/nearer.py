@@ -10,10 +10,11 @@ _DECIMALS = 9  # distances that differ behind these differ by rounding
 
 
 def nearness_by_document(first: Scores, second: Scores, *, is_named: bool = False) -> FloatArray:
-    """(documents,): the share of items on which the first is nearer minus that of the second, from -1 to 1.
+    """(documents,): the share of items on which the first is nearer minus the share of the second, from -1 to
+    1.
 
     Nearer is a smaller distance to the mean human score; equal distances count for neither. is_named: for
-    names of categories it is the share of an item's raters who gave the judge's value, first minus second.
+    names of categories the share is the share of an item's raters with the judge's value, first minus second.
     Documents are in the order of `document_labels`; NaN if none of their items has a value of both judges and
     of people. Raises ValueError for judges of different items.
     """
@@ -26,9 +27,10 @@ def nearness_by_document(first: Scores, second: Scores, *, is_named: bool = Fals
 
 
 def error_difference_by_document(first: Scores, second: Scores) -> FloatArray:
-    """(documents,): the mean squared error of the first minus that of the second, against mean human scores.
+    """(documents,): the mean squared error of the first minus the error of the second, against mean human
+    scores.
 
-    Against single raters instead of their mean the difference is the same. Documents as in
+    Against single raters instead of their mean the difference is the same. The order of documents is that in
     `nearness_by_document`.
     """
     one, other = ((each.judge - each.human_means) ** 2 for each in (first, _like(first, second)))

@@ -1,4 +1,4 @@
-"""Several judges as one: their values combined by a rule, with how far they are apart."""
+"""Several judges as one: their values combined by a rule, with their spread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ UNITS_A_JUDGE = 5  # rated units for each judge that weights are learned from, a
 
 @dataclass(frozen=True)
 class Weights:
-    """value = intercept + sum of weight x value of each judge; learned from so many units."""
+    """value = intercept + sum of weight x value of each judge; learned from `units` units."""
 
     weights: tuple[float, ...]
     intercept: float
@@ -31,9 +31,9 @@ class NoWeights:
 def learn_weights(values: FloatArray, human: FloatArray) -> Weights | NoWeights:
     """Return the weights, none below 0, whose sum is nearest to people's means by least squares.
 
-    values: (judges, units), human: (units,), people's means; NaN for a gap, and a unit with any gap is left
-    out. Solved after centring, so that the intercept is free: min ||(X - mean X) w - (h - mean h)||, w >= 0
-    (Lawson and Hanson 1974, ch. 23). Undefined with fewer than five units for each judge, or where neither
+    values: (judges, units), human: (units,), people's means; NaN for a gap, and a unit with any gap is
+    excluded. Solved after centring, so that the intercept is free: min ||(X - mean X) w - (h - mean h)||, w
+    >= 0 (Lawson and Hanson 1974, ch. 23). Undefined with fewer than five units for each judge, or if neither
     people nor judges vary.
     """
     whole = ~np.isnan(values).any(axis=0) & ~np.isnan(human)
@@ -52,11 +52,11 @@ def learn_weights(values: FloatArray, human: FloatArray) -> Weights | NoWeights:
 
 
 def combine(values: FloatArray, rule: str, weights: Weights | None = None) -> FloatArray:
-    """Return (items,): what several judges say together; NaN where any of them has no value.
+    """Return (items,): the combined value of several judges; NaN if any of them has no value.
 
-    values: (judges, items). rule: `mean`, `median`, `majority` (of values rounded to whole numbers the most
-    frequent; of several the one nearest to the mean, of two as near the lower) or `weights`. Without a value
-    of all judges a panel would be one of other judges from item to item.
+    values: (judges, items). rule: `mean`, `median`, `majority` (the most frequent value after rounding to
+    whole numbers; of several, the value nearest to the mean; of two equally near, the lower) or `weights`.
+    NaN, because otherwise the judges of a panel would change from item to item.
     """
     found = np.full(values.shape[1], np.nan)
     whole = ~np.isnan(values).any(axis=0)
@@ -72,9 +72,10 @@ def combine(values: FloatArray, rule: str, weights: Weights | None = None) -> Fl
 
 
 def majority_of_categories(values: FloatArray) -> FloatArray:
-    """Return (items,): the most frequent category; NaN where several are as frequent, or a value is missing.
+    """Return (items,): the most frequent category; NaN if several are equally frequent, or a value is
+    missing.
 
-    Categories have no mean to decide a tie by.
+    Categories have no mean that could decide a tie.
     """
     found = np.full(values.shape[1], np.nan)
     for item in np.flatnonzero(~np.isnan(values).any(axis=0)):
@@ -85,7 +86,9 @@ def majority_of_categories(values: FloatArray) -> FloatArray:
 
 
 def spread(values: FloatArray) -> FloatArray:
-    """Return (items,): the standard deviation among judges (n - 1); NaN where any has no value, or of one."""
+    """Return (items,): the standard deviation among judges (n - 1); NaN if any has no value, or with one
+    judge.
+    """
     if len(values) < 2:
         return np.full(values.shape[1], np.nan)
     return np.asarray(np.std(values, axis=0, ddof=1))

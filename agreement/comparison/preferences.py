@@ -1,4 +1,6 @@
-"""Which of two systems is better, by points over documents, and where a judge says the same as people."""
+"""The better of two systems, by points over documents, and the judge's agreement with people's
+preferences.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +20,7 @@ from agreement.streams import Randomness, substream
 SystemPair = tuple[str, str]
 BoolArray = npt.NDArray[np.bool_]
 
-_NO_PREFERENCE = 0.5  # points of either text
+_NO_PREFERENCE = 0.5  # points of either output
 _ONE_DOCUMENT = "An interval needs such pairs of texts in two documents."
 _DECIMALS = 9  # points are sums of fractions
 
@@ -54,12 +56,12 @@ class CorrectPreferences:
 
     @property
     def compared(self) -> int:
-        """How many pairs have a document in which judge and people compare them."""
+        """The number of pairs with a document in which judge and people compare them."""
         return sum(pair.correct is not None for pair in self.pairs)
 
     @property
     def correct(self) -> int:
-        """How many of them the judge decides as people do."""
+        """The number of pairs that the judge decides as people do."""
         return sum(pair.correct is True for pair in self.pairs)
 
 
@@ -80,13 +82,13 @@ def correct_preferences(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> CorrectPreferences:
-    """In how many pairs of systems (all of them by default) the judge prefers the one that people prefer.
+    """The number of pairs of systems (by default all) in which the judge and people prefer the same system.
 
-    In each document the system with the higher score gets 1 point, half a point for equal scores, once by the
-    judge's values and once by mean human scores; more than half of the points is a preference, half is none,
-    and none is correct where people have none either. Only documents with all four scores count.
-    Source: Shen and others 2023, table 5. The interval of the share resamples documents.
-    Undefined where no pair has such a document.
+    In each document the system with the higher score gets 1 point; equal scores give half a point each.
+    Points are determined once by the judge's values and once by mean human scores. More than half of the
+    points is a preference, half is none. No preference is correct if people have none either. Only documents
+    with all four scores count. Source: Shen and others 2023, table 5. The interval of the share resamples
+    documents. Undefined if no pair has such a document.
     """
     chosen = all_pairs(scores.system_names) if pairs is None else tuple(pairs)
     judge = points_of_scores(scores, scores.judge, chosen)
@@ -96,10 +98,10 @@ def correct_preferences(
 
 @dataclass(frozen=True)
 class TextPreferences:
-    """Which of two texts for one document is better: the share that a judge decides as people do.
+    """The better of two outputs for one document: the share that a judge decides as people do.
 
-    compared: pairs of texts of which people prefer one and the judge said which it prefers. ties: those of
-    them between which the judge sees no difference; each counts one half.
+    compared: pairs of outputs with a preference of people and a verdict of the judge. ties: the pairs among
+    them in which the judge sees no difference; each counts one half.
     """
 
     accuracy: Coefficient
@@ -108,9 +110,9 @@ class TextPreferences:
 
 
 def text_preferences_of_scores(scores: Scores) -> TextPreferences:
-    """`text_preferences` of a judge that gives scores, over all pairs of texts for one document.
+    """`text_preferences` of a judge that gives scores, over all pairs of outputs for one document.
 
-    Undefined where people prefer no text of a pair, or the judge has no values of these pairs.
+    Undefined if people prefer no output of any pair, or if the judge has no values of these pairs.
     """
     pairs = all_pairs(scores.system_names)
     return text_preferences(
@@ -119,12 +121,14 @@ def text_preferences_of_scores(scores: Scores) -> TextPreferences:
 
 
 def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
-    """The accuracy of a judge on people's preferences between texts: the mean of 1 - |judge - human| points.
+    """The accuracy of a judge on people's preferences between outputs:
 
-    judge, human: (documents, pairs), the points of the first text of each pair of systems: 1, 0.5 or 0 (of a
-    judge that was asked several times their mean), NaN where it was not compared. Pairs between which people
-    have no preference are left out. Source: Gao and others 2023 (arXiv 2304.02554), table 3.
-    The interval is `ratio_interval`'s, over documents. Undefined where no pair is left.
+    the mean of 1 - |judge - human| points.
+
+    judge, human: (documents, pairs), the points of the first output of each pair of systems: 1, 0.5 or 0 (the
+    mean over a judge's repeated calls), NaN if not compared. Pairs without a preference of people are
+    excluded. Source: Gao and others 2023 (arXiv 2304.02554), table 3. The interval is `ratio_interval`'s,
+    over documents. Undefined if no pair remains.
     """
     counted = ~np.isnan(judge) & ~np.isnan(human) & (human != _NO_PREFERENCE)
     hits = np.sum(1 - np.abs(judge - human), axis=1, where=counted)

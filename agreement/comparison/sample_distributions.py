@@ -94,16 +94,16 @@ def sample_distributions(
     documents: npt.ArrayLike,
     generator: Randomness,
 ) -> SampleDistributions:
-    """Compare the distribution of a judge's samples of each item with that of people's values.
+    """Compare the distribution of a judge's samples of each item with the distribution of people's values.
 
-    samples: (items, samples) on the scale, taken at its nearest point; human: (raters, items); NaN for gaps.
-    points: of the scale, ascending, equally far apart. documents: (items,).
+    samples: (items, samples) on the scale, rounded to its nearest point; human: (raters, items); NaN for
+    gaps. points: of the scale, ascending, equally spaced. documents: (items,).
 
     An item's n people are divided at random into a half of n // 2 and the rest. The half, as many samples of
-    the judge, and as many values drawn from people's values of all other documents are each compared with the
-    rest, so that all three have the same sizes; of 40 divisions the mean counts. With three people a half is
-    one person: this is leaving one out, and favours judges that always give the most common value. The energy
-    distance does not, and needs no halves. Intervals resample documents. Undefined without such items.
+    the judge, and as many values sampled from people's values of all other documents are each compared with
+    the rest. So all three have the same sizes. The result is the mean over 40 divisions. With three people a
+    half is one person: this is leave-one-out, and favours judges that always give the most common value. The
+    energy distance does not, and needs no halves. Intervals resample documents. Undefined without such items.
     """
     scale = np.asarray(points, dtype=float)
     labels = np.asarray(documents)
@@ -151,7 +151,7 @@ def _codes(values: FloatArray, scale: FloatArray) -> IntArray:
 
 
 def _counts(codes: IntArray, points: int) -> FloatArray:
-    """(items, points): how often each point occurs in codes (items, values)."""
+    """(items, points): the number of times each point occurs in codes (items, values)."""
     return np.stack([(codes == point).sum(axis=1) for point in range(points)], axis=1).astype(float)
 
 

@@ -1,4 +1,4 @@
-"""A judge's samples: whether it agrees with itself, and how many samples are enough."""
+"""A judge's samples: self-agreement, and the sufficient number of samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ _BY_DOCUMENTS = Resampling(by="documents")
 
 
 def bin_values(values: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
-    """Values of any shape at the nearest point of a scale, halves at the upper; NaN stays.
+    """Values of any shape at the nearest point of a scale, halves at the upper; NaN remains NaN.
 
-    points: of the scale, ascending, equally far apart, two at least.
+    points: of the scale, ascending, equally spaced, two at least.
 
     Variants are compared on one scale: 1 to 100, mapped to 1 to 5, has values between the points that 1 to 5
     cannot have (Stureborg and others 2024, table 7).
@@ -44,10 +44,10 @@ def bin_values(values: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
 def share_repeated(
     samples: FloatArray, *, documents: npt.ArrayLike, generator: Randomness | None = None
 ) -> Coefficient:
-    """How often two samples of one item have the same value: the share of pairs within items.
+    """The share of pairs of samples of one item with the same value.
 
     samples: (items, samples), NaN for a gap. Each item with two samples counts once; the interval resamples
-    documents (items,). Undefined where no item has two samples.
+    documents (items,). Undefined if no item has two samples.
     """
     given = (~np.isnan(samples)).sum(axis=1)
     same = (samples[:, :, None] == samples[:, None, :]).sum(axis=(1, 2)) - given  # without itself
@@ -82,10 +82,10 @@ _SOURCE = "Siledar and others 2024: agreement by number of samples"
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """What so many samples are worth.
+    """The value of a number of samples.
 
-    quality: the correlation with people of the mean of so many samples. gain: what all samples add to
-    it, with a paired interval; None for all of them.
+    quality: the correlation with people of the mean of this number of samples. gain: the additional
+    correlation with all samples, with a paired interval; None for all of them.
     """
 
     samples: int
@@ -97,8 +97,8 @@ class CurvePoint:
 class SampleCurve:
     """Agreement with people by number of samples.
 
-    enough: the number of samples behind which all that were asked for surely gain less than LEAST_GAIN; None
-    where even the last ones may gain more.
+    enough: the number of samples beyond which all remaining samples surely gain less than LEAST_GAIN; None if
+    even the last ones may gain more.
     """
 
     points: tuple[CurvePoint, ...]
@@ -116,12 +116,12 @@ def sample_curve(
 ) -> SampleCurve:
     """The correlation of mean human scores with the mean of n of a judge's samples, for growing n.
 
-    samples: (items, samples) as read, NaN for a gap; an item with fewer than n counts with all it has. For
-    n below all, the correlation is the mean over five random orders of each item's samples, in which the
-    first n are taken; with all it is the judge's own. Intervals resample documents, for the gain paired.
-    `enough` asks for the upper end of every later gain's 95 % interval to be below LEAST_GAIN: that a
-    difference is not significant would not say that it is small. Undefined as the measure is.
-    Source: Siledar and others 2024, who draw it for up to 100 samples.
+    samples: (items, samples) as read, NaN for a gap; an item with fewer than n counts with all its samples.
+    For n below all, the correlation is the mean over five random orders of each item's samples, with the
+    first n of each order; with all samples it is the judge's own correlation. Intervals resample documents,
+    for the gain paired. `enough` requires the upper end of every later gain's 95 % interval to be below
+    LEAST_GAIN: a difference that is not significant need not be small. Undefined as the measure is. Source:
+    Siledar and others 2024, who plot it for up to 100 samples.
     """
     known = ~np.isnan(scores.human_means) & ~np.isnan(samples).all(axis=1)
     human, own = scores.human_means[known], samples[known]

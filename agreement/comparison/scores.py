@@ -1,4 +1,4 @@
-"""Scores of people and a judge over the same items, and sentences for what cannot be computed from them."""
+"""Scores of people and a judge over the same items, and messages for missing results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,12 +19,11 @@ _DECIMALS = 12  # the same values added in another order differ behind these
 class Scores:
     """Scores of people and of a judge for items, on one dimension; a gap is NaN.
 
-    systems, documents: (items,), whose text each item is and for which document; any labels, names or ids,
-    kept as indices into `system_names` and `document_labels`. An item is one system's text for one document.
-    human: (raters, items); (0, items) where nobody has rated. judge: (items,), the mean of its samples.
-    as_read: (items,), the same on a scale of the judge's own, whose values correlations take; left out, it is
-    `judge`.
-    Raises ValueError with one sentence where these do not fit together.
+    systems, documents: (items,), the system and the document of each item; any labels, names or ids, stored
+    as indices into `system_names` and `document_labels`. An item is one system's output for one document.
+    human: (raters, items); (0, items) without raters. judge: (items,), the mean of its samples. as_read:
+    (items,), the same on the judge's own scale, for correlations; `judge` by default. Raises ValueError with
+    one message if these do not fit together.
     """
 
     systems: IntArray
@@ -74,7 +73,7 @@ class Scores:
 
     @cached_property
     def human_means(self) -> FloatArray:
-        """(items,): the mean of the human scores that are there, NaN where there are none."""
+        """(items,): the mean of the available human scores, NaN without any."""
         means = np.round(mean_values(self.human), _DECIMALS)
         means.setflags(write=False)
         return means
@@ -85,9 +84,9 @@ class Scores:
         return tuple(np.flatnonzero(self.systems == index) for index in range(len(self.system_names)))
 
     def pairs_of_systems(self, first: FloatArray, second: FloatArray) -> tuple[ReliabilityData, ...]:
-        """Two arrays of values (items,) as pairs, for each system those of its items.
+        """Return two arrays of values (items,) as pairs, split by the items of each system.
 
-        Made once for the same values: whatever measures them shares what is counted and resampled of them.
+        Made once for the same values: all measures of them share counts and resamples.
         """
         key = (first.tobytes(), second.tobytes())
         if key not in self._pairs:
@@ -97,7 +96,7 @@ class Scores:
         return self._pairs[key]
 
     def of_judge(self, judge: npt.ArrayLike) -> "Scores":
-        """The same items and people beside another judge's values (items,)."""
+        """The same items and people with another judge's values (items,)."""
         return self._with(judge=judge, as_read=judge)
 
     def beside(self, human: npt.ArrayLike, judge: npt.ArrayLike) -> "Scores":
@@ -105,7 +104,7 @@ class Scores:
         return self._with(human=human, judge=judge, as_read=judge)
 
     def without_judge(self, chosen: npt.ArrayLike) -> "Scores":
-        """The same without what the judge gave these items (items,), a mask."""
+        """The same scores without the judge's values of these items (items,), a mask."""
         gone = np.asarray(chosen, dtype=bool)
         if not gone.any():
             return self
@@ -113,7 +112,7 @@ class Scores:
         return self._with(judge=np.where(gone, np.nan, self.judge), as_read=own)
 
     def of_category(self, category: float) -> "Scores":
-        """1 where a rater or the judge gave this value, 0 where another, so that means are shares."""
+        """1 if a rater or the judge gave this value, 0 if another, so that means are shares."""
         own, human = (np.where(np.isnan(each), np.nan, each == category) for each in (self.judge, self.human))
         return self._with(human=human, judge=own, as_read=own)
 
@@ -137,7 +136,7 @@ class Scores:
         )
 
     def by_document(self, values: FloatArray) -> FloatArray:
-        """(documents, systems): values (items,) laid out, NaN where a system has no text for a document."""
+        """(documents, systems): values (items,) in a table, NaN if a system has no output for a document."""
         table = np.full((len(self.document_labels), len(self.system_names)), np.nan)
         table[self.documents, self.systems] = values
         return table
@@ -179,9 +178,9 @@ def numbers(values: npt.ArrayLike, what: str, *, dimensions: int) -> FloatArray:
 
 
 def index_labels(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[Any, ...], IntArray]:
-    """The distinct labels in the order in which they first occur, and (items,) indices into them.
+    """The distinct labels in order of first occurrence, and (items,) indices into them.
 
-    ValueError where there are not as many labels as items.
+    Raises ValueError if the number of labels is not the number of items.
     """
     array = np.asarray(labels)
     if array.shape != (items,):
@@ -203,12 +202,12 @@ def _each_once(
         raise ValueError(f"The system {names[system]} has two items for the document {labels[document]}.")
 
 
-_ROUNDED = 10  # what differs behind these differs by rounding
+_ROUNDED = 10  # differences beyond these decimals are rounding
 
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """One side of a comparison: what a single value is called, and what to say where it has none at all."""
+    """One side of a comparison: the name of a single value, and the message if it has no value at all."""
 
     value: str
     missing: str

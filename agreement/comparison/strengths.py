@@ -1,4 +1,4 @@
-"""From verdicts on two texts to strengths and ranks of systems, with ties and the liking for a position."""
+"""Strengths and ranks of systems from pairwise verdicts, with ties and the preference for a position."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,10 @@ _ONE_ORDER = (
 
 @dataclass(frozen=True)
 class SystemStrength:
-    """A system by the verdicts on its texts: how many it has, won and tied; its strength and ranks."""
+    """A system by the verdicts on its outputs:
+
+    the numbers of verdicts, wins and ties; its strength and ranks.
+    """
 
     system: str
     verdicts: int
@@ -39,10 +42,10 @@ class SystemStrength:
 
 @dataclass(frozen=True)
 class Strengths:
-    """Systems by strength, the strongest first; without estimates `reason` says why.
+    """Systems by strength, the strongest first; without estimates `reason` gives the reason.
 
-    differences: every pair, in strength. first_wins: with which probability the text shown first wins where
-    two systems are equally strong and there is no tie. ties: the share of ties between two such systems.
+    differences: every pair, in strength. first_wins: the probability that the output shown first wins if two
+    systems are equally strong and there is no tie. ties: the share of ties between two such systems.
     """
 
     systems: tuple[SystemStrength, ...]
@@ -56,20 +59,21 @@ class Strengths:
 def system_strengths(verdicts: Verdicts, *, confidence_level: float = 0.95) -> Strengths:
     """Strengths of systems from all readable verdicts: Bradley and Terry's model with ties and an order.
 
-    With s_i the strength of the system shown first, s_j of the one shown second, d the liking for the first
-    place and e that for ties, the outcomes first, second and tie have probabilities proportional to
+    With s_i the strength of the system shown first, s_j of the one shown second, d the preference for the
+    first position and e the preference for ties, the outcomes first, second and tie have probabilities
+    proportional to
 
-        exp(s_i + d / 2)   exp(s_j - d / 2)   exp(e + (s_i + s_j) / 2)
+    exp(s_i + d / 2) exp(s_j - d / 2) exp(e + (s_i + s_j) / 2)
 
-    by maximum likelihood, the mean strength being 0. Without ties in the data they are left out of the model.
+    by maximum likelihood, with a mean strength of 0. Without ties in the data the model excludes them.
     exp(s_i - s_j) are the odds that i wins rather than j. Verdicts on one document, both orders and all
     samples of it, are not independent: variances are the sandwich's, summed within documents, and t has one
     degree of freedom less than there are documents. Ranks invert the intervals of all pairs at once
     (Bonferroni, `rank_sets`). Source: Bradley and Terry 1952; Davidson 1970; Davidson and Beaver 1977,
     Biometrics 33, 693-702 (whose tie parameter is exp(e + d / 2)); Liang and Zeger 1986 for the variances.
-    Undefined with verdicts on fewer than 5 documents, where a system, or a group of them, has won or lost all
-    comparisons with the others (Ford 1957), where one place always wins, or where the orders shown cannot
-    tell the strengths from the liking for a place.
+    Undefined with verdicts on fewer than 5 documents, if a system, or a group of systems, has won or lost all
+    comparisons with the others (Ford 1957), if one position always wins, or if the orders of display cannot
+    separate strengths from the preference for a position.
     """
     read = ~np.isnan(verdicts.points)
     documents = np.unique(verdicts.documents[read], return_inverse=True)[1]
@@ -95,7 +99,7 @@ class _Counts:
     points: FloatArray
 
     def of_system(self, place: int) -> tuple[int, int, int]:
-        """How many verdicts a system has, won, and tied."""
+        """The numbers of verdicts, wins and ties of a system."""
         own = (self.first == place) | (self.second == place)
         won = np.where(self.first == place, self.points == 1, self.points == 0) & own
         return int(own.sum()), int(won.sum()), int((own & (self.points == 0.5)).sum())
@@ -108,7 +112,7 @@ class _Counts:
 
 @dataclass(frozen=True, eq=False)
 class _StrengthFit:
-    """Strengths (systems,), place and ties, and the covariance of all of them."""
+    """Strengths (systems,), position and ties, and the covariance of all of them."""
 
     parameters: FloatArray
     covariance: FloatArray
@@ -131,7 +135,10 @@ def _why_undefined(counts: _Counts, names: Sequence[str], documents: int) -> str
 
 
 def _tells_place_from_strength(counts: _Counts, systems: int) -> bool:
-    """Whether no strengths do to all verdicts what the place does, as A - B = B - C = 1 to A-B and B-C."""
+    """Return True if no strengths have the same effect on all verdicts as the position.
+
+    False for verdicts on A-B and B-C only: A - B = B - C = 1 has the effect of the position.
+    """
     pairs = np.unique(np.stack([counts.first, counts.second]), axis=1)
     each = np.eye(systems)
     place = np.ones((pairs.shape[1], 1))
@@ -140,9 +147,9 @@ def _tells_place_from_strength(counts: _Counts, systems: int) -> bool:
 
 
 def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
-    """Newton's method, then the sandwich; None where the likelihood has no maximum.
+    """Newton's method, then the sandwich; None if the likelihood has no maximum.
 
-    Strengths are freed of their common constant by a ridge on their mean, which changes no difference.
+    A ridge on the mean of strengths fixes their common constant, which changes no difference.
     """
     ordered = counts.first * systems + counts.second
     kinds, one, kind = np.unique(ordered, return_index=True, return_inverse=True)
@@ -174,7 +181,10 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
 
 
 def _design(counts: _Counts, chosen: IntArray, systems: int) -> FloatArray:
-    """(chosen, outcomes, parameters): what each parameter adds to first, second and, where any is, tie."""
+    """(chosen, outcomes, parameters):
+
+    the contribution of each parameter to first, second and tie (if there are ties).
+    """
     first, second = counts.first[chosen], counts.second[chosen]
     each, ties = np.arange(len(chosen)), counts.has_ties
     design = np.zeros((len(each), 3 if ties else 2, systems + (2 if ties else 1)))
@@ -188,7 +198,7 @@ def _design(counts: _Counts, chosen: IntArray, systems: int) -> FloatArray:
 
 
 def _expect(design: FloatArray, times: FloatArray, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(ordered pairs, parameters) expectations, and the information of so many verdicts on each pair."""
+    """(ordered pairs, parameters) expectations, and the information of `times` verdicts on each pair."""
     utilities = design @ parameters
     shares = np.exp(utilities - utilities.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)

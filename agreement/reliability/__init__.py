@@ -1,11 +1,11 @@
-"""Where judges can be trusted, and what follows.
+"""The reliability of judges, and its consequences.
 
 The indicator R and its validity need no certificate. `calibrate` and `certify` bound a judge's errors among
-the units that it keeps, `calibrate_cascade` those of several judges in stages; `plan_calibration` tells how
-many ratings that takes. `alternative_annotator_test`
-asks whether a judge may replace an annotator. Estimates (`RatedSample` to `Estimate`) combine ratings and a
-judge's values, also after routing, with unequal probabilities, by strata, pooled, or valid at every look
-(betting). Audits check what stays with the judge, and `judge_verdict` weighs all evidence.
+the units that it keeps, `calibrate_cascade` the errors of several judges in stages; `plan_calibration` gives
+the required number of ratings. `alternative_annotator_test` tests whether a judge may replace an annotator.
+Estimates (`RatedSample` to `Estimate`) combine ratings and a judge's values, also after routing, with unequal
+probabilities, by strata, pooled, or valid at every look (betting). Audits check the units that stay with the
+judge, and `judge_verdict` weighs all evidence.
 """
 
 from agreement.reliability.alternative_annotator import (

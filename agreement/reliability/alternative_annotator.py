@@ -27,21 +27,21 @@ _LEAST_ANNOTATORS = 3
 def minus_root_mean_squared_error(values: FloatArray, others: FloatArray) -> FloatArray:
     """(units,): -sqrt(mean over the others of (value - other)^2), for ordered scales; NaN without others.
 
-    values: (units,) of one rater; others: (raters, units), NaN where missing.
+    values: (units,) of one rater; others: (raters, units), NaN if missing.
     """
     return np.asarray(-np.sqrt(mean_values((values - others) ** 2)))
 
 
 def share_of_equal_values(values: FloatArray, others: FloatArray) -> FloatArray:
-    """(units,): the share of the others who gave the same value, for categories; NaN without others.
+    """(units,): the share of the others with the same value, for categories; NaN without others.
 
-    values: (units,) of one rater; others: (raters, units), NaN where missing.
+    values: (units,) of one rater; others: (raters, units), NaN if missing.
     """
     return mean_values(np.where(np.isnan(others), np.nan, values == others))
 
 
 class Verdict(StrEnum):
-    """What the test comes to: omega below .5; .5 or more, but a control is not beaten; all are beaten."""
+    """The result of the test: omega below .5; .5 or more, but a control is not beaten; all are beaten."""
 
     FAILS = "fails"
     LIKE_A_CONTROL = "passes, but so would a control"
@@ -52,10 +52,10 @@ class Verdict(StrEnum):
 class AnnotatorComparison:
     """The judge against one annotator, both measured by the other annotators.
 
-    units: rated by the annotator and by another. judge_wins, annotator_wins: in which share of them the judge
-    (the annotator) fits the others at least as well; ties count for both. p_value: for "the annotator wins
-    by epsilon or more often than the judge". judge_replaces: whether that is rejected. by_document:
-    (documents,), the annotator's wins minus the judge's, NaN where nothing is compared.
+    units: rated by the annotator and by another. judge_wins, annotator_wins: the share of them in which the
+    judge (the annotator) fits the others at least as well; ties count for both. p_value: for "the annotator
+    wins by epsilon or more often than the judge". judge_replaces: True if that hypothesis is rejected.
+    by_document: (documents,), the annotator's wins minus the judge's, NaN without a comparison.
     """
 
     annotator: str
@@ -72,9 +72,9 @@ class AlternativeAnnotatorTest:
     """The test for one judge on one dimension.
 
     winning_rate: omega, the share of annotators that the judge may replace. advantage: rho, the mean over
-    annotators of `judge_wins`. Both None with a `reason` where no annotator can be compared. left_out:
-    the annotators with too few units. verdict: what it comes to, in words in `verdict_reason`; None where the
-    test has nothing to say. controls: answers that know less than a judge should, by name.
+    annotators of `judge_wins`. Both None with a `reason` if no annotator can be compared. left_out: the
+    annotators with too few units. verdict: the result, in words in `verdict_reason`; None if the test has no
+    result. controls: by name, answers with less information than a judge should have.
     """
 
     winning_rate: float | None
@@ -89,11 +89,11 @@ class AlternativeAnnotatorTest:
 
 @dataclass(frozen=True)
 class ReplacementControl:
-    """Answers that know less than a judge should, under the same test.
+    """Answers with less information than a judge should have, under the same test.
 
-    answers: what it always does, in words. test: the plain test of it. gain: the mean over documents of the
+    answers: the rule of the control, in words. test: its plain test. gain: the mean over documents of the
     judge's wins minus its own, paired. interval: of the gain; None without two documents or without spread.
-    by_document: (documents,), the gain on each, NaN where nothing is compared.
+    by_document: (documents,), the gain on each, NaN without a comparison.
     """
 
     answers: str
@@ -104,7 +104,7 @@ class ReplacementControl:
 
     @property
     def is_beaten(self) -> bool:
-        """Whether the judge surely does better: the interval lies above 0."""
+        """Return True if the judge surely does better: the interval is above 0."""
         return self.interval is not None and self.interval[0] > 0
 
 
@@ -123,30 +123,28 @@ def alternative_annotator_test(
     least_units: int = 30,
     confidence_level: float = 0.95,
 ) -> AlternativeAnnotatorTest:
-    """Whether a judge fits the other annotators about as well as each of them does, on one dimension.
+    """Test whether a judge fits the other annotators about as well as each of them does, on one dimension.
 
-    human: (annotators, units), NaN for a gap; only people who never saw a judge's value. judge: (units,).
-    For each annotator j and unit i rated by j, by another and by the judge, W^f = [S(f) >= S(h_j)],
-    W^h = [S(h_j) >= S(f)], S the alignment with the other annotators; d = W^h - W^f. Rejected by a one-sided
-    t test (below 30 values one that allows for skewness, `p_value_below`) is "mean d >= epsilon", where
-    epsilon is what a person costs more: .2 for experts, .15 for skilled annotators, .1 for a crowd; over
-    annotators by Benjamini and Yekutieli.
-    documents: (units,), any labels; then d is averaged within each, since units of one document are not
-    independent. Annotators with fewer than `least_units` units are left out.
+    human: (annotators, units), NaN for a gap; only people who never saw a judge's value. judge: (units,). For
+    each annotator j and unit i rated by j, by another and by the judge, W^f = [S(f) >= S(h_j)], W^h = [S(h_j)
+    >= S(f)], S the alignment with the other annotators; d = W^h - W^f. Rejected by a one-sided t test (below
+    30 values one that allows for skewness, `p_value_below`) is "mean d >= epsilon", where epsilon is the
+    additional cost of a person: .2 for experts, .15 for skilled annotators, .1 for a crowd; over annotators
+    by Benjamini and Yekutieli. documents: (units,), any labels; then d is averaged within each, since units
+    of one document are not independent. Annotators with fewer than `least_units` units are excluded.
 
-    A judge that passes must also beat controls, each under the same test. It beats one where the interval for
-    the mean over annotators of W^f - W^control (paired, by documents where given) lies above 0:
+    A judge that passes must also beat controls, each under the same test. It beats a control if the interval
+    for the mean over annotators of W^f - W^control (paired, by documents where given) is above 0:
 
-        constant  one value for all units, the best of them: where one value is most of a scale, it passes
+        constant  one value for all units, the best of them: it passes if one value dominates a scale
         system    one value for each system, fitted on the other documents; needs systems (units,), any labels
-        length    a value by the text's length alone, likewise; needs lengths (units,)
-        shuffled  the judge's values dealt to other units
+        length    a value by the output's length alone, fitted in the same way; needs lengths (units,)
+        shuffled  the judge's values permuted among units
 
-    Several rules fit those for systems and lengths (`cross_fitted`); the one with the largest advantage is
-    taken. No verdict is given with fewer than three annotators: each is measured by the others, of whom there
-    should be two.
-    Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test, sections 3 and 4; the controls
-    are Concord's. Undefined where no annotator has enough units.
+    Several rules fit the controls for systems and lengths (`cross_fitted`); the rule with the largest
+    advantage is used. There is no verdict with fewer than three annotators: each is measured by the others,
+    and there should be two others. Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test,
+    sections 3 and 4; the controls are Concord's. Undefined if no annotator has enough units.
     """
     table, values = _check_input(human, judge, epsilon)
     names = annotators or tuple(str(number) for number in range(1, len(table) + 1))
@@ -196,7 +194,7 @@ def benjamini_yekutieli(p_values: npt.ArrayLike, false_discovery_rate: float) ->
 
 @dataclass(frozen=True, eq=False)
 class _TestSetting:
-    """What stays the same for the judge and its controls."""
+    """The common settings of the judge and its controls."""
 
     human: FloatArray
     names: tuple[str, ...]
@@ -218,7 +216,7 @@ class _TestSetting:
         return np.asarray(~np.isnan(self.human[annotator]) & ~np.isnan(judge) & has_other)
 
     def wins(self, annotator: int, judge: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(units,): W^f and W^h, NaN where nothing is compared."""
+        """(units,): W^f and W^h, NaN without a comparison."""
         chosen = self.compared_units(annotator, judge)
         others = np.delete(self.human, annotator, axis=0)[:, chosen]
         fits = [
@@ -348,13 +346,13 @@ LEAST_FOR_T = 30
 def p_value_below(differences: FloatArray, bound: float) -> float:
     """One-sided p value for "the mean is `bound` or more", from differences (n,) from -1 to 1, at least one.
 
-    From 30 on Student's t. Below, t after Hall's transformation, which takes the skewness out: with m the
-    mean, s the standard deviation (divisor n), g the skewness and T = (m - bound) / s, sqrt(n) times T +
-    g T^2 / 3 + g^2 T^3 / 27 + g / (6 n), which rises with T throughout. Wilcoxon's test asks whether values
-    lie evenly about the bound, which skewed ones do not, and rejected up to 47 % instead of 5 %. Equal
-    differences c have no spread: were the mean `bound` or more, each would be c with a probability of
-    (1 - bound) / (1 - c) at the most. Sources: Student 1908; Hall 1992, Journal of the Royal Statistical
-    Society B 54, 221-228.
+    From 30 on Student's t. Below, t after Hall's transformation, which removes the skewness: with m the mean,
+    s the standard deviation (divisor n), g the skewness and T = (m - bound) / s, sqrt(n) times T + g T^2 / 3
+    + g^2 T^3 / 27 + g / (6 n), which increases with T everywhere. Wilcoxon's test assumes that values are
+    symmetric about the bound, which skewed ones are not, and rejected up to 47 % instead of 5 %. Equal
+    differences c have no spread: were the mean `bound` or more, each would be c with a maximum probability of
+    (1 - bound) / (1 - c). Sources: Student 1908; Hall 1992, Journal of the Royal Statistical Society B 54,
+    221-228.
     """
     size, mean = len(differences), float(differences.mean())
     if np.ptp(differences) == 0:

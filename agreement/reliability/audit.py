@@ -1,4 +1,4 @@
-"""Which units are drawn for humans: by a stored seed, with a known probability, in any order."""
+"""Random selection of units for humans: by a stored seed, with a known probability, in any order."""
 
 import hashlib
 import math
@@ -14,25 +14,25 @@ from agreement.data import FloatArray
 Unit = int | str
 BoolArray = npt.NDArray[np.bool_]
 
-_POINTS = 2**53  # doubles in [0, 1) that are equally far apart
+_POINTS = 2**53  # equally spaced doubles in [0, 1)
 
 
 @dataclass(frozen=True)
 class DrawnUnit:
-    """A unit that was drawn, with the probability that it had of being drawn."""
+    """A sampled unit, with its sampling probability."""
 
     unit: Unit
     probability: float
 
 
 def draw_audit(units: Sequence[Unit], *, share: float, seed: int) -> tuple[DrawnUnit, ...]:
-    """The audited ones among units that stay with the judge, in the order given.
+    """The audited ones among units that stay with the judge, in the given order.
 
-    Each is drawn with probability `share`, independently: its uniform number comes from a hash of seed and
-    unit, so neither the order of the units nor which others are there matters, and units that join later do
-    not move those already drawn. How many are drawn therefore varies; by chance it can be none.
-    Source: Poisson sampling, Saerndal, Swensson and Wretman 1992, section 3.5.
-    ValueError where the share is not above 0 and at most 1, or a unit occurs twice.
+    Each is sampled with probability `share`, independently: its uniform number comes from a hash of seed and
+    unit, so neither the order of the units nor the other units matter. Units that join later do not change
+    the existing sample. The sample size therefore varies; by chance it can be 0. Source: Poisson sampling,
+    Saerndal, Swensson and Wretman 1992, section 3.5. Raises ValueError if the share is outside (0, 1], or if
+    a unit occurs twice.
     """
     if not 0 < share <= 1:
         raise ValueError(f"The audit share must be above 0 and at most 1, but is {share}.")
@@ -40,9 +40,9 @@ def draw_audit(units: Sequence[Unit], *, share: float, seed: int) -> tuple[Drawn
 
 
 def draw(units: Sequence[Unit], probabilities: npt.ArrayLike, *, seed: int) -> tuple[DrawnUnit, ...]:
-    """Units drawn independently, each with its own probability (units,), as `draw_audit`.
+    """Units sampled independently, each with its own probability (units,), as in `draw_audit`.
 
-    ValueError where a probability is not above 0 and at most 1 (what is never drawn can never be estimated).
+    Raises ValueError if a probability is outside (0, 1] (no estimate covers units with probability 0).
     """
     wanted = np.asarray(probabilities, dtype=float)
     if wanted.shape != (len(units),):
@@ -54,12 +54,12 @@ def draw(units: Sequence[Unit], probabilities: npt.ArrayLike, *, seed: int) -> t
 
 
 def draw_at_least(units: Sequence[Unit], *, share: float, least: int, seed: int) -> tuple[DrawnUnit, ...]:
-    """The units that `draw_audit` draws, and so many more that `least` are drawn, in the order given.
+    """The sample of `draw_audit`, with further units until it has `least`, in the given order.
 
     All units whose uniform number is below `share`, or else the `least` units with the smallest numbers, or
-    all where there are fewer. Given how many are drawn, they are a simple random sample. Each has the
-    probability `share_with_least`; with least=0 this is `draw_audit`.
-    ValueError where the share is not above 0 and at most 1, or `least` is below 0.
+    all if there are fewer. Given their number, they are a simple random sample. Each has the probability
+    `share_with_least`; with least=0 this is `draw_audit`. Raises ValueError if the share is outside (0, 1],
+    or if `least` is below 0.
     """
     number = max(len(draw_audit(units, share=share, seed=seed)), min(least, len(units)))
     probability = share_with_least(len(units), share=share, least=least)
@@ -68,9 +68,9 @@ def draw_at_least(units: Sequence[Unit], *, share: float, least: int, seed: int)
 
 
 def share_with_least(units: int, *, share: float, least: int) -> float:
-    """The share of N units that `draw_at_least` draws on average: E max(M, least) / N, M ~ Bin(N, share).
+    """The share of N units that `draw_at_least` samples on average: E max(M, least) / N, M ~ Bin(N, share).
 
-    1 where there are no more units than `least`. ValueError where `least` is below 0.
+    1 if there are no more units than `least`. Raises ValueError if `least` is below 0.
     """
     if least < 0:
         raise ValueError(f"The least number of units must be 0 or more, but is {least}.")
@@ -84,10 +84,10 @@ def share_with_least(units: int, *, share: float, least: int) -> float:
 
 
 def share_to_reach(least: int, units: int, *, certainty: float = 0.95) -> float:
-    """The share at which independent draws reach at least `least` of the units with this certainty.
+    """The share at which independent sampling reaches at least `least` of the units with this certainty.
 
-    The least p with P(Bin(units, p) >= least) >= certainty: the quantile of Beta(least, units - least + 1);
-    1 where there are no more units than `least`, 0 for least=0.
+    The least p with P(Bin(units, p) >= least) >= certainty: the quantile of Beta(least, units - least + 1); 1
+    if there are no more units than `least`, 0 for least=0.
     """
     if least <= 0:
         return 0.0
@@ -95,11 +95,11 @@ def share_to_reach(least: int, units: int, *, certainty: float = 0.95) -> float:
 
 
 def thin_to_one_probability(units: Sequence[Unit], probabilities: npt.ArrayLike, *, seed: int) -> BoolArray:
-    """(units,): which of the units that were drawn remain so that all units had the same probability.
+    """(units,): mask of the sampled units that remain so that all units had the same probability.
 
-    Each drawn unit stays with the least of the probabilities / its own, by a number of its own from seed and
-    unit; what remains was drawn with the least probability, each unit independently of the others' values.
-    probabilities: (units,), of the drawn units. ValueError where a unit occurs twice.
+    Each sampled unit remains with the least of the probabilities / its own, by a separate number from seed
+    and unit. The remaining sample has the least probability, each unit independently of the others' values.
+    probabilities: (units,), of the sampled units. Raises ValueError if a unit occurs twice.
     """
     given = np.asarray(probabilities, dtype=float)
     if not len(given):
@@ -109,10 +109,11 @@ def thin_to_one_probability(units: Sequence[Unit], probabilities: npt.ArrayLike,
 
 
 def draw_sample(units: Sequence[Unit], *, size: int, seed: int) -> tuple[DrawnUnit, ...]:
-    """A simple random sample of exactly `size` units, in the order given; for calibration.
+    """A simple random sample of exactly `size` units, in the given order; for calibration.
 
-    The units with the smallest uniform numbers; a larger size with the same seed keeps those already drawn.
-    Each has the probability size / units. ValueError where there are fewer units than that.
+    The units with the smallest uniform numbers; a larger size with the same seed keeps the units of the
+    smaller sample. Each has the probability size / units. Raises ValueError if there are fewer units than
+    `size`.
     """
     if not 0 <= size <= len(units):
         raise ValueError(f"A sample of {size} cannot be drawn from {len(units)} units.")
@@ -124,7 +125,7 @@ def draw_sample(units: Sequence[Unit], *, size: int, seed: int) -> tuple[DrawnUn
 def uniform_numbers(units: Sequence[Unit], *, seed: int) -> FloatArray:
     """(units,): a number in [0, 1) for each unit, a function of the seed and the unit alone.
 
-    A number and its text are the same unit. ValueError where a unit occurs twice.
+    A number and its string are the same unit. Raises ValueError if a unit occurs twice.
     """
     names = [str(unit) for unit in units]
     if len(set(names)) < len(names):

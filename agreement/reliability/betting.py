@@ -27,18 +27,19 @@ def betting_interval(
     confidence_level: float = 0.95,
     planned: int | None = None,
 ) -> tuple[float, float]:
-    """An interval that holds the mean of `units` bounded values with at least the confidence level, at any n.
+    """An interval that contains the mean of `units` bounded values with at least the confidence level, at any
+    n.
 
-    units: N; None for a population without end, where m_t = m. values: (n,), drawn without replacement, in
-    the order drawn or in a random one; all of the population lie in low..high. With values scaled to 0..1,
-    for every mean m the capital of two gamblers is K+-(m) = prod_t (1 +- l_t (x_t - m_t)),
-    m_t = (N m - S_{t-1}) / (N - t + 1) what the mean of the rest would be,
-    l_t = sqrt(2 ln(2 / a) / (n var_{t-1})) cut at .5 / m_t (.5 / (1 - m_t)), var_{t-1} from the values before
-    with a prior of 1/4. m stays as long as max(K+, K-) / 2 < 1 / a at every t. Means that the rated values
-    exclude are left out, and each end is moved out by one of 1,000 grid steps.
-    planned: n in l_t, if ratings are looked at as they come in the order drawn: then the interval may be
-    looked at any time. Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by
-    betting, JRSS B 86, sections 4 and 5. ValueError for values outside low..high or more than the units.
+    units: N; None for a population without end, where m_t = m. values: (n,), sampled without replacement, in
+    sampling order or in a random one; all values of the population are in low..high. With values scaled to
+    0..1, for every mean m the capital of two gamblers is K+-(m) = prod_t (1 +- l_t (x_t - m_t)), m_t = (N m -
+    S_{t-1}) / (N - t + 1) the mean of the rest if the mean is m, l_t = sqrt(2 ln(2 / a) / (n var_{t-1})) cut
+    at .5 / m_t (.5 / (1 - m_t)), var_{t-1} from the values before with a prior of 1/4. m stays as long as
+    max(K+, K-) / 2 < 1 / a at every t. The interval omits means that the rated values exclude, and each end
+    moves out by one of 1,000 grid steps. planned: n in l_t, if you look at ratings as they arrive in sampling
+    order: then the interval is valid at any time. Source: Waudby-Smith and Ramdas 2024, Estimating means of
+    bounded random variables by betting, JRSS B 86, sections 4 and 5. Raises ValueError for values outside
+    low..high or more than the units.
     """
     check_level(confidence_level)
     given = np.asarray(values, dtype=float)
@@ -69,15 +70,14 @@ def guaranteed_mean(
     """The mean human score of the batch with an interval that is valid at any size, from people only.
 
     `betting_interval` over the rated units in a random order. Units rated for certain (probability 1) are
-    known; those that share another probability are a simple random sample given their number, and where there
-    are several such groups each spends its share of 1 - confidence_level. With more than 4 probabilities, as
-    after active sampling, units that were not certain are thinned: each stays with the least probability /
-    its own, so that those that stay were drawn with one probability; the others are not used. low, high: the
-    ends of the scale. The value is the mean that the groups give. Wide, but it keeps its word where
-    asymptotic ones do not; scores on a scale of 5 points need about 40 ratings to say anything.
+    known; units that share another probability are a simple random sample given their number, and with
+    several such groups each spends its share of 1 - confidence_level. With more than 4 probabilities, as
+    after active sampling, units that were not certain are thinned: each remains with the least probability /
+    its own, so that the remaining ones have one probability; the others are not used. low, high: the ends of
+    the scale. The value is the mean from the groups. The interval is wide, but it keeps its level when
+    asymptotic ones do not. Scores on a scale of 5 points need about 40 ratings for a useful interval.
     beyond_batch: the mean of the population that the batch is a random sample of instead; units of different
-    probabilities are all thinned to the least.
-    Undefined without ratings in a group, and after skips.
+    probabilities are all thinned to the least. Undefined without ratings in a group, and after skips.
     """
     empty = Estimate("guaranteed", "Guaranteed (betting)", _SOURCE, None, None, sample.ratings, sample.units)
     shuffler = generator_of(generator, "guaranteed_mean")
@@ -110,11 +110,12 @@ def projected_guaranteed_widths(
     confidence_level: float = 0.95,
     beyond_batch: bool = False,
 ) -> list[float | None]:
-    """How wide the guaranteed interval would be after so many ratings, spread as those there are.
+    """The width of the guaranteed interval after these numbers of ratings, with the spread of the present
+    ones.
 
-    `betting_interval` over n' values at evenly spaced quantiles of the rated ones, in a random order: one
-    sample as typical as can be, since no formula tells. None below 3 ratings, above N, for unequal
-    probabilities, and where fewer than 3 units or all are rated.
+    `betting_interval` over n' values at evenly spaced quantiles of the rated ones, in a random order: the
+    most typical sample, since there is no formula. None below 3 ratings, above N, for unequal probabilities,
+    and if fewer than 3 units or all are rated.
     """
     known = np.sort(sample.human[sample.rated])
     if sample.unequal or not 3 <= len(known) < sample.units:
@@ -146,8 +147,8 @@ def _unbeaten(
 ) -> tuple[float, float]:
     """The ends of the means between first and last that no gambler has beaten, moved out by a grid step.
 
-    Each factor of K+ falls as m grows, with the stake cut or not, and each of K- grows: what K+ beats lies
-    below what it does not, so both ends are found by halving.
+    Each factor of K+ falls as m grows, with the stake cut or not, and each of K- grows: the means that K+
+    beats are below the others, so halving finds both ends.
     """
     means = np.linspace(first, last, _GRID + 1)
     stakes = _stakes(scaled, significance_level, planned)
@@ -169,7 +170,7 @@ def _unbeaten(
 
 
 def _first(holds: Callable[[int], bool]) -> int:
-    """The first index of the grid from which on `holds`; one behind the grid where it never does."""
+    """The first index of the grid from which on `holds` is true; one behind the grid if it never is."""
     low, high = 0, _GRID + 1
     while low < high:
         middle = (low + high) // 2
@@ -196,9 +197,9 @@ def _groups(sample: RatedSample) -> list[Mask]:
 def _thin(
     sample: RatedSample, generator: np.random.Generator, *, keep_certain: bool
 ) -> tuple[Mask, list[Mask]]:
-    """(units,) the rated units that are used, and the groups of which they are simple random samples.
+    """(units,) the used rated units, and the groups of which they are simple random samples.
 
-    keep_certain: whether units of probability 1 stay a group of their own.
+    keep_certain: True if units of probability 1 remain a separate group.
     """
     assert sample.probabilities is not None  # else there is one group
     certain = (sample.probabilities == 1) & keep_certain

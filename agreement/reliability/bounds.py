@@ -1,4 +1,4 @@
-"""Exact upper bounds on an error rate, and p values for the claim that a risk is at most so much."""
+"""Exact upper bounds on an error rate, and p values for a maximum risk."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +10,9 @@ from agreement.data import FloatArray, IntArray
 def clopper_pearson_upper(
     errors: npt.ArrayLike, ratings: npt.ArrayLike, significance_level: float
 ) -> FloatArray:
-    """The upper bound on an error rate after so many errors in so many independent ratings.
+    """The upper bound on an error rate after `errors` errors in `ratings` independent ratings.
 
-    sup{R: P(Bin(n, R) <= k) >= delta} = the 1 - delta quantile of Beta(k + 1, n - k); 1 where k = n or n = 0.
+    sup{R: P(Bin(n, R) <= k) >= delta} = the 1 - delta quantile of Beta(k + 1, n - k); 1 if k = n or n = 0.
     Arrays of one shape, or numbers. Source: Clopper and Pearson 1934, one-sided; Jung, Brahman and Choi 2025,
     section 3.
     """
@@ -26,12 +26,13 @@ def clopper_pearson_upper(
 def hypergeometric_upper(
     errors: npt.ArrayLike, ratings: npt.ArrayLike, units: npt.ArrayLike, significance_level: float
 ) -> IntArray:
-    """The upper bound on how many of N units are wrong, after k wrong ones in a random sample of n of them.
+    """The upper bound on the number of wrong units among N, after k wrong ones in a random sample of n of
+    them.
 
     max{K: P(Hyp(N, K, n) <= k) > delta}, a count of units: divide by N for a rate. The units of the sample
     are among the N. For 5 wrong of 100 out of 200 and delta .1 it is 15. Arrays of one shape, or numbers.
-    ValueError for more ratings than units, or more errors than ratings.
-    Source: inverting the hypergeometric test; Buonaccorsi 1987, The American Statistician 41, 215-218.
+    Raises ValueError for more ratings than units, or more errors than ratings. Source: inverting the
+    hypergeometric test; Buonaccorsi 1987, The American Statistician 41, 215-218.
     """
     given = (np.atleast_1d(np.asarray(each, dtype=np.intp)) for each in (errors, ratings, units))
     wrong, number, size = np.broadcast_arrays(*given)
@@ -49,7 +50,7 @@ def hypergeometric_upper(
 def hypergeometric_cdf(
     errors: npt.ArrayLike, units: npt.ArrayLike, wrong_units: npt.ArrayLike, ratings: npt.ArrayLike
 ) -> FloatArray:
-    """P(at most k wrong ones in a random sample of n out of N units of which K are wrong).
+    """P(k or fewer wrong ones in a random sample of n out of N units of which K are wrong).
 
     errors (k), units (N), wrong_units (K), ratings (n): whole numbers of shapes that broadcast.
     """
@@ -58,7 +59,7 @@ def hypergeometric_cdf(
 
 
 def binomial_cdf(errors: npt.ArrayLike, ratings: npt.ArrayLike, rate: npt.ArrayLike) -> FloatArray:
-    """P(at most k errors in n independent ratings), which is I_{1 - rate}(n - k, k + 1); 1 where k >= n.
+    """P(k or fewer errors in n independent ratings) = I_{1 - rate}(n - k, k + 1); 1 if k >= n.
 
     errors (k), ratings (n), rate (of errors, 0 to 1): of shapes that broadcast, as the result.
     """
@@ -83,8 +84,8 @@ def hypergeometric_p_value(
 ) -> FloatArray:
     """The p value of "more than risk x N of these N units are wrong", after k wrong ones in a sample of n.
 
-    P(Hyp(N, K, n) <= k) at K = floor(risk N) + 1, the least K for which the claim is true; it is at most
-    delta exactly where `hypergeometric_upper` is at most risk x N. 1 without ratings.
+    P(Hyp(N, K, n) <= k) at K = floor(risk N) + 1, the least K for which the claim is true; it is <= delta
+    exactly if `hypergeometric_upper` is <= risk x N. 1 without ratings.
     """
     wrong, number, size = (np.asarray(each, dtype=np.intp) for each in (errors, ratings, units))
     least = np.minimum(largest_allowed(size, risk) + 1, size)
@@ -98,9 +99,9 @@ def p_value_of_unknown_batch(
 ) -> FloatArray:
     """The largest `hypergeometric_p_value` over all sizes of the batch from n to `largest`.
 
-    errors (k), ratings (n), largest: (sizes,). For a judge that has judged only the sample, so that nobody
-    knows how many units it would accept. Above 20,000 units the p value of `binomial_p_value`, which is
-    larger. 1 without ratings.
+    errors (k), ratings (n), largest: (sizes,). For a judge that has judged only the sample, so the number of
+    units it would accept is unknown. Above 20,000 units the p value of `binomial_p_value`, which is larger. 1
+    without ratings.
     """
     wrong, number, most = (
         np.atleast_1d(np.asarray(each, dtype=np.intp)) for each in (errors, ratings, largest)
@@ -149,7 +150,8 @@ def hoeffding_bentkus_upper(mean_loss: float, ratings: int, significance_level: 
 
 
 def largest_allowed(units: npt.ArrayLike, risk: float) -> IntArray:
-    """floor(risk N): how many wrong units a risk allows, where .3 x 10 is 3 whatever a computer says.
+    """floor(risk N): the number of wrong units that a risk allows; .3 x 10 is 3 despite floating-point
+    rounding.
 
     units (N): of any shape, as the result. risk: the share of wrong units, 0 to 1.
     """

@@ -1,7 +1,6 @@
-"""Judges in stages: each decides the units that it is sure of, the rest go on, at last to people.
-
-Stages are in the order in which they are asked. A unit is decided by the first stage whose confidence is at
-or above that stage's threshold. The guarantee is about the units that any stage decides, all together.
+"""Judges in stages: each decides the units that it is sure of, and passes on the rest, at last to people.
+Stages are in calling order. A unit is decided by the first stage whose confidence is at or above that
+stage's threshold. The guarantee is about the units that any stage decides, all together.
 """
 
 from collections.abc import Sequence
@@ -44,12 +43,12 @@ class CascadeCertificate:
 def paths_of(confidences: npt.ArrayLike, *, comparable: bool, steps: int = 50) -> list[FloatArray]:
     """Return sequences of thresholds, each (steps, stages), from strict to loose, from confidences alone.
 
-    confidences: (stages, units), NaN where a stage has no value. comparable: whether the confidences of all
-    stages mean the same, such as minus an expected loss. Then one path lowers one threshold for all. Else one
-    path lowers each stage's threshold through the quantiles of its own confidences: at a share q of its
+    confidences: (stages, units), NaN if a stage has no value. comparable: True if the confidences of all
+    stages have the same meaning, such as minus an expected loss. Then one path lowers one threshold for all.
+    Else one path lowers each stage's threshold through the quantiles of its confidences: at a share q of its
     surest units for the last stage, q^2 for the one before, q^3 before that, since an earlier stage is
-    usually the weaker judge. Another path lowers the threshold of the last stage alone. ValueError where no
-    stage has a confidence.
+    usually the weaker judge. Another path lowers the threshold of the last stage alone. Raises ValueError if
+    no stage has a confidence.
     """
     sure = np.atleast_2d(np.asarray(confidences, dtype=float))
     if np.isnan(sure).all():
@@ -74,9 +73,9 @@ def _without_repeats(path: FloatArray) -> FloatArray:
 
 
 def deciding_stages(confidences: npt.ArrayLike, thresholds: npt.ArrayLike) -> IntArray:
-    """(units,): the index of the stage that decides each unit; the number of stages where people do.
+    """(units,): the index of the stage that decides each unit; the number of stages if people decide.
 
-    confidences: (stages, units), NaN where a stage has no value. thresholds: (stages,).
+    confidences: (stages, units), NaN if a stage has no value. thresholds: (stages,).
     """
     sure = np.atleast_2d(np.asarray(confidences, dtype=float))
     is_sure = sure >= np.asarray(thresholds, dtype=float)[:, None]
@@ -84,7 +83,7 @@ def deciding_stages(confidences: npt.ArrayLike, thresholds: npt.ArrayLike) -> In
 
 
 def calls_of_stages(deciding: npt.ArrayLike, stages: int) -> IntArray:
-    """(stages + 1,): how many units reach each stage, and people at last.
+    """(stages + 1,): the number of units that reach each stage, and people at last.
 
     deciding: (units,), from `deciding_stages`.
     """
@@ -103,18 +102,18 @@ def calibrate_cascade(
 ) -> CascadeCertificate:
     """Return the thresholds that send the fewest units to people and still hold the guarantee.
 
-    confidences, losses: (stages, drawn), of a simple random sample of units that every stage was asked about;
-    losses of 0 and 1, NaN where the stage or people gave no value. paths: (steps, stages) each, fixed before
-    any loss was seen; delta is divided among them (Bonferroni), and each is tested from the strictest step to
-    the first failure. documents: (drawn,), as for `calibrate`. batch: (stages, units), the confidences of a
-    closed batch with the sample; or only its number of units, where later stages were asked about the sample
+    confidences, losses: (stages, drawn), of a simple random sample of units with calls of every stage; losses
+    of 0 and 1, NaN if the stage or people gave no value. paths: (steps, stages) each, fixed before any loss
+    was known; delta is divided among them (Bonferroni), and each is tested from the strictest step to the
+    first failure. documents: (drawn,), as for `calibrate`. batch: (stages, units), the confidences of a
+    closed batch with the sample; or only its number of units, if later stages were called for the sample
     alone. None: the guarantee is about the population of the documents.
 
-    The hypotheses are about whole cascades, so nothing is lost by the number of stages, and a stage whose
-    share of errors lies above the risk is possible where another one makes up for it.
-    Source: Jung, Brahman and Choi 2025, Trust or Escalate, section 3.3, for cascades; Laufer-Goldshtein and
-    others 2023, Efficiently controlling multiple risks with Pareto testing, for paths of several thresholds.
-    ValueError for losses that are not 0 or 1, and shapes that do not fit.
+    The hypotheses are about whole cascades, so the number of stages costs nothing. A stage may have a share
+    of errors above the risk if another one compensates for it. Source: Jung, Brahman and Choi 2025, Trust or
+    Escalate, section 3.3, for cascades; Laufer-Goldshtein and others 2023, Efficiently controlling multiple
+    risks with Pareto testing, for paths of several thresholds. Raises ValueError for losses that are not 0 or
+    1, and shapes that do not fit.
     """
     sure, lost = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (confidences, losses))
     if sure.shape != lost.shape:
@@ -152,10 +151,10 @@ def _certify_path(
     documents: npt.ArrayLike | None,
     batch: npt.ArrayLike | int | None,
 ) -> RiskCertificate:
-    """The certificate of one path; its steps are named by their positions, from 1 down to 1 / steps."""
+    """The certificate of one path; its steps are identified by their positions, from 1 down to 1 / steps."""
     stages, drawn = sure.shape
     rated = np.asarray(~np.isnan(lost).all(axis=0), dtype=bool)
-    # Whom a rating is missing for cannot depend on the stage, so a stage without a value is never sure.
+    # The units without ratings must not depend on the stage, so a stage without a value is never sure.
     deciding = np.array([deciding_stages(sure, thresholds) for thresholds in path])
     accepted = deciding < stages
     of_stage = np.minimum(deciding, stages - 1)
@@ -224,10 +223,11 @@ def _count_kept(certificate: RiskCertificate) -> float:
 
 @dataclass(frozen=True, eq=False)
 class CascadeForecast:
-    """What a cascade would do at each accepted risk, from rated units; a forecast without a guarantee.
+    """The result of a cascade at each accepted risk, from rated units; a forecast without a guarantee.
 
     decided: (risks, stages + 1), the share of units that each stage decides, and people at last. reached:
-    (risks, stages + 1), the share that each is asked about. errors: (risks,), wrong units as a share of all.
+    (risks, stages + 1), the share of units that reach each stage. errors: (risks,), wrong units as a share of
+    all.
     """
 
     risks: FloatArray
@@ -237,7 +237,7 @@ class CascadeForecast:
 
     @property
     def error_rates(self) -> FloatArray:
-        """(risks,): wrong units as a share of those that judges decide; NaN where they decide none."""
+        """(risks,): wrong units as a share of the units that judges decide; NaN if they decide none."""
         kept = 1 - self.decided[:, -1]
         return divide_where(kept > 0, self.errors, kept)
 
@@ -255,8 +255,9 @@ def forecast_cascade(
     """Return shares and errors at each accepted risk; documents of one fold choose for the others.
 
     confidences, losses: (stages, rated), of units that all stages and people have judged. documents:
-    (rated,). risks: (risks,). Of all steps of `paths_of` whose share of errors is at most the risk on the
-    other folds, the one is taken that decides most. ValueError with fewer than two documents.
+    (rated,). risks: (risks,). The function uses the step of `paths_of` that decides most, among the steps
+    whose share of errors does not exceed the risk on the other folds. Raises ValueError with fewer than two
+    documents.
     """
     sure, lost = (np.atleast_2d(np.asarray(each, dtype=float)) for each in (confidences, losses))
     accepted_risks = np.atleast_1d(np.asarray(risks, dtype=float))

@@ -1,4 +1,4 @@
-"""How sure a judge is of a unit: numbers that are larger where it is less likely to be wrong."""
+"""A judge's confidence in a unit: larger numbers mean fewer expected errors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ _DECIMALS = 9
 
 
 def closeness(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
-    """-|RTS - MCQ| of each unit (units,); NaN where a value is missing, and such a unit is never accepted.
+    """-|RTS - MCQ| of each unit (units,); NaN if a value is missing; such a unit is never accepted.
 
-    Source: the item-level form of R of Shen and others 2023.
+    Source: the item-level form of R in Shen and others 2023.
     """
     one, other = (np.asarray(each, dtype=float) for each in (first, second))
     return _tidy(-np.abs(one - other))
@@ -24,7 +24,7 @@ def closeness(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
 def steadiness(samples: npt.ArrayLike) -> FloatArray:
     """-(standard deviation over samples) of each unit; (units, samples), NaN for a gap, divisor n.
 
-    NaN where a unit has fewer than two samples.
+    NaN if a unit has fewer than two samples.
     """
     table = np.asarray(samples, dtype=float)
     given = ~np.isnan(table)
@@ -64,10 +64,10 @@ class ErrorModel:
 def fit_error_model(features: npt.ArrayLike, losses: npt.ArrayLike, *, penalty: float = 1) -> ErrorModel:
     """Ridge regression of losses (rated,) on standardised features (rated, features).
 
-    Minimises sum (loss - a - b z)^2 + penalty b^2. Features are the caller's: distances, R of the system, the
-    text's length. Units without a loss or with a gap in their features are left out.
-    A certificate needs a confidence that was fixed before calibration, so fit on ratings that do not
-    calibrate. ValueError with fewer than two usable units. Source: Hoerl and Kennard 1970.
+    Minimises sum (loss - a - b z)^2 + penalty b^2. The caller chooses the features: distances, R of the
+    system, the output's length. Units without a loss or with a gap in their features are excluded. A
+    certificate needs a confidence that was fixed before calibration, so fit on ratings that do not calibrate.
+    Raises ValueError with fewer than two usable units. Source: Hoerl and Kennard 1970.
     """
     table, target = _features(features), np.asarray(losses, dtype=float)
     usable = ~np.isnan(target) & ~np.isnan(table).any(axis=1)
@@ -91,11 +91,11 @@ def cross_fitted_loss(
 ) -> FloatArray:
     """(units,): the loss expected of each unit by a model that has not seen its fold.
 
-    folds: (units,), any small numbers; give every unit of a batch one, rated or not (draw them by
-    `fold_numbers`), and documents whole where items share one. For active sampling, and to see
-    honestly whether a model tells errors better than closeness does. A certificate over it is not exact,
-    since the ratings of one fold shape the confidences of the others: see `fit_error_model`.
-    Source: Zrnic and Candes 2024, Cross-prediction-powered inference.
+    folds: (units,), any small numbers; give every unit of a batch one, rated or not (from `fold_numbers`),
+    and keep whole documents in one fold if items share one. For active sampling, and for an unbiased
+    comparison of a model with closeness as a predictor of errors. A certificate over it is not exact, since
+    the ratings of one fold shape the confidences of the others: see `fit_error_model`. Source: Zrnic and
+    Candes 2024, Cross-prediction-powered inference.
     """
     table, target, fold = _features(features), np.asarray(losses, dtype=float), np.asarray(folds)
     expected = np.full(len(table), np.nan)

@@ -1,4 +1,4 @@
-"""What a certificate comes with: a constant judge, a shuffled judge, people themselves, and the audit."""
+"""The companions of a certificate: a constant judge, a shuffled judge, people themselves, and the audit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from agreement.streams import Randomness, generator_of
 
 @dataclass(frozen=True)
 class Certified:
-    """A judge's certificate, and the same test on judges that know nothing of the units.
+    """A judge's certificate, and the same test on judges without information on the units.
 
-    constant: always answers `constant_value`, the point that people gave most often; where it is certified
-    too, the scale's skew did it, not the judge. shuffled: the judge's own values and confidences, dealt to
-    other units. ceiling: one person in the judge's place.
+    constant: always answers `constant_value`, the point that people gave most often; if it is certified too,
+    the cause is the skew of the scale, not the judge. shuffled: the judge's own values and confidences,
+    permuted among units. ceiling: one person instead of the judge.
     """
 
     certificate: RiskCertificate
@@ -97,7 +97,7 @@ def certify_cascade(
     """`agreement.reliability.calibrate_cascade` for judges, and with constant and shuffled values.
 
     judges, confidences: (stages, drawn). human: (raters, drawn). The other arguments: as for `certify` and
-    `calibrate_cascade`. One permutation deals the values and confidences of all stages.
+    `calibrate_cascade`. One permutation shuffles the values and confidences of all stages.
     """
     values, table = np.atleast_2d(np.asarray(judges, dtype=float)), np.asarray(human, dtype=float)
     sure, panel = np.atleast_2d(np.asarray(confidences, dtype=float)), mean_values(table)
@@ -121,7 +121,7 @@ def certify_cascade(
 def usual_value(human: npt.ArrayLike) -> float | None:
     """The value that people gave most often, the larger of equally frequent ones; None without values.
 
-    human: of any shape, NaN where missing.
+    human: of any shape, NaN if missing.
     """
     table: FloatArray = np.asarray(human, dtype=float)
     values, counts = np.unique(table[~np.isnan(table)], return_counts=True)
@@ -136,10 +136,10 @@ _STAKES = np.geomspace(0.03, 0.8, 6)
 
 @dataclass(frozen=True)
 class AuditFinding:
-    """What the audited units show about a certificate, valid at every look.
+    """The evidence of the audited units on a certificate, valid at every look.
 
-    p_value: 1 / the largest capital so far of bets on "the risk is larger"; None with a reason.
-    contradicts: whether it is at or below the level. alarm_after: the rated units after which it first was.
+    p_value: 1 / the largest capital to date of bets on "the risk is larger"; None with a reason. contradicts:
+    True if it is at or below the level. alarm_after: the number of rated units at the first contradiction.
     """
 
     audited: int
@@ -158,19 +158,18 @@ def check_audit(
     units: int | None = None,
     significance_level: float = 0.05,
 ) -> AuditFinding:
-    """Return whether audited units contradict a risk of the accepted units, at any number of looks.
+    """Test whether audited units contradict a risk of the accepted units, at any number of looks.
 
-    losses: (audited,), 0 and 1 in the order in which the units were rated, NaN for those without a rating; of
-    units drawn with one probability among those that stay with the judge (`draw_audit`). documents:
-    (audited,), the document of each; None states that no two units share one. Documents must come in an order
-    that does not depend on the judge's errors. Until all audited units of a document are rated, a later
-    rating can withdraw an alarm. units: how many units stay; more errors than the risk allows among them
-    contradict for certain.
+    losses: (audited,), 0 and 1 in rating order, NaN without a rating; of units sampled with one probability
+    among the units that stay with the judge (`draw_audit`). documents: (audited,), the document of each; None
+    states that no two units share one. Documents must come in an order that does not depend on the judge's
+    errors. Until all audited units of a document are rated, a later rating can withdraw an alarm. units: the
+    number of units that stay; more errors than the risk allows among them contradict for certain.
 
-    A gambler bets on "the risk is larger" before each document. While the risk is at most `risk`, the
-    probability that the capital ever reaches 1 / significance_level is at most that level (Ville 1939;
-    `log_capital`), so one may look after every rating and stop at any. p_value is None before a unit was
-    rated. ValueError for losses besides 0 and 1.
+    A gambler bets on "the risk is larger" before each document. While the risk does not exceed `risk`, the
+    capital reaches 1 / significance_level with a maximum probability of that level (Ville 1939;
+    `log_capital`). So you may look after every rating and stop at any. p_value is None before the first
+    rating. Raises ValueError for losses other than 0 and 1.
     """
     every = np.asarray(losses, dtype=float)
     names = np.arange(len(every)) if documents is None else np.asarray(documents)

@@ -33,11 +33,11 @@ from agreement.system_differences import (
     with_t_interval,
 )
 
-_TINY = 1e-9  # in points: what is below is rounding
+_TINY = 1e-9  # in points: smaller values are rounding errors
 
 
 class About(StrEnum):
-    """What corrected means are about: other raters and documents, these raters, or these texts alone."""
+    """The subject of corrected means: other raters and documents, these raters, or these outputs alone."""
 
     RATERS = "raters"
     DOCUMENTS = "documents"
@@ -48,9 +48,9 @@ class About(StrEnum):
 class CorrectedMean:
     """The mean human score of a system, corrected by the judge; None with a reason.
 
-    people: the mean of the rated texts. ratings, texts: the rated and all texts. rater_variance: the part of
-    the squared standard error that comes from raters. best, worst: the ranks that it may have. letters:
-    those that it shares with the systems from which it does not surely differ.
+    people: the mean of the rated outputs. ratings, texts: the numbers of rated and of all outputs.
+    rater_variance: the part of the squared standard error that comes from raters. best, worst: its possible
+    ranks. letters: the letters that it shares with the systems from which it does not surely differ.
     """
 
     system: str
@@ -96,17 +96,17 @@ def correct_systems(
 ) -> CorrectedSystems:
     """The mean human score of every system, corrected by a judge, with all differences, ranks and letters.
 
-    ratings: (raters, documents, systems), NaN for gaps. judge: (documents, systems), NaN for gaps; a text is
-    what either scored. The rated texts of a system are a simple random sample of all N.
-    theta = ybar + b (fbar_N - fbar_n) with two slopes b (`judge_slopes`), pooled over systems.
-    Covariance over documents: of residuals by delete-one-document jackknife, times sqrt((1 - n / N) of both
-    systems), with what slopes vary; plus that of people's scores / N unless it is about these texts. Raters
-    add their variance and that of raters by systems (`RaterVariances`). t with Satterthwaite's degrees of
-    freedom, n - 1 for documents. Pairs have Holm's p values and Bonferroni's simultaneous intervals,
-    ranks invert these, and letters join pairs with an adjusted p above 1 - confidence_level.
+    ratings: (raters, documents, systems), NaN for gaps. judge: (documents, systems), NaN for gaps; an output
+    counts if either scored it. The rated outputs of a system are a simple random sample of all N. theta =
+    ybar + b (fbar_N - fbar_n) with two slopes b (`judge_slopes`), pooled over systems. Covariance over
+    documents: of residuals by delete-one-document jackknife, times sqrt((1 - n / N) of both systems), with
+    the variation of slopes; plus the covariance of people's scores / N unless it is about these outputs.
+    Raters add their variance and the variance of raters by systems (`RaterVariances`). t with Satterthwaite's
+    degrees of freedom, n - 1 for documents. Pairs have Holm's p values and Bonferroni's simultaneous
+    intervals, ranks invert these, and letters join pairs with an adjusted p above 1 - confidence_level.
     Sources: Cochran 1977, sections 7.1 to 7.5; Angelopoulos, Duchi and Zrnic 2023 (PPI++); Satterthwaite
-    1946; Holm 1979; Chatzi and others 2024; Piepho 2004.
-    No mean for a system with fewer than 3 rated texts. ValueError for shapes that differ.
+    1946; Holm 1979; Chatzi and others 2024; Piepho 2004. No mean for a system with fewer than 3 rated
+    outputs. Raises ValueError for shapes that differ.
     """
     check_level(confidence_level)
     values, scores = np.asarray(ratings, dtype=float), numbers(judge, "The judge's scores", dimensions=2)
@@ -144,9 +144,9 @@ def _without_mean(system: str, people: FloatArray, ratings: int, texts: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Errors:
-    """Means (systems,) with the covariance (systems, systems) over documents, and what raters add.
+    """Means (systems,) with the covariance (systems, systems) over documents, and the contribution of raters.
 
-    both: (systems, systems), how many documents are rated for both.
+    both: (systems, systems), the number of documents with ratings of both.
     """
 
     means: FloatArray
@@ -184,7 +184,7 @@ class _Errors:
         return total, total**2 / lost if lost > 0 else np.inf, of_raters
 
     def add_interval(self, mean: CorrectedMean, place: int, confidence_level: float) -> CorrectedMean:
-        """Return the mean of the system at this place with its interval."""
+        """Return the mean of the system at this position with its interval."""
         value = float(self.means[place])
         weights = np.eye(len(self.means))[place]
         variance, freedom, of_raters = self.of_contrast(weights, mean.ratings)
@@ -212,7 +212,7 @@ def _covariance_over_documents(
     residuals = scores.people - np.einsum("p,pds->ds", slopes, scores.judge)
     without_each = gaps[:, None, :] + scores.judge / (number - 1)
     moved = np.einsum("dp,pds->ds", fit_slopes_elsewhere(scores) - slopes, without_each)
-    # In a system that is rated throughout a slope has nothing to correct.
+    # In a fully rated system a slope has nothing to correct.
     changes = np.where(unrated > 0, moved, 0.0) - residuals * np.sqrt(unrated) / (number - 1)
     changes *= np.sqrt((number - 1) / number)
     found = changes.T @ changes

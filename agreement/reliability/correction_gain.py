@@ -1,4 +1,4 @@
-"""How many of people's ratings a judge saves when its scores correct the means of systems."""
+"""The number of human ratings that a judge saves when its scores correct the means of systems."""
 
 from dataclasses import dataclass
 
@@ -36,16 +36,16 @@ class Gain:
 
     @property
     def saving_interval(self) -> tuple[float, float] | None:
-        """The interval of the saving; None without that of the gain."""
+        """The interval of the saving; None without the interval of the gain."""
         return None if self.low is None or self.high is None else (1 - 1 / self.low, 1 - 1 / self.high)
 
 
 @dataclass(frozen=True)
 class CorrectionGain:
-    """What a judge saves on one dimension, on average over systems; None with a reason.
+    """The saving by a judge on one dimension, on average over systems; None with a reason.
 
-    means: of the systems' means. differences: of the differences of all pairs; None for one system.
-    share: the share of the documents that people rate. documents: the rated documents it rests on.
+    means: of the systems' means. differences: of the differences of all pairs; None for one system. share:
+    the share of the documents that people rate. documents: the rated documents it rests on.
     """
 
     means: Gain | None
@@ -64,20 +64,18 @@ def correction_gain(
 ) -> CorrectionGain:
     """The gain of correcting people's means of systems by a judge, from people's scores of some documents.
 
-    people: (documents, systems), the mean over raters, NaN for a text that people did not rate. judge:
-    (documents, systems), NaN for a gap. share: the share of the documents that people would rate; left out,
-    the share that they rated. Fully rated data therefore show what a judge would save if people rated a
-    fifth (share=.2), or 5 documents if that is more.
-    A system has N texts, n of them rated; s^2 is the variance of people's scores, e^2 that of residuals by
-    the judge. V(people) = s^2 / n and V(corrected) = e^2 (1 / n - 1 / N) + s^2 / N are summed over systems;
-    documents are a sample. Variances are within systems: a judge that only knows the better system gains
-    nothing. Residuals take the slopes of the other documents. A smaller supposed n adds the larger variance
-    of its slopes.
-    Differences: the same of deviations from the mean over a document's rated texts.
-    The interval is a delete-one-document jackknife of the logarithm with t of n - 1 degrees of freedom.
-    Source: Cochran 1977, section 7.5; Angelopoulos, Duchi and Zrnic 2023 (PPI++); Quenouille 1956.
-    Undefined with fewer than 5 rated documents, and if the judge or people give all texts of a system the
-    same score. Also undefined without a share if every text is rated.
+    people: (documents, systems), the mean over raters, NaN for an output without ratings. judge: (documents,
+    systems), NaN for a gap. share: the share of the documents that people would rate; by default the share
+    that they rated. With fully rated data, you can thus see the saving if people rated a fifth (share=.2), or
+    5 documents if that is more. A system has N outputs, n of them rated; s^2 is the variance of people's
+    scores, e^2 the variance of residuals by the judge. V(people) = s^2 / n and V(corrected) = e^2 (1 / n - 1
+    / N) + s^2 / N are summed over systems; documents are a sample. Variances are within systems: a judge that
+    only identifies the better system gains nothing. Residuals use the slopes of the other documents. A
+    smaller supposed n adds the larger variance of its slopes. Differences: the same of deviations from the
+    mean over a document's rated outputs. The interval is a delete-one-document jackknife of the logarithm
+    with t of n - 1 degrees of freedom. Source: Cochran 1977, section 7.5; Angelopoulos, Duchi and Zrnic 2023
+    (PPI++); Quenouille 1956. Undefined with fewer than 5 rated documents, and if the judge or people give all
+    outputs of a system the same score. Also undefined without a share if every output is rated. Raises
     ValueError for shapes that differ, or a share that is not above 0 and below 1.
     """
     check_level(confidence_level)
@@ -97,7 +95,9 @@ def correction_gain(
 
 
 def why_no_gain(people: FloatArray, judge: FloatArray, share: float | None) -> str:
-    """Return why scores (documents, systems) give no gain; every system has 3 rated texts or more."""
+    """Return the reason why scores (documents, systems) give no gain; every system has 3 rated outputs or
+    more.
+    """
     rated = ~np.isnan(people)
     documents = int(rated.any(axis=1).sum())
     if documents < LEAST_FOR_GAIN:
@@ -149,17 +149,17 @@ def _measure(
 
 
 def _slope_costs(documents: float, systems: int) -> FloatArray:
-    """(2,): by how much slopes from so many documents raise both parts of the residual variance.
+    """(2,): the increase of both parts of the residual variance from slopes on this number of documents.
 
-    1 / (n - 3) for a regression on one normal predictor with n - 1 degrees of freedom about its mean.
-    Source: Cochran 1977, section 7.8.
+    1 / (n - 3) for a regression on one normal predictor with n - 1 degrees of freedom about its mean. Source:
+    Cochran 1977, section 7.8.
     """
     freedoms = np.array([documents - 1, (documents - 1) * max(systems - 1, 1)])
     return np.asarray(1 / np.maximum(freedoms - 2, 1))
 
 
 def _deviations(values: FloatArray, rated: FloatArray) -> FloatArray:
-    """(documents, systems): values minus the mean over a document's rated texts, 0 for others."""
+    """(documents, systems): values minus the mean over a document's rated outputs, 0 for others."""
     means = values.sum(axis=1) / np.maximum(rated.sum(axis=1), 1)
     return np.asarray((values - means[:, None]) * rated)
 

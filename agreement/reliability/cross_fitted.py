@@ -1,4 +1,4 @@
-"""Values from the system or the length of a text alone, fitted on other documents."""
+"""Values from the system or the length of an output alone, fitted on other documents."""
 
 from collections.abc import Callable, Sequence
 
@@ -25,7 +25,8 @@ def values_by_group(
 
     human: (raters, units). groups, documents: (units,), indices from 0. The rules are the best point by each
     score, the points with the least squared and the least absolute error, and the mean. With few documents
-    any of them can be the strongest. A group without other documents takes what is best over all their units.
+    any of them can be the strongest. A group without other documents uses the best value over all their
+    units.
     """
     points, means = np.unique(human[~np.isnan(human)]), mean_values(human)
     rules: list[Score] = [
@@ -51,10 +52,10 @@ def values_by_length(
     documents: IntArray,
     generator: Randomness,
 ) -> list[FloatArray]:
-    """Values (units,) of each rule that takes the length of a text alone, likewise.
+    """Values (units,) of each rule that uses the length of an output alone, fitted on the other documents.
 
     lengths: (units,). Isotonic regression of people's means gives two, exact and at the nearest point. The
-    others are those of `values_by_group` for ten groups by length.
+    others are the rules of `values_by_group` for ten groups by length.
     """
     points = np.unique(human[~np.isnan(human)])
     fitted = _fit_to_lengths(mean_values(human), lengths, documents, generator)
@@ -86,10 +87,10 @@ def _groups_of_lengths(lengths: FloatArray) -> IntArray:
 def monotone_fit(values: FloatArray, predictor: FloatArray, folds: IntArray) -> FloatArray:
     """(units,): the value that isotonic regression on the predictor gives, fitted on the other folds.
 
-    values: (units,), NaN where missing. predictor: (units,). folds: (units,), each document in one fold.
-    The same folds decide by least squares whether the value rises or falls. Between two predictors the fit is
-    linear. NaN where the other folds have no value.
-    Source: Barlow, Bartholomew, Bremner and Brunk 1972, Statistical Inference under Order Restrictions.
+    values: (units,), NaN if missing. predictor: (units,). folds: (units,), each document in one fold. The
+    same folds decide by least squares whether the value rises or falls. Between two predictors the fit is
+    linear. NaN if the other folds have no value. Source: Barlow, Bartholomew, Bremner and Brunk 1972,
+    Statistical Inference under Order Restrictions.
     """
     fitted = np.full(len(values), np.nan)
     order = np.argsort(predictor, kind="stable")

@@ -19,14 +19,13 @@ from agreement.system_differences import levels_of, paired_difference
 
 @dataclass(frozen=True)
 class Difference:
-    """Mean human score of the first system minus that of the second, over the documents that both have.
+    """Mean human score of the first system minus the mean of the second, over the documents that both have.
 
-    estimate: its interval at the confidence level asked for, for this pair alone. guaranteed: from people
-    only, likewise for this pair alone; None where it was not asked for. paired: whether both
-    systems were rated on the same documents. simultaneous_low, simultaneous_high: an interval that holds for
-    all pairs at once (Bonferroni). p_value: two-sided, for no difference; None where the
-    difference is known. adjusted_p_value: by Holm over all pairs that have one; differs: whether it is at
-    most 1 - confidence level.
+    estimate: its interval at the requested confidence level, for this pair alone. guaranteed: from people
+    only, also for this pair alone; None if not requested. paired: True if both systems were rated on the same
+    documents. simultaneous_low, simultaneous_high: an interval that holds for all pairs at once (Bonferroni).
+    p_value: two-sided, for no difference; None if the difference is known. adjusted_p_value: by Holm over all
+    pairs that have one; differs: True if it is <= 1 - confidence level.
     """
 
     first: str
@@ -43,9 +42,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Betting:
-    """What guaranteed intervals need: the ends of the scale, and the order in which ratings are taken.
+    """The settings of guaranteed intervals: the ends of the scale, and the order of ratings.
 
-    beyond_batch: whether they are about the population behind the batch.
+    beyond_batch: True if they are about the population behind the batch.
     """
 
     low: float
@@ -68,19 +67,18 @@ def pairwise_differences(
 ) -> tuple[Difference, ...]:
     """Every pair of systems: the difference of mean human scores, from all judgments and the rated documents.
 
-    With D the difference of mean human scores on a document and g that of the judge's values, the regression
-    estimate of the mean of D over the documents with texts of both systems: what differs between documents
-    cancels. Pairs with fewer than 3 documents rated for both use the two systems' own estimates if they
-    share no rated document, with the variances added and Welch's degrees of freedom; else they are undefined.
-    Rated documents must be a simple random sample of all, unless `drawn` gives each system's units (in the
-    order of `scores.system_names`) with the probabilities with which they were drawn one by one: then a pair
-    of which a unit is not rated takes the two systems' own `combined_estimate`, with the variances added,
-    since units were drawn independently. About these texts this is right; beyond them it counts what two
-    systems' texts on one document share twice, and is too wide rather than too narrow. beyond: these
-    documents are themselves a sample; where all of them are rated the result is that of
-    `system_differences`. Otherwise the difference of a pair whose documents are all rated is known, and has
-    no p value. With `betting` each pair also has a guaranteed interval (`guaranteed_difference`).
-    Source: Cochran 1977, section 7; Holm 1979.
+    With D the difference of mean human scores on a document and g the difference of the judge's values, the
+    regression estimate of the mean of D over the documents with outputs of both systems: differences between
+    documents cancel. Pairs with fewer than 3 documents rated for both use the two systems' own estimates if
+    they share no rated document, with the variances added and Welch's degrees of freedom; else they are
+    undefined. Rated documents must be a simple random sample of all, unless `drawn` gives each system's units
+    (in the order of `scores.system_names`) with the probabilities of their individual sampling. Then a pair
+    with an unrated unit uses the two systems' own `combined_estimate`, with the variances added, since units
+    were sampled independently. For these outputs this is right. Beyond them it counts the common part of two
+    systems' outputs on one document twice, and is too wide, not too narrow. beyond: these documents are
+    themselves a sample; if all of them are rated, the result equals `system_differences`. Otherwise the
+    difference of a pair whose documents are all rated is known, and has no p value. With `betting` each pair
+    also has a guaranteed interval (`guaranteed_difference`). Source: Cochran 1977, section 7; Holm 1979.
     """
     judge, people = scores.by_document(scores.judge), scores.by_document(scores.human_means)
     present = scores.by_document(np.ones(len(scores.judge))) == 1
@@ -107,10 +105,10 @@ def pairwise_differences(
 
 
 def difference_of(first: RatedSample, second: RatedSample) -> RatedSample:
-    """The differences of two systems on the same documents, in the same order, as a sample of its own.
+    """The differences of two systems on the same documents, in the same order, as a separate sample.
 
-    For other estimates of a difference: `prediction_powered`, or `guaranteed_mean` with low - high to
-    high - low of the scale.
+    For other estimates of a difference: `prediction_powered`, or `guaranteed_mean` with low - high to high -
+    low of the scale.
     """
     return RatedSample(judge=first.judge - second.judge, human=first.human - second.human)
 
@@ -125,9 +123,9 @@ def guaranteed_difference(
 ) -> Estimate:
     """The mean difference of two systems with an interval that is valid at any size, from people only.
 
-    `guaranteed_mean` of the differences on documents rated for both. Without any, or `apart` (units drawn one
-    by one), the two systems' own intervals, each with half of 1 - confidence_level: from low - high' to
-    high - low'.
+    `guaranteed_mean` of the differences on documents rated for both. Without any, or with `apart` (units
+    sampled individually), the two systems' own intervals, each with half of 1 - confidence_level: from low -
+    high' to high - low'.
     """
     pairs = None if apart else difference_of(first, second)
     if pairs is not None and pairs.ratings:
@@ -215,7 +213,7 @@ def _of_two_means(first: Estimate, second: Estimate, confidence_level: float) ->
 
 
 def _p_value(estimate: Estimate) -> float | None:
-    """None where the difference is known: there is nothing to test."""
+    """None if the difference is known: there is nothing to test."""
     if estimate.value is None or not estimate.standard_error:
         return None
     t = abs(estimate.value) / estimate.standard_error

@@ -23,11 +23,11 @@ LEAST_OF_ONE_RATER = 50
 class Estimate:
     """A mean human score, or None with a reason.
 
-    interval: None with `interval_reason` where there is none. weight: how much of the judge's value is used,
-    the slope b or lam; None where it is not used. effective_sample_size: the size of a simple random sample
-    with people only that would be as precise. batch_variance: the part of the squared standard error that
-    comes from the batch being a sample itself. ratings, units: n and N. warnings: sentences on what makes an
-    asymptotic interval unsafe here.
+    interval: None with `interval_reason` without one. weight: the weight of the judge's value, the slope b or
+    lam; None if it is not used. effective_sample_size: the size of a simple random sample with people only
+    that would be as precise. batch_variance: the part of the squared standard error that comes from the batch
+    being a sample itself. ratings, units: n and N. warnings: messages on the reasons why an asymptotic
+    interval is unsafe here.
     """
 
     name: str
@@ -53,11 +53,11 @@ class Estimate:
 
 
 def humans_only(sample: RatedSample, *, confidence_level: float = 0.95) -> Estimate:
-    """The mean over the rated units, as if there were no judge: what every other estimate is held against.
+    """The mean over the rated units, as if there were no judge: the reference for every other estimate.
 
-    ybar -+ t_{n-1} sqrt((1 - n / N) s^2 / n); by documents as `regression_estimate`.
-    Source: Cochran 1977, Sampling Techniques, section 2.6. Undefined without ratings, and for units drawn
-    with different probabilities, for which `weighted_estimate` with the weight 0 is the one.
+    ybar -+ t_{n-1} sqrt((1 - n / N) s^2 / n); by documents as `regression_estimate`. Source: Cochran 1977,
+    Sampling Techniques, section 2.6. Undefined without ratings, and for units sampled with different
+    probabilities: use `weighted_estimate` with the weight 0.
     """
     empty = no_estimate("humans_only", "People only", "Cochran 1977, section 2.6", sample)
     reason = _why_no_mean(sample, least=1)
@@ -69,9 +69,8 @@ def humans_only(sample: RatedSample, *, confidence_level: float = 0.95) -> Estim
 
 
 def judge_only(sample: RatedSample) -> Estimate:
-    """The mean of the judge's values over all units, which says nothing of how far it is from people's.
-
-    Undefined where the judge has no values; never an interval.
+    """The mean of the judge's values over all units, which gives no information on its distance from
+    people's mean. Undefined if the judge has no values; never an interval.
     """
     empty = no_estimate("judge_only", "The judge only", "", sample)
     if not sample.judged:
@@ -83,16 +82,15 @@ def judge_only(sample: RatedSample) -> Estimate:
 def regression_estimate(sample: RatedSample, *, confidence_level: float = 0.95) -> Estimate:
     """The mean human score of the N units of this batch, from a simple random sample of them.
 
-    ybar + b (fbar_N - fbar_n), b = Cov_n(Y, f) / Var_n(f); variance SSE / (n - 2) times
-    (1 - n / N) / n + (fbar_N - fbar_n)^2 / sum_n (f - fbar_n)^2, t with n - 2 degrees of freedom. The second
-    term is what an uncertain slope adds: without it 20 ratings hold about .007 less. Where the sample has
-    documents, residuals are summed within each, the slope is taken as known, and t has G - 1
-    degrees of freedom for G rated documents; the finite population is that of documents where those that are
-    rated are rated throughout, and does not count otherwise. Asymptotic: below about 50 ratings of a skewed
-    scale it covers less than it says.
-    Source: Cochran 1977, sections 7.1 to 7.5; Royall 1970 for the variance given the judge's values; Cameron
-    and Miller 2015 for documents.
-    Undefined without 3 ratings, without values of the judge, and for unequal probabilities.
+    ybar + b (fbar_N - fbar_n), b = Cov_n(Y, f) / Var_n(f); variance SSE / (n - 2) times (1 - n / N) / n +
+    (fbar_N - fbar_n)^2 / sum_n (f - fbar_n)^2, t with n - 2 degrees of freedom. The second term is the
+    contribution of an uncertain slope: without it coverage at 20 ratings is about .007 lower. If the sample
+    has documents, residuals are summed within each, the slope is treated as known, and t has G - 1 degrees of
+    freedom for G rated documents. The finite population consists of documents if the rated ones are fully
+    rated, and does not count otherwise. Asymptotic: below about 50 ratings of a skewed scale its coverage is
+    below its level. Source: Cochran 1977, sections 7.1 to 7.5; Royall 1970 for the variance given the judge's
+    values; Cameron and Miller 2015 for documents. Undefined without 3 ratings, without values of the judge,
+    and for unequal probabilities.
     """
     empty = no_estimate("regression", "Regression estimate", "Cochran 1977, sections 7.1 to 7.5", sample)
     reason = _why_no_mean(sample, least=3) or _why_no_judge(sample)
@@ -164,11 +162,11 @@ def prediction_powered(
 def beyond_batch(estimate: Estimate, sample: RatedSample, *, confidence_level: float = 0.95) -> Estimate:
     """An estimate of a batch's mean as one of the population that the batch is a random sample of.
 
-    Variance Var + s^2 / N, s^2 that of people's values, weighted by 1 / pi; t with the estimate's degrees of
-    freedom, n - 1 where Var is 0. With every unit rated this is the classical t interval; of a difference of
-    two systems by document, the paired t test. For a sample without documents. No interval where the estimate
-    has none, below 2 ratings, and without spread. Source: Cochran 1977, section 2.12, for the variance over
-    batches.
+    Variance Var + s^2 / N, s^2 the variance of people's values, weighted by 1 / pi; t with the estimate's
+    degrees of freedom, n - 1 if Var is 0. With every unit rated this is the classical t interval; of a
+    difference of two systems by document, the paired t test. For a sample without documents. No interval if
+    the estimate has none, below 2 ratings, and without spread. Source: Cochran 1977, section 2.12, for the
+    variance over batches.
     """
     if estimate.standard_error is None or estimate.interval is None:
         return estimate
@@ -209,9 +207,11 @@ def safety_warnings(rated: npt.ArrayLike) -> tuple[str, ...]:
 
 
 def warnings_of(sample: RatedSample, *, name: str = "") -> tuple[str, ...]:
-    """Why an asymptotic interval from this random sample is unsafe: too few ratings, or `safety_warnings`.
+    """Return the reasons why an asymptotic interval from this random sample is unsafe:
 
-    Where every unit is rated their number is no matter. name: of the units in the sentence.
+    too few ratings, or `safety_warnings`.
+
+    If every unit is rated, their number does not matter. name: of the units in the message.
     """
     found = safety_warnings(sample.human[sample.rated])
     if 0 < sample.ratings < min(LEAST_RATINGS, sample.units):
@@ -227,10 +227,10 @@ def warnings_of(sample: RatedSample, *, name: str = "") -> tuple[str, ...]:
 
 
 def _all_points_of_one_rater(sample: RatedSample) -> bool:
-    """Whether there are only whole points, no more of them than are enough, and few ratings.
+    """Return True if there are only whole points, no more than enough of them, and few ratings.
 
-    Then it is a sample with all points of the scale that has no other warning: one that happened to draw rare
-    ones, whose mean lies too far to them.
+    Then it is a sample with all points of the scale that has no other warning: a sample with rare points by
+    chance, whose mean is too close to them.
     """
     values = np.unique(sample.human[sample.rated])
     whole = bool(len(values)) and bool(np.all(values == np.round(values)))
@@ -238,7 +238,7 @@ def _all_points_of_one_rater(sample: RatedSample) -> bool:
 
 
 def projected_widths(estimate: Estimate, ratings: Sequence[int]) -> list[float | None]:
-    """How wide the interval would be after so many ratings, if the residuals stayed as they are.
+    """The width of the interval after these numbers of ratings, with unchanged residuals.
 
     2 t sqrt((1 - n' / N) s^2 / n') with s^2 from the standard error of an estimate by `humans_only` or
     `regression_estimate` without documents; `beyond_batch` adds its variance to each. None below 3 ratings,
@@ -270,8 +270,8 @@ def with_interval(
 ) -> Estimate:
     """The estimate with value -+ t (or z, without degrees of freedom) sqrt(variance).
 
-    complete: every unit was rated, so that a variance of 0 is true; else residuals without spread cannot tell
-    how much others differ, and no interval is given.
+    complete: every unit was rated, so that a variance of 0 is true; else residuals without spread give no
+    information on the spread of the others, and there is no interval.
     """
     if estimate.value is None:
         return estimate
@@ -298,7 +298,7 @@ def with_interval(
 
 
 def cut_to_scale(estimate: Estimate, low: float, high: float) -> Estimate:
-    """The estimate of a mean with its interval cut to the ends of the scale, beyond which no mean can lie."""
+    """The estimate of a mean with its interval cut to the ends of the scale, since no mean is beyond them."""
     found = estimate.interval
     if found is None:
         return estimate
@@ -323,7 +323,7 @@ def weighted_variance(values: FloatArray, weights: FloatArray) -> float:
 def effective_size(variance: float, sample: RatedSample, *, finite: bool) -> float | None:
     """The n' at which people alone have this variance: s^2 (1 / n' - 1 / N) if finite, else s^2 / n'.
 
-    None where people's values do not vary, or nothing is uncertain.
+    None if people's values do not vary, or if nothing is uncertain.
     """
     rated = sample.human[sample.rated]
     spread = float(rated.var(ddof=1)) if len(rated) > 1 else 0.0
@@ -372,8 +372,8 @@ def _with_clustered_interval(
 ) -> Estimate:
     """With G / (G - 1) times the sum over documents of (sum of shares)^2, shares (units,) in the estimate.
 
-    finite: the population is the batch; it counts as a sample of whole documents only if those that are rated
-    are rated throughout.
+    finite: the population is the batch; it counts as a sample of whole documents only if the rated ones are
+    fully rated.
     """
     if sample.documents is None:
         raise ValueError("The document of each unit is needed.")

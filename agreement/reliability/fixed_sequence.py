@@ -26,9 +26,9 @@ class RiskTest(StrEnum):
 
 @dataclass(frozen=True)
 class Guarantee:
-    """With confidence 1 - significance_level, the mean loss of the accepted units is at most `risk`.
+    """With confidence 1 - significance_level, the mean loss of the accepted units does not exceed `risk`.
 
-    least_accepted: testing starts where so many calibration ratings fall among the accepted units.
+    least_accepted: testing starts at this number of calibration ratings among the accepted units. Raises
     ValueError for a risk or level outside 0..1.
     """
 
@@ -55,7 +55,7 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class ThresholdTest:
-    """One threshold as it was tested: units with a confidence at or above it are accepted.
+    """One tested threshold: units with a confidence at or above it are accepted.
 
     accepted: calibration ratings among them; lost: the sum of their losses (the errors). bound: the upper
     bound on their mean loss by this test alone. units: accepted units of the whole batch, None without one.
@@ -73,11 +73,11 @@ class ThresholdTest:
 class RiskCertificate:
     """A threshold that holds the guarantee, or None with the reason why all units go to humans.
 
-    step: the last that passed, or None. steps: all that were tested, the strictest first; unless the grid
+    step: the last that passed, or None. steps: all tested thresholds, the strictest first; unless the grid
     ended, the last one failed. rated: calibration ratings with a loss and a confidence or not; without_loss:
-    those left out because the judge or people gave no value. units: of the closed batch, None without one.
-    more_ratings: after an abstention, how many more calibration ratings would pass the first test if the
-    share of errors stayed as it is; None where no number would, as `more_reason` says.
+    the ratings excluded because the judge or people gave no value. units: of the closed batch, None without
+    one. more_ratings: after an abstention, the number of additional calibration ratings that would pass the
+    first test at the same share of errors; None if no number would, see `more_reason`.
     """
 
     guarantee: Guarantee
@@ -102,10 +102,10 @@ class RiskCertificate:
 
     @property
     def risk_of_unrated(self) -> float | None:
-        """What the guarantee leaves for the accepted units that nobody rated, with the same confidence.
+        """The guaranteed risk of the unrated accepted units, with the same confidence.
 
-        (floor(risk N) - k) / (N - n) over the accepted units of a closed batch: where few errors were among
-        the rated ones, more may be among the others. None without a certificate, a batch, or such units.
+        (floor(risk N) - k) / (N - n) over the accepted units of a closed batch: if few errors were among the
+        rated ones, more may be among the others. None without a certificate, a batch, or such units.
         """
         # Only with losses of 0 and 1 is the allowed loss a number of units that others can be short of.
         if self.step is None or self.step.units is None or self.guarantee.test is not RiskTest.EXACT:
@@ -140,7 +140,7 @@ class DocumentCounts:
         )
 
     def times_to_pass(self, guarantee: Guarantee) -> float:
-        """How many times as many documents like these pass the first test."""
+        """The factor on the number of documents like these that passes the first test."""
         logs = log_capital(self.lost[:, 0], self.accepted[:, 0], guarantee.risk, most=self.most)[:, -1]
         times = np.geomspace(1, _LARGEST_SAMPLE, 4_000)
         capitals = mean_capital(np.where(np.isneginf(logs), -np.inf, np.outer(times, logs)).T)
@@ -221,7 +221,7 @@ def numbers_of_shared_documents(
 ) -> IntArray | None:
     """(rated,): the number of each unit's document; None if no two units with a loss share one.
 
-    has_loss: (drawn,), which units are rated. ValueError for documents of another length.
+    has_loss: (drawn,), mask of the rated units. Raises ValueError for documents of another length.
     """
     if documents is None:
         return None
@@ -297,7 +297,9 @@ def _why_abstained(steps: Sequence[ThresholdTest], guarantee: Guarantee, rated: 
 def _with_more_ratings(
     certificate: RiskCertificate, most_accepted: int, documents: DocumentCounts | None
 ) -> RiskCertificate:
-    """The certificate, with how many more ratings the first test would need at the same share of errors."""
+    """The certificate, with the number of additional ratings for the first test at the same share of
+    errors.
+    """
     guarantee, first = certificate.guarantee, certificate.steps[0] if certificate.steps else None
     if first is None:
         return _with_enough_to_test(certificate, most_accepted)
@@ -351,7 +353,7 @@ def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
 
 
 def _enough_in_documents(step: ThresholdTest, guarantee: Guarantee, documents: DocumentCounts) -> int | None:
-    """The same for documents like those of the sample."""
+    """The number of additional ratings for documents like the documents of the sample."""
     times = documents.times_to_pass(guarantee)
     return None if np.isinf(times) else max(int(np.ceil(step.accepted * times)), step.accepted + 1)
 

@@ -38,9 +38,9 @@ def with_interval_of_documents(
 ) -> Coefficient:
     """M of `agreement.comparison.meta_correlation` with the interval over resampled documents.
 
-    In each resample every P_i and Q_i is computed anew over the drawn documents, the same for all systems,
-    and M from them; a system whose P_i is then undefined is left out of it. So the interval is about other
-    documents for these systems, not about other systems. Source: Efron and Tibshirani 1993, chapter 13.
+    Each resample recomputes every P_i and Q_i over the resampled documents, the same for all systems, and M
+    from them. It excludes a system whose P_i is then undefined. So the interval is about other documents for
+    these systems, not about other systems. Source: Efron and Tibshirani 1993, chapter 13.
     """
     if not found.defined:
         return found
@@ -62,10 +62,10 @@ _DECIMALS = 10  # numbers that differ behind these are ties
 
 @dataclass(frozen=True, eq=False)
 class _SystemWeights:
-    """P_i as a statistic of weights of patterns, and what weights of documents are multiplied by.
+    """P_i as a statistic of weights of patterns, and the factors of the weights of documents.
 
     patterns: (documents, patterns), items with both values. quality: (documents,), the sum of mean human
-    scores; rated: (documents,), how many items have one.
+    scores; rated: (documents,), the number of items with one.
     """
 
     correlation: Statistic
@@ -107,7 +107,7 @@ def _weigh_system(
     )
 
 
-LEAST_ITEMS = 3  # two items always lie on a line
+LEAST_ITEMS = 3  # two items are always on a line
 _MOST_FOR_ALL_ORDERS = 7  # 5,040 of them
 
 
@@ -129,10 +129,10 @@ class SystemReliability:
 
 @dataclass(frozen=True)
 class Validity:
-    """Whether R means anything on a dimension: its correlation with P over systems.
+    """The validity of R on a dimension: its correlation with P over systems.
 
-    p_value: two-sided, for no correlation; None with `p_value_reason` where there is none.
-    systems: how many have both R and P.
+    p_value: two-sided, for no correlation; None with `p_value_reason` without one. systems: the number with
+    both R and P.
     """
 
     correlation: Coefficient
@@ -143,7 +143,7 @@ class Validity:
 
 @dataclass(frozen=True)
 class CoefficientSpread:
-    """How far a coefficient differs between systems; `systems` have it, the five numbers are over them."""
+    """The spread of a coefficient over systems; `systems` have it, the five numbers are over them."""
 
     systems: int
     smallest: float
@@ -155,10 +155,10 @@ class CoefficientSpread:
 
 @dataclass(frozen=True)
 class DimensionReliability:
-    """Everything the indicator says on one dimension, by one measure.
+    """All results of the indicator on one dimension, by one measure.
 
-    meta_correlation: M, of P with Q over systems. indicator_spread, agreement_spread: None where no system
-    has the coefficient.
+    meta_correlation: M, of P with Q over systems. indicator_spread, agreement_spread: None if no system has
+    the coefficient.
     """
 
     systems: tuple[SystemReliability, ...]
@@ -170,10 +170,10 @@ class DimensionReliability:
 
 @dataclass(frozen=True)
 class DrawnWith:
-    """What the intervals of a pair of judges are drawn with.
+    """The random streams for the intervals of a pair of judges.
 
-    R is the pair's, whichever of them is compared with people; P and M are that judge's, whichever other
-    one it is paired with; only the validity of R is of both.
+    R belongs to the pair, independent of which judge is compared with people. P and M belong to that judge,
+    independent of the other one; only the validity of R belongs to both.
     """
 
     indicator: Randomness
@@ -191,11 +191,10 @@ def reliability(
 ) -> DimensionReliability:
     """R, P, Q for each system in the order of `scores.system_names`, with M and the validity of R.
 
-    scores: the first judge (RTS in the paper) with people; a table of human scores without rows where
-    nobody has rated. other_judge: (items,), the second judge's values (MCQ), NaN for a gap. measure: one of
+    scores: the first judge (RTS in the paper) with people; a table of human scores without rows if there are
+    no ratings. other_judge: (items,), the second judge's values (MCQ), NaN for a gap. measure: one of
     `agreement.comparison.CORRELATIONS`. drawn_with: None for no intervals; R and P resample a system's items,
-    the validity systems, and M documents.
-    Source: Shen and others 2023, equations 2 to 4, table 7.
+    the validity systems, and M documents. Source: Shen and others 2023, equations 2 to 4, table 7.
     """
     of_pair, of_judge, of_both = (
         (drawn_with.indicator, drawn_with.agreement, drawn_with.validity) if drawn_with else (None,) * 3
@@ -233,11 +232,10 @@ def indicator(
 ) -> tuple[SystemCoefficient, ...]:
     """R for each system: `agreement.comparison.reliability_by_system`, undefined below 3 items.
 
-    other_judge: (items,), the other method's values, NaN where missing.
-    The interval is that of `agreement.studentised`, and a percentile bootstrap with more than 200 items, each
-    of another document. Fisher's own variance is too small on five points that are used unevenly: its 95%
-    intervals hold the true value in 50 to 90% of cases (docs/explanation/reliability.md). Source: Shen and
-    others 2023, equation 4.
+    other_judge: (items,), the other method's values, NaN if missing. The interval is
+    `agreement.studentised`'s, and a percentile bootstrap with more than 200 items, each of another document.
+    Fisher's own variance is too small on five points that are used unevenly: its 95% intervals hold the true
+    value in 50 to 90% of cases (docs/explanation/reliability.md). Source: Shen and others 2023, equation 4.
     """
     found = reliability_by_system(scores, other_judge, measure, generator=generator, resampling=resampling)
     return tuple(_with_enough_items(each) for each in found)
@@ -270,8 +268,8 @@ def validity(
 
     The p value is two-sided, for no correlation between the systems' R and P: for Pearson and Spearman over
     all orders of the systems up to 7, by Student's t with n - 2 degrees of freedom beyond; for Kendall
-    SciPy's choice between exact and normal. None below 3 systems. A high p value says that on this dimension
-    R does not tell where the judge agrees with people. Source: Shen and others 2023, table 7.
+    SciPy's choice between exact and normal. None below 3 systems. A high p value shows that on this dimension
+    R does not indicate agreement with people. Source: Shen and others 2023, table 7.
     """
     other = scores.of_judge(other_judge).judge
     large = _large_systems(scores, scores.judge, other) & _large_systems(
@@ -303,10 +301,10 @@ def meta_correlation(
 ) -> Coefficient:
     """M: `meta_correlation` over systems with 3 items or more, its interval over documents.
 
-    Items are those with a value of the judge and a human score. In each resample P and Q of every system are
-    computed anew over the drawn documents, so the interval is about other documents for these systems.
-    Undefined with fewer than two such systems, or where P or Q do not vary over them.
-    Source: Shen and others 2023, equation 3; interval: Efron and Tibshirani 1993, chapter 13.
+    Items need a value of the judge and a human score. Each resample recomputes P and Q of every system over
+    the resampled documents, so the interval is about other documents for these systems. Undefined with fewer
+    than two such systems, or if P or Q do not vary over them. Source: Shen and others 2023, equation 3;
+    interval: Efron and Tibshirani 1993, chapter 13.
     """
     large = _large_systems(scores, scores.judge, scores.human_means)
     kept = scores.without_judge(~large)
@@ -317,7 +315,7 @@ def meta_correlation(
 
 
 def spread_of(coefficients: Sequence[SystemCoefficient]) -> CoefficientSpread | None:
-    """Least, quartiles and largest of the defined values; None where there are none.
+    """Least, quartiles and largest of the defined values; None without any.
 
     Source: Shen and others 2023, figures 1 and 5.
     """
@@ -333,11 +331,12 @@ def spread_of(coefficients: Sequence[SystemCoefficient]) -> CoefficientSpread | 
 def expected_interval(
     value: float, items: int, measure: PairMeasure, *, confidence_level: float = 0.95
 ) -> Interval:
-    """The interval that a correlation of this value would have over so many items without ties; for planning.
+    """The interval that a correlation of this value would have over `items` items without ties; for planning.
 
-    As `fisher_interval`. Spearman .45 gives (.269, .600) over 100 items, (.089, .707) over 30. On a scale of
-    few points true intervals are wider, so never show it for collected values. Source: Bonett and Wright
-    2000, Psychometrika 65, 23-28. ValueError below 5 items, outside -1..1, and for other measures.
+    Computed as in `fisher_interval`. Spearman .45 gives (.269, .600) over 100 items, (.089, .707) over 30. On
+    a scale of few points true intervals are wider, so never show it for collected values. Source: Bonett and
+    Wright 2000, Psychometrika 65, 23-28. Raises ValueError below 5 items, outside -1..1, and for other
+    measures.
     """
     if items < 5 or not -1 < value < 1:
         raise ValueError("An expected interval needs 5 items or more and a value between -1 and 1.")
@@ -357,7 +356,7 @@ def _large_systems(scores: Scores, first: FloatArray, second: FloatArray) -> Boo
 
 
 def _explain_undefined(coefficient: Coefficient, large: BoolArray, scores: Scores) -> Coefficient:
-    """The coefficient over systems, with the right reason where all have too few items."""
+    """The coefficient over systems, with the right reason if all have too few items."""
     some = not (np.isnan(scores.human_means) | np.isnan(scores.judge)).all()
     if coefficient.defined or large.any() or not some:
         return coefficient

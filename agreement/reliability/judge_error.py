@@ -1,7 +1,9 @@
-"""A judge's error next to that of a random person: bias, order of systems, order within them, single texts.
+"""A judge's error compared with the error of a random person:
+
+bias, order of systems, order within them, single outputs.
 
 Documents and raters are samples. A statistic is the mean over the raters, each left out in turn. Controls,
-which know less than a judge should, go through the same functions.
+which have less information than a judge should have, use the same functions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,7 +51,7 @@ _ByRater = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class ErrorStatistic:
-    """A statistic with two intervals; `reason` says why something is missing.
+    """A statistic with two intervals; `reason` gives the reason for missing values.
 
     low, high: for raters like these, None with fewer than 3. panel_low, panel_high: for these raters alone.
     """
@@ -105,7 +107,9 @@ class ControlError:
 
 @dataclass(frozen=True)
 class SeparatedPairs:
-    """Pairs of systems that people separate significantly, and on how many the judge has the same sign."""
+    """Pairs of systems that people separate significantly, and the number on which the judge has the same
+    sign.
+    """
 
     same: int
     pairs: int
@@ -144,11 +148,11 @@ def judge_error(
     replicates: int = 1000,
     confidence_level: float = 0.95,
 ) -> JudgeError:
-    """A judge's error next to that of a random person, on one dimension.
+    """A judge's error compared with the error of a random person, on one dimension.
 
-    scores: people's values (raters, items), given without sight of the judge's, and the judge's (items,).
-    lengths: (items,), of the texts. With people's value y_ir and the judge's j_i of item i, and other raters
-    r' of the same item:
+    scores: people's values (raters, items), independent of the judge's, and the judge's (items,). lengths:
+    (items,), of the outputs. With people's value y_ir and the judge's j_i of item i, and other raters r' of
+    the same item:
 
         bias                  mean of j_i - y_ir, in points
         advantage             mean of [mean over r' of (y_ir' - y_ir)^2 - (j_i - y_ir)^2], in squared points
@@ -156,18 +160,17 @@ def judge_error(
         order within systems  mean over r and systems of Pearson's r of j and y_r
 
     Controls by name: `constant`, the best value for all items; `system`, the best value of each system;
-    `length`, the best function of the length, if lengths are given; `shuffled`, the judge's values shuffled
+    `length`, the best function of the length, if you pass lengths; `shuffled`, the judge's values shuffled
     within systems, in expectation. The first three are fitted on other documents and other raters (for these
     raters alone on other documents), the judge's bias on other documents. `separated` is None unless every
-    rater rated every item.
-    Intervals: Student's t with V = V_D + V_R - V_E, not less than V_D or V_R, and Satterthwaite's degrees of
-    freedom; for these raters alone V_D. V_D: resampled documents. V_R: jackknife of raters. V_E: of a rater
-    on a document, which both contain. The interval of tau starts from the mean of the resamples, which is
-    nearer to 0, so that few systems in the right order by chance are not enough.
-    loss "unequal": values are categories, so bias and orders are undefined. Undefined with fewer than 3
-    documents; the advantage also with one rater.
-    Source: Concord's; V as of two-way clusters, Cameron, Gelbach and Miller 2011, Journal of Business and
-    Economic Statistics 29, 238-249. Error rates: benchmarks/coverage.py errors.
+    rater rated every item. Intervals: Student's t with V = V_D + V_R - V_E, not less than V_D or V_R, and
+    Satterthwaite's degrees of freedom; for these raters alone V_D. V_D: resampled documents. V_R: jackknife
+    of raters. V_E: of a rater on a document, a component of both. The interval of tau starts from the mean of
+    the resamples, which is nearer to 0, so that few systems in the right order by chance are not enough. loss
+    "unequal": values are categories, so bias and orders are undefined. Undefined with fewer than 3 documents;
+    the advantage also with one rater. Source: Concord's; V as of two-way clusters, Cameron, Gelbach and
+    Miller 2011, Journal of Business and Economic Statistics 29, 238-249. Error rates: benchmarks/coverage.py
+    errors.
     """
     known = ~np.isnan(scores.judge) & ~np.isnan(scores.human).all(axis=0)
     sizes = None if lengths is None else numbers(lengths, "Lengths", dimensions=1)[known]
@@ -531,7 +534,9 @@ def _share_of(panel: _Panel) -> Callable[[float], FloatArray]:
 
 
 def _fit_control(panel: _Panel, fit: Callable[[_Panel], list[FloatArray]]) -> _Control:
-    """The control that a fit gives, for each rater from the others; of several rules that of least loss."""
+    """The control from a fit, for each rater from the others; of several rules the one with the least
+    loss.
+    """
 
     def best(part: _Panel) -> FloatArray:
         return min(fit(part), key=lambda values: float(np.nanmean(part.losses(values))))

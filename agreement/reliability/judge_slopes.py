@@ -1,7 +1,7 @@
-"""Slopes of people's scores on a judge's, one between documents and one between the texts of a document.
+"""Slopes of people's scores on a judge's, one between documents and one between the outputs of a document.
 
 A judge may know which documents are hard without knowing which system is better on one, or the reverse, so
-the two parts of its score have a slope each. Both are pooled over systems. They are never below 0: a judge
+each of the two parts of its score has a slope. Both are pooled over systems. They are never below 0: a judge
 that contradicts people is not used in reverse.
 """
 
@@ -18,11 +18,11 @@ PARTS = 2
 
 @dataclass(frozen=True, eq=False)
 class CenteredScores:
-    """Scores of the rated texts as deviations from the means of their systems.
+    """Scores of the rated outputs as deviations from the means of their systems.
 
-    people: (documents, systems), 0 where people gave none. judge: (2, documents, systems), its two parts,
-    likewise. rated: (documents, systems), 1 where people gave a score. texts: likewise for every text.
-    parts: (2, documents, systems), the judge's parts of all texts, 0 where there is no text.
+    people: (documents, systems), 0 without a score of people. judge: (2, documents, systems), its two parts,
+    0 in the same cells. rated: (documents, systems), 1 if people gave a score. `texts`: (documents, systems),
+    1 for every output. parts: (2, documents, systems), the judge's parts of all outputs, 0 without an output.
     """
 
     people: FloatArray
@@ -33,14 +33,15 @@ class CenteredScores:
 
     @property
     def ratings(self) -> FloatArray:
-        """(systems,): the number of rated texts."""
+        """(systems,): the number of rated outputs."""
         return np.asarray(self.rated.sum(axis=0))
 
 
 def center_scores(people: FloatArray, judge: FloatArray) -> CenteredScores:
     """Center people's and the judge's scores (documents, systems), NaN for gaps, by system.
 
-    A text is what either has scored; a text that the judge left out takes the judge's mean of its system.
+    An output counts if either has scored it. An output without a judge's score gets the judge's mean of its
+    system.
     """
     texts = ~np.isnan(people) | ~np.isnan(judge)
     own = judge - _column_means(judge)
@@ -76,7 +77,7 @@ def fit_slopes_elsewhere(scores: CenteredScores) -> FloatArray:
 
 
 def judge_gaps(scores: CenteredScores) -> FloatArray:
-    """(2, systems): the mean of the judge's parts over all texts minus that over the rated ones."""
+    """(2, systems): the mean of the judge's parts over all outputs minus their mean over the rated ones."""
     every = scores.parts.sum(axis=1) / scores.texts.sum(axis=0)
     return np.asarray(every - (scores.parts * scores.rated).sum(axis=1) / scores.ratings)
 

@@ -13,15 +13,14 @@ from agreement.pairs import mean_values
 Loss = Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
 """From the judge's values and the people's (units,) to losses between 0 and 1, NaN where one is missing."""
 
-_DECIMALS = 9  # thirds that are a point apart differ from 1 behind these
+_DECIMALS = 9  # thirds that differ by one point differ from 1 after these decimals
 
 
 def another_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: float = 1) -> FloatArray:
-    """1 where the judge's value is not the point nearest to the people's, 0 otherwise, NaN without both.
+    """1 if the judge's value is not the point nearest to the people's, 0 otherwise, NaN without both.
 
-    judge, people: (units,), NaN where missing, as for the other losses.
-    |f - h| > step / 2, so that a mean halfway between two points is matched by either. `step`: how far apart
-    the points of the scale are.
+    judge, people: (units,), NaN if missing, as for the other losses. |f - h| > step / 2, so that a mean
+    halfway between two points is matched by either. `step`: the distance between points of the scale.
     """
     return _where_above(judge, people, step / 2)
 
@@ -35,9 +34,9 @@ def more_than_one_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: fl
 
 
 def other_side(judge: npt.ArrayLike, people: npt.ArrayLike, *, cut: float) -> FloatArray:
-    """1 where only one of the two is at or above the cut ("good enough"); NaN without both.
+    """1 if only one of the two is at or above the cut ("good enough"); NaN without both.
 
-    judge, people: (units,), NaN where missing. cut: a point of the scale.
+    judge, people: (units,), NaN if missing. cut: a point of the scale.
     """
     first, second = _round_values(judge), _round_values(people)
     differs = (first >= cut) != (second >= cut)
@@ -45,9 +44,9 @@ def other_side(judge: npt.ArrayLike, people: npt.ArrayLike, *, cut: float) -> Fl
 
 
 def squared_distance(judge: npt.ArrayLike, people: npt.ArrayLike, *, span: float) -> FloatArray:
-    """((f - h) / span)^2, between 0 and 1 where `span` is the length of the scale (4 for 1 to 5).
+    """((f - h) / span)^2, between 0 and 1 if `span` is the length of the scale (4 for 1 to 5).
 
-    judge, people: (units,), NaN where missing. span: in points.
+    judge, people: (units,), NaN if missing. span: in points.
     """
     first, second = _round_values(judge), _round_values(people)
     return np.asarray(np.minimum(((first - second) / span) ** 2, 1))
@@ -60,7 +59,7 @@ def at_cut(cut: float) -> Loss:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """How far people differ from each other by the same loss.
+    """The disagreement between people by the same loss.
 
     risk: the mean loss of one person against the mean of the others, over `units`; None with a reason.
     """
@@ -71,10 +70,10 @@ class Ceiling:
 
 
 def human_ceiling(human: npt.ArrayLike, loss: Loss) -> Ceiling:
-    """What one more person in the judge's place would get: each against the mean of the others.
+    """The loss of one more person instead of the judge: each against the mean of the others.
 
-    human: (raters, units), NaN for a gap. The mean is over persons within a unit, then over units. A judge
-    can hardly be asked for less disagreement than people have among themselves. Undefined where no unit has
+    human: (raters, units), NaN for a gap. The mean is over persons within a unit, then over units. You can
+    hardly require less disagreement from a judge than people have among themselves. Undefined if no unit has
     two values.
     """
     table = np.asarray(human, dtype=float)

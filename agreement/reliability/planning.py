@@ -1,4 +1,4 @@
-"""How many calibration ratings a guarantee needs, before anything is rated."""
+"""The number of calibration ratings that a guarantee needs, before anything is rated."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,9 @@ _FIRST_BLOCK = 256  # sizes tried at a time; most answers are small
 class CalibrationPlan:
     """A sample size, or None with a reason.
 
-    ratings: units to draw at random and rate. accepted: how many of them are expected among the units that
-    the judge keeps, and errors_allowed: how many of those may count against it. power: the chance to pass at
-    the error rate supposed. least_ratings: below this not even a judge without an error passes.
+    ratings: units to sample at random and rate. accepted: the expected number of them among the units that
+    the judge keeps. errors_allowed: the number of these that may count against it. power: the chance to pass
+    at the assumed error rate. least_ratings: below this number even a judge without an error does not pass.
     """
 
     ratings: int | None
@@ -30,11 +30,11 @@ class CalibrationPlan:
 
 
 def least_accepted_ratings(guarantee: Guarantee, *, errors: int = 0, units: int | None = None) -> int | None:
-    """The fewest accepted calibration ratings that pass with so many errors among them.
+    """The fewest accepted calibration ratings that pass with `errors` errors among them.
 
     Without errors and without a batch ceil(ln delta / ln(1 - risk)): 22 at risk .1 and delta .1. units: the
-    accepted units of a closed batch. None where even rating them all would not do.
-    Source: Jung, Brahman and Choi 2025; Hahn and Meeker 1991, Statistical Intervals, chapter 9.
+    accepted units of a closed batch. None if even rating them all would not suffice. Source: Jung, Brahman
+    and Choi 2025; Hahn and Meeker 1991, Statistical Intervals, chapter 9.
     """
     start, block = max(errors, 1), _FIRST_BLOCK
     largest = _LARGEST_SAMPLE if units is None else units
@@ -63,9 +63,9 @@ def plan_calibration(
 
     expected_error: the error rate supposed among the units that shall stay, from a pilot or from other
     projects. accepted_share: the share of all units that shall stay with the judge. units: of the closed
-    batch, all of them; then bounds are hypergeometric. Power is that of one exact test; since errors are
-    whole numbers it goes up in a saw, and the size given keeps it at every larger size up to twice as many.
-    ValueError for shares and rates outside 0..1.
+    batch, all of them; then bounds are hypergeometric. Power is the power of one exact test; since errors are
+    whole numbers, power rises in a sawtooth. The returned size keeps it at every larger size up to twice its
+    number. Raises ValueError for shares and rates outside 0..1.
     """
     _check(expected_error, accepted_share, power)
     kept = None if units is None else round(units * accepted_share)
@@ -114,7 +114,7 @@ def _p_values(errors: IntArray, accepted: IntArray, units: int | None, guarantee
 
 
 def _power(accepted: IntArray, allowed: IntArray, error: float, units: int | None) -> FloatArray:
-    """(sizes,): P(at most so many errors) at this error rate."""
+    """(sizes,): P(number of errors <= `allowed`) at this error rate."""
     some = np.maximum(allowed, 0)
     if units is None:
         reached = bounds.binomial_p_value(some, accepted, error) if error > 0 else np.ones(len(accepted))
@@ -147,7 +147,7 @@ def _first_with_power(
 
 
 def _first_lasting(sizes: IntArray, enough: np.ndarray) -> int | None:
-    """The first index from which on `enough` holds up to twice the size; None where none does."""
+    """The first index from which on `enough` holds up to twice the size; None if there is none."""
     gaps = np.flatnonzero(~enough)
     for index in np.flatnonzero(enough):
         following = gaps[gaps > index]

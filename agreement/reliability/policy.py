@@ -31,7 +31,7 @@ class IndicatorRule:
                 raise ValueError(f"A threshold r must lie between -1 and 1, but is {threshold}.")
 
     def threshold(self, dimension: str) -> float | None:
-        """The r of a dimension, None where the rule names none."""
+        """The r of a dimension, None if the rule has none."""
         if isinstance(self.thresholds, Mapping):
             return self.thresholds.get(dimension)
         return self.thresholds
@@ -39,10 +39,10 @@ class IndicatorRule:
 
 @dataclass(frozen=True)
 class CellDecision:
-    """What the rule says of one system on one dimension, and why.
+    """The decision of the rule for one system on one dimension, and its reason.
 
-    to_humans: all units of the cell go to humans; otherwise they stay with the judge, apart from the audit.
-    held_against: the number that was compared with the threshold, None where there is none.
+    to_humans: all units of the cell go to humans; otherwise they stay with the judge, except for the audit.
+    held_against: the number that was compared with the threshold, None without one.
     """
 
     system: str
@@ -55,12 +55,12 @@ class CellDecision:
 
 
 def decide(rule: IndicatorRule, system: str, dimension: str, indicator: Coefficient) -> CellDecision:
-    """The decision for one cell: humans rate where R <= r, and wherever R is undefined.
+    """The decision for one cell: humans rate if R <= r, and if R is undefined.
 
-    indicator: R of this system on this dimension, from `agreement.reliability.indicator`, with its
-    interval if the rule holds the lower bound against r. Without a defined R (no values of a method, fewer
-    than 3 items, constant values), without the bound the rule needs, or without an r for the dimension, units
-    go to humans and the reason says so. Source: Shen and others 2023, section 5, who leave r open.
+    indicator: R of this system on this dimension, from `agreement.reliability.indicator`, with its interval
+    if the rule compares the lower bound with r. Without a defined R (no values of a method, fewer than 3
+    items, constant values), without the bound the rule needs, or without an r for the dimension, units go to
+    humans, with the reason. Source: Shen and others 2023, section 5, who leave r open.
     """
     threshold = rule.threshold(dimension)
     held_against = _held_against(rule, indicator)

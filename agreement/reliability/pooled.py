@@ -1,4 +1,4 @@
-"""One mean over several systems, each of which has too few ratings for an interval of its own."""
+"""One mean over several systems, each of which has too few ratings for a separate interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,18 +14,17 @@ from agreement.student import satterthwaite_freedom
 def pooled_estimate(
     samples: Sequence[RatedSample], *, documents: int | None = None, confidence_level: float = 0.95
 ) -> Estimate:
-    """The mean human score of the units of several systems together, from samples drawn within each.
+    """The mean human score of the units of several systems together, from samples within each.
 
     sum_k (N_k / N) (fbar_k b + ebar_k) over cells k, the units of one system and stratum, with e = Y - b f,
-    ebar_k its mean weighed by 1 / pi and one slope b within all cells. Variance sum_k (N_k / N)^2 times
+    ebar_k its mean weighted by 1 / pi and one slope b within all cells. Variance sum_k (N_k / N)^2 times
     sum_k (1 - pi) / pi^2 (e - ebar_k)^2 / (sum_k 1 / pi)^2 n_k / (n_k - 1), times (n - L) / (n - L - 1) for
     the slope of n ratings in L cells; of a cell with one rating the spread of all. t with Satterthwaite's
-    degrees of freedom. Cells that are rated throughout are known.
-    documents: how many documents the texts are about, where these are a sample, too: the mean within-system
-    variance / documents is added, which is as if what is hard for one system were as hard for all, and so
-    too much rather than too little.
-    Source: Cochran 1977, sections 5.4 and 7.11 (combined regression estimate).
-    Undefined without systems or ratings, and where a cell has no rating.
+    degrees of freedom. Fully rated cells are known. documents: the number of documents of the outputs, if
+    these are a sample, too. The function then adds the mean within-system variance / documents. This assumes
+    that a document is equally hard for all systems, so it adds too much, not too little. Source: Cochran
+    1977, sections 5.4 and 7.11 (combined regression estimate). Undefined without systems or ratings, and if a
+    cell has no rating.
     """
     units = sum(sample.units for sample in samples)
     ratings = sum(sample.ratings for sample in samples)
@@ -76,7 +75,7 @@ def _chances(cell: RatedSample) -> FloatArray:
 
 
 def _slope(cells: Sequence[RatedSample]) -> float:
-    """Of people's values on the judge's within cells, 0 where the judge does not vary there."""
+    """The slope of people's values on the judge's within cells, 0 if the judge does not vary there."""
     product = spread = 0.0
     for cell in cells:
         judge, people = cell.judge[cell.rated], cell.human[cell.rated]
@@ -141,7 +140,7 @@ def _spread(cell: RatedSample) -> float:
 
 
 def _warnings(drawn: Sequence[RatedSample]) -> tuple[str, ...]:
-    """As of one random sample of all units that are not rated throughout."""
+    """Warnings as for one random sample of all units that are not fully rated."""
     if not drawn:
         return ()
     together = RatedSample(

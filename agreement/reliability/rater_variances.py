@@ -1,4 +1,6 @@
-"""What a random panel of raters adds to the variance of means of systems; no judge can reduce it."""
+"""The contribution of a random panel of raters to the variance of means of systems; no judge can reduce
+it.
+"""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,7 +14,9 @@ _TINY = 1e-12
 
 
 def why_raters_are_given(values: FloatArray) -> str:
-    """Return why values (raters, documents, systems) show no variance between raters; empty if they do."""
+    """Return the reason why values (raters, documents, systems) show no variance between raters; empty if
+    they do.
+    """
     given = ~np.isnan(values)
     raters = int(given.any(axis=(1, 2)).sum())
     if raters < 2:
@@ -26,11 +30,11 @@ def why_raters_are_given(values: FloatArray) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RaterVariances:
-    """Variances of raters and of raters by systems, and how much of each a mean of a system contains.
+    """Variances of raters and of raters by systems, and the share of each in a mean of a system.
 
-    shared: (systems, systems), by what the variance of raters is multiplied in the covariance of two means
-    beyond what differs between documents already shows; its diagonal is also that of raters by systems.
-    documents: how many documents a rater rated of a system, on average.
+    shared: (systems, systems), the factor of the variance of raters in the covariance of two means, beyond
+    the part that differences between documents already show. Its diagonal is also the factor of the variance
+    of raters by systems. documents: the mean number of documents of a system that a rater rated.
     """
 
     components: VarianceComponents
@@ -43,9 +47,9 @@ class RaterVariances:
         """Estimate both from values (raters, documents, systems), NaN for gaps, 2 documents a system.
 
         With w_rd the share of a rating in the mean of a system, W_r its sum over documents and n the rated
-        documents: n / (n - 1) (sum_r W_ra W_rb - sum_rd w_rda w_rdb), 1 / R if R raters rate everything
-        and 0 if every document has raters of its own. Variances by `variance_components`.
-        Source: expectation of the variance between documents under the crossed model of `crossed`.
+        documents: n / (n - 1) (sum_r W_ra W_rb - sum_rd w_rda w_rdb), 1 / R if R raters rate everything and 0
+        if every document has different raters. Variances by `variance_components`. Source: expectation of the
+        variance between documents under the crossed model of `crossed`.
         """
         given = ~np.isnan(values)
         number = given.any(axis=0).sum(axis=0)
@@ -58,7 +62,8 @@ class RaterVariances:
         return cls(variance_components(values), shared, raters, rated)
 
     def of_contrast(self, weights: FloatArray) -> tuple[float, float]:
-        """Return what raters add to the variance of weights (systems,) @ means, and sum v^2 / f of it.
+        """Return the contribution of raters to the variance of weights (systems,) @ means, and its sum v^2 /
+        f.
 
         The parts v are the mean squares of the balanced crossed model times their coefficients, each with its
         degrees of freedom f. Source: Satterthwaite 1946, Biometrics Bulletin 2, 110-114.

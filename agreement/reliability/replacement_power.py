@@ -1,4 +1,4 @@
-"""How many documents the alternative annotator test needs to pass a judge, with its controls."""
+"""The number of documents that the alternative annotator test needs to pass a judge, with its controls."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,10 @@ _DRAWS = 4_000
 
 @dataclass(frozen=True)
 class ReplacementPlan:
-    """documents: the fewest at which a judge like this passes with the power asked for; None with a reason.
+    """documents: the fewest at which a judge like this passes with the requested power; None with a reason.
 
-    today: how many the test has. power_today: the probability that a judge like this passes with so many.
+    today: the number of documents in the test. power_today: the probability that a judge like this passes
+    with that number.
     """
 
     documents: int | None
@@ -113,7 +114,9 @@ class _Setting:
 
 
 def _why_never(test: AlternativeAnnotatorTest, setting: _Setting) -> str:
-    """Return why no number of documents would pass a judge with these true values; empty if one would."""
+    """Return the reason why no number of documents would pass a judge with these true values; empty if one
+    would.
+    """
     lost = int(np.sum(setting.means[: setting.annotators] >= setting.epsilon))
     if lost > setting.annotators / 2:
         return (

@@ -1,4 +1,4 @@
-"""Bets on a risk, document by document: a test that is exact whatever the texts of one document share."""
+"""Bets on a risk, document by document: a test that is exact for any dependence within a document."""
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,17 @@ STAKES = np.linspace(1 / 12, 1, 12)
 def log_capital(
     lost: npt.ArrayLike, counted: npt.ArrayLike, risk: float, *, most: int, stakes: FloatArray = STAKES
 ) -> FloatArray:
-    """Return the log of what a bet on "the risk is below `risk`" holds after each document, from 1.
+    """Return the log of the capital of a bet on "the risk is below `risk`" after each document, from 1.
 
     lost, counted: (documents, ...), the sum of losses within 0..1 and the number of units of each document.
-    most: the largest number of units that a document can have, fixed before any loss was seen. stakes: shares
+    most: the largest number of units that a document can have, fixed before any loss was known. stakes:
+    shares
     of the largest possible stake; the capital of each, the first axis of the result, is
     prod_d (1 + s (risk n_d - l_d) / ((1 - risk) most)), and `mean_capital` takes their mean. If the risk is
-    at least `risk`, the expected capital is at most 1 after any number of randomly sampled documents, and the
-    probability that it ever reaches 1 / a is at most a, whatever the units of one document share.
+    at least `risk`, the expected capital is <= 1 after any number of randomly sampled documents. The
+    probability that it ever reaches 1 / a is <= a, for any dependence between the units of one document.
     Source: Ville 1939; Waudby-Smith and Ramdas 2024, JRSS B 86, section 4; a mixture of stakes as in Robbins
-    1970. ValueError for a document with more units than `most`.
+    1970. Raises ValueError for a document with more units than `most`.
     """
     number, losses = np.asarray(counted, dtype=float), np.asarray(lost, dtype=float)
     if (number > most).any():
@@ -41,7 +42,7 @@ def mean_capital(logs: FloatArray) -> FloatArray:
 
 
 def risk_p_value(lost: npt.ArrayLike, counted: npt.ArrayLike, risk: float, *, most: int) -> FloatArray:
-    """Return the p value of "the risk is at least `risk`" after all documents: 1 / capital, 1 at most.
+    """Return the p value of "the risk is at least `risk`" after all documents: 1 / capital, cut at 1.
 
     lost, counted: (documents, ...), as for `log_capital`; the result has the further axes. 1 without
     documents.
@@ -53,7 +54,7 @@ def risk_p_value(lost: npt.ArrayLike, counted: npt.ArrayLike, risk: float, *, mo
 
 
 def risk_upper(lost: FloatArray, counted: FloatArray, significance_level: float, *, most: int) -> float:
-    """Return the least risk that `risk_p_value` rejects at this level, to 1e-9; 1 where it rejects none.
+    """Return the least risk that `risk_p_value` rejects at this level, to 1e-9; 1 if it rejects none.
 
     lost, counted: (documents,). Each factor of the capital grows with the risk, so halving finds it.
     """

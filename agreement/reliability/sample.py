@@ -16,14 +16,14 @@ _DECIMALS = 12
 class RatedSample:
     """A batch of N units (one system on one dimension, say), n of them rated by people.
 
-    judge: (units,), its value for each; a gap takes the mean of the others, which biases no estimate.
-    human: (units,), the panel's mean where the unit was rated, NaN elsewhere.
-    probabilities: (units,), of having been drawn for rating; None for a simple random sample. 1 for what a
-    rule sent to people, the audit share for what stays with the judge.
-    assigned: (units,), whether the unit was drawn; a drawn unit without a value is a skip. Within units of
-    one probability skips are taken to be random: the probability is multiplied by the share that was rated.
-    documents: (units,), any labels, for intervals that allow for documents. strata: (units,), any labels, for
-    `stratified_estimate`. Raises ValueError with one sentence where these do not fit together.
+    judge: (units,), its value for each; a gap is replaced by the mean of the others, which biases no
+    estimate. human: (units,), the panel's mean if the unit was rated, NaN otherwise. probabilities: (units,),
+    of having been sampled for rating; None for a simple random sample. 1 for units that a rule sent to
+    people, the audit share for units that stay with the judge. assigned: (units,), True if the unit was
+    sampled; a sampled unit without a value is a skip. Within units of one probability skips count as random:
+    the probability is multiplied by the share that was rated. documents: (units,), any labels, for intervals
+    that allow for documents. strata: (units,), any labels, for `stratified_estimate`. Raises ValueError with
+    one message if these do not fit together.
     """
 
     judge: FloatArray
@@ -89,7 +89,7 @@ class RatedSample:
 
     @property
     def unequal(self) -> bool:
-        """Whether units were drawn with different probabilities."""
+        """True if units were sampled with different probabilities."""
         return self.probabilities is not None and len(np.unique(self.probabilities)) > 1
 
     @property
@@ -98,7 +98,7 @@ class RatedSample:
         return self.units > self.unjudged
 
     def of_units(self, chosen: npt.ArrayLike) -> "RatedSample":
-        """These units only, a mask, without strata; a simple random sample where they share a probability."""
+        """These units only, a mask, without strata; a simple random sample if they share a probability."""
         kept = np.asarray(chosen)
         documents = None if self.documents is None else self.documents[kept]
         chances = None if self.probabilities is None else self.probabilities[kept]
@@ -112,7 +112,7 @@ class RatedSample:
 def _which_drawn(
     people: FloatArray, probabilities: npt.ArrayLike | None, assigned: npt.ArrayLike | None
 ) -> BoolArray:
-    """(units,): whether each unit was drawn, from what is known."""
+    """(units,): True for each sampled unit, from the known arguments."""
     drawn = ~np.isnan(people)
     if assigned is not None:
         given = np.asarray(assigned, dtype=bool)
@@ -129,7 +129,10 @@ def _which_drawn(
 def _probabilities(
     people: FloatArray, probabilities: npt.ArrayLike | None, drawn: BoolArray
 ) -> FloatArray | None:
-    """(units,): of being rated, which is of being drawn times the share rated among those drawn likewise."""
+    """(units,): the probability of a rating:
+
+    the sampling probability times the share rated among units with the same one.
+    """
     if probabilities is None:
         return None
     wanted = numbers(probabilities, "Probabilities", dimensions=1)

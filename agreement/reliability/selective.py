@@ -28,12 +28,12 @@ def calibrate(
     """The smallest threshold of the grid at which, and above which, the risk is rejected at delta.
 
     confidences, losses: (rated,), of a simple random sample of units; losses of 0 and 1, or within 0..1 for
-    Hoeffding-Bentkus, NaN where the unit has no value. A NaN confidence is never accepted. grid: the
-    thresholds to be tested, fixed before any loss was seen. documents: (rated,), the document of each unit.
-    Warning: None states that units were sampled individually, not documents with several units each. If
-    documents were sampled, the guarantee broke in up to .31 of samples at a delta of .1. batch: (units,),
-    confidences of the whole closed batch, with the sample; then the guarantee is about these units, and
-    bounds are hypergeometric. Without it, it is about the population of the documents.
+    Hoeffding-Bentkus, NaN if the unit has no value. A NaN confidence is never accepted. grid: the thresholds
+    to be tested, fixed before any loss was known. documents: (rated,), the document of each unit. Warning:
+    None states that units were sampled individually, not documents with several units each. If documents were
+    sampled, the guarantee broke in up to .31 of samples at a delta of .1. batch: (units,), confidences of the
+    whole closed batch, with the sample; then the guarantee is about these units, and bounds are
+    hypergeometric. Without it, it is about the population of the documents.
 
     In a closed batch documents change nothing: units are sampled individually, which fixes the distribution
     of the errors in the sample. Without one, documents are the sample. If any has several rated units, the
@@ -41,12 +41,11 @@ def calibrate(
 
     Testing goes from the strictest threshold down and ends at the first p value above delta, so each test may
     use the whole delta, and the risk need not grow with the set. It starts where `least_accepted` ratings are
-    expected among the accepted units of the batch, which looks at no rating; without a batch where so many
-    were found, as Jung and others do.
-    Source: Bauer 1991 and Angelopoulos and others 2021, Learn then Test, section 3.2 (fixed sequence); Jung,
-    Brahman and Choi 2025, Trust or Escalate, section 3; hypergeometric: see `bounds`; documents: see
-    `log_capital`.
-    ValueError for losses that the test cannot take, an empty grid, or lengths that do not fit.
+    expected among the accepted units of the batch, which uses no rating; without a batch at this number of
+    actual ratings, as in Jung and others. Source: Bauer 1991 and Angelopoulos and others 2021, Learn then
+    Test, section 3.2 (fixed sequence); Jung, Brahman and Choi 2025, Trust or Escalate, section 3;
+    hypergeometric: see `bounds`; documents: see `log_capital`. Raises ValueError for losses that the test
+    cannot take, an empty grid, or lengths that do not fit.
     """
     sure, lost = _check_input(confidences, losses, guarantee)
     thresholds = np.unique(np.asarray(grid, dtype=float))[::-1]  # the strictest first
@@ -57,8 +56,8 @@ def calibrate(
     rated = int(has_loss.sum())
     shared = None if batch is not None else numbers_of_shared_documents(documents, has_loss)
     counts = _count_at(thresholds, sure[has_loss], lost[has_loss], everything, shared)
-    # How many ratings happen to lie above a threshold may depend on their losses; how many are expected there
-    # follows from the confidences of the batch alone, so that the start is fixed before any loss is seen.
+    # The actual number of ratings above a threshold may depend on their losses. The expected number follows
+    # from the confidences of the batch alone, so the start is fixed before any loss is known.
     found: npt.NDArray[np.number] = counts.accepted
     if everything is not None and counts.units is not None:
         found = rated * counts.units / max(len(everything), 1)
@@ -79,9 +78,9 @@ def grid_between(smallest: float, largest: float, step: float) -> FloatArray:
 
 
 def grid_of(batch: npt.ArrayLike, *, thresholds: int = 50) -> FloatArray:
-    """Quantiles of the batch's confidences (units,) as a grid; fixed, since it looks at no rating.
+    """Quantiles of the batch's confidences (units,) as a grid; fixed, since it uses no rating.
 
-    ValueError where no unit has a confidence.
+    Raises ValueError if no unit has a confidence.
     """
     values = np.asarray(batch, dtype=float)
     given = values[~np.isnan(values)]

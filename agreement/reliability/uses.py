@@ -19,7 +19,7 @@ _CONTROLS = {
 
 
 class JudgeUse(StrEnum):
-    """What a judge can be used for."""
+    """The possible uses of a judge."""
 
     RANK = "rank systems"
     SCORE = "score single texts"
@@ -27,7 +27,7 @@ class JudgeUse(StrEnum):
 
 
 class Shown(StrEnum):
-    """Whether a use is shown: for raters like these, for these raters alone, not, or the opposite is."""
+    """The evidence for a use: for raters like these, for these raters alone, none, or for the opposite."""
 
     SURELY = "shown"
     FOR_PANEL = "shown for these raters"
@@ -37,7 +37,7 @@ class Shown(StrEnum):
 
 @dataclass(frozen=True)
 class UseFinding:
-    """A use, whether it is shown, and why."""
+    """A use, its evidence, and the reason."""
 
     use: JudgeUse
     shown: Shown
@@ -54,10 +54,10 @@ def find_uses(
 ) -> tuple[UseFinding, ...]:
     """Return a finding for each use of a judge.
 
-    Rank systems: tau above 0, and above that of the length. Score single texts: the margin above 0, and a
-    smaller loss than every control. Each is shown if every interval is above 0, ruled out if one is below 0.
-    Means after correction: the lower bound of the saving is a tenth or more. alpha_among_people: names the
-    cause if people agree too little to tell.
+    Rank systems: tau above 0, and above the tau of the length. Score single outputs: the margin above 0, and
+    a smaller loss than every control. A use is supported if every interval is above 0, and ruled out if one
+    is below 0. Means after correction: the lower bound of the saving is a tenth or more. alpha_among_people:
+    names the cause if people agree too little for a result.
     """
     return _ranking(error), _single_texts(error, alpha_among_people), _corrected_means(gain)
 
@@ -120,7 +120,7 @@ def _remedy(alpha: float | None) -> str:
 
 
 def _after_correction(error: JudgeError) -> str:
-    """Return that the judge would do after subtraction of its bias, if so."""
+    """Return a note that the judge would suffice after subtraction of its bias, if so."""
     needed = [error.corrected_margin, *(each.corrected_beyond for each in error.controls.values())]
     if error.bias.value is None or not all(each.is_positive_for_panel for each in needed):
         return ""

@@ -35,7 +35,7 @@ class Ground(StrEnum):
 
 @dataclass(frozen=True)
 class KnownErrors:
-    """Rated units that stay with a judge, on how many it is wrong, and the share that is accepted."""
+    """Rated units that stay with a judge, the number of its errors among them, and the accepted share."""
 
     rated: int
     wrong: int
@@ -101,12 +101,12 @@ class JudgeEvidence:
 
     @property
     def may_decide_all(self) -> bool:
-        """Whether the replacement test and the error of single texts allow that it decides every unit."""
+        """True if the replacement test and the error of single outputs allow it to decide every unit."""
         return not self.why_not_all
 
     @property
     def why_not_all(self) -> str:
-        """Return why it may not decide every unit; empty if it may."""
+        """Return the reason why it may not decide every unit; empty if it may."""
         if self.replacement in (Verdict.FAILS, Verdict.LIKE_A_CONTROL):
             return "It fails the replacement test, so it may not decide all units."
         if self.single_texts is not None and self.single_texts.shown is Shown.REFUTED:
@@ -115,15 +115,15 @@ class JudgeEvidence:
 
     @property
     def single_texts(self) -> UseFinding | None:
-        """Return the finding about single texts, None if not computed."""
+        """Return the finding about single outputs, None if not computed."""
         return next((each for each in self.uses if each.use is JudgeUse.SCORE), None)
 
 
 @dataclass(frozen=True)
 class JudgeVerdict:
-    """The verdict, with its ground and a sentence or two.
+    """The verdict, with its ground and one or two explanations.
 
-    uses: a finding for each use; empty if nothing is known, or if the evidence refuses every use.
+    uses: a finding for each use; empty if nothing is known, or if the evidence rejects every use.
     """
 
     use: Use
@@ -138,16 +138,16 @@ class JudgeVerdict:
 
     @property
     def granted(self) -> Sequence[UseFinding]:
-        """Return the findings of the uses that are shown."""
+        """Return the findings of the supported uses."""
         return [each for each in self.uses if each.is_granted]
 
 
 def judge_verdict(known: JudgeEvidence) -> JudgeVerdict:
-    """Return the verdict: which units the judge may decide, and what its values can be used for.
+    """Return the verdict: the units that the judge may decide, and the uses of its values.
 
-    Too many errors among audited or rated units that stay, and alpha with people at or below zero, refuse
+    Too many errors among audited or rated units that stay, and alpha with people at or below zero, reject
     both. Else the strongest evidence decides about units: a certificate, the replacement test with the error
-    of single texts, then R. A judge that fails the replacement test decides a part of the units at most.
+    of single outputs, then R. A judge that fails the replacement test may decide only a part of the units.
     """
     refused = _refusal(known)
     if refused is not None:

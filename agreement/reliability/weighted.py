@@ -25,15 +25,15 @@ from agreement.student import satterthwaite_freedom
 def weighted_estimate(
     sample: RatedSample, *, weight: float | None = None, confidence_level: float = 0.95
 ) -> Estimate:
-    """The mean human score of this batch, where each unit i was drawn on its own with probability pi_i.
+    """The mean human score of this batch, if each unit i was sampled independently with probability pi_i.
 
-    theta = lam fbar_N + sum_s (Y_i - lam f_i) / pi_i / sum_s 1 / pi_i (Hajek's form: the sum of weights in
-    place of N, which keeps a judge that is too generous throughout from adding noise). Variance
-    sum_s (1 - pi_i) / pi_i^2 (e_i - ebar)^2 / (sum_s 1 / pi_i)^2, so that units rated for certain add
-    nothing, times n / (n - 2) (n - 1 where lam is given) over the n units that were not certain, and t with
-    as many degrees of freedom. lam minimises it, cut to 0..1; weight=0 is people only.
-    Source: Hajek 1971; Saerndal, Swensson and Wretman 1992, sections 5.7 and 6.6 (Poisson sampling).
-    Undefined without 2 ratings; where probabilities are unknown, use the other estimates.
+    theta = lam fbar_N + sum_s (Y_i - lam f_i) / pi_i / sum_s 1 / pi_i (Hajek's form: the sum of weights
+    instead of N, so that a uniformly generous judge adds no noise). Variance sum_s (1 - pi_i) / pi_i^2 (e_i -
+    ebar)^2 / (sum_s 1 / pi_i)^2, so that units rated for certain add nothing, times n / (n - 2) (n - 1 if you
+    pass lam) over the n units that were not certain, and t with n - 2 (n - 1) degrees of freedom. lam
+    minimises it, cut to 0..1; weight=0 is people only. Source: Hajek 1971; Saerndal, Swensson and Wretman
+    1992, sections 5.7 and 6.6 (Poisson sampling). Undefined without 2 ratings; if probabilities are unknown,
+    use the other estimates.
     """
     empty = no_estimate("weighted", "Weighted estimate (Hajek)", _HAJEK, sample)
     reason = _why_none(sample)
@@ -88,13 +88,13 @@ def active_inference(
 def active_probabilities(
     expected_error: npt.ArrayLike, share: float, *, mix: float = 0.25, least: float = 0.05
 ) -> FloatArray:
-    """(units,): with which probability to draw each unit, larger where the judge is expected to err more.
+    """(units,): the sampling probability of each unit, larger if the judge's expected error is larger.
 
-    pi_i = (1 - mix) share u_i / mean(u) + mix share, at least `least`, at most 1, scaled between the two
-    limits so that on average a share `share` of the units is drawn. expected_error: (units,), the predicted
-    |Y - f| or its root mean square, not below 0 (`cross_fitted_loss`, cut at 0); any mistake in it
-    costs precision, never validity. On SummEval it narrowed intervals by 1 to 6%.
-    Source: Zrnic and Candes 2024, section 4. ValueError unless 0 < least <= share <= 1.
+    pi_i = (1 - mix) share u_i / mean(u) + mix share, at least `least` and no more than 1, scaled between the
+    two limits so that the mean sampling share is `share`. expected_error: (units,), the predicted |Y - f| or
+    its root mean square, not below 0 (`cross_fitted_loss`, cut at 0); any mistake in it costs precision,
+    never validity. On SummEval it narrowed intervals by 1 to 6%. Source: Zrnic and Candes 2024, section 4.
+    Raises ValueError unless 0 < least <= share <= 1.
     """
     error = np.asarray(expected_error, dtype=float)
     if not 0 < least <= share <= 1:
@@ -171,23 +171,22 @@ def _why_none(sample: RatedSample) -> str | None:
 
 
 LEAST_FOR_REGRESSION = 5
-SMALL = 20  # of so many units one
+SMALL = 20  # one in this many units
 
 
 def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) -> Estimate:
     """sum_k (N_k / N) theta_k, theta_k the regression estimate within each stratum k of `sample.strata`;
-    without strata the units of one probability are a stratum, as those that a rule sent to people and those
-    that it audits.
+    without strata the units of one probability are a stratum, such as the units that a rule sent to people
+    and the units that it audits.
 
     Variance sum_k (N_k / N)^2 Var_k, t with Satterthwaite's degrees of freedom. Strata with fewer than 5
-    ratings use people only. Within a stratum the sample is a simple random one, or has probabilities of its
-    own: then it is weighed by them (`weighted_estimate`). Between strata it need not be in proportion.
-    Source: Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, StratPPI.
-    A warning stands for each stratum that is rated in part and from fewer than 20 ratings, or skewed ones.
-    A small stratum (one unit, or up to a twentieth of all) that is not rated throughout and has fewer than
-    two ratings is joined to the largest one, with a warning: a unit without a value of the judge, say.
-    Undefined without either, or where another stratum has no rating; without an interval where one has a
-    single rating or no spread.
+    ratings use people only. Within a stratum the sample is a simple random one, or has unequal probabilities:
+    then it is weighted by them (`weighted_estimate`). Between strata it need not be in proportion. Source:
+    Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, StratPPI. There is a warning for each stratum
+    that is rated in part and from fewer than 20 ratings, or skewed ones. A small stratum (one unit, or up to
+    a twentieth of all) that is not fully rated and has fewer than two ratings is joined to the largest one,
+    with a warning: a unit without a value of the judge, say. Undefined without either, or if another stratum
+    has no rating; without an interval if one has a single rating or no spread.
     """
     empty = no_estimate("stratified", "Stratified estimate", _SOURCE, sample)
     strata = _strata(sample)
@@ -215,10 +214,10 @@ _SOURCE = "Cochran 1977, sections 5.4 and 7.10; Fisch and others 2024, arXiv 240
 def combined_estimate(
     sample: RatedSample, *, confidence_level: float = 0.95, beyond: bool = False
 ) -> Estimate:
-    """The estimate from people and a judge that fits how the units of a system were drawn.
+    """The estimate from people and a judge that fits the sampling of a system's units.
 
-    `stratified_estimate` where they had different probabilities, else `regression_estimate`; with `beyond`
-    as one of the population that the batch comes from. Undefined as the one that is taken.
+    `stratified_estimate` if they had different probabilities, else `regression_estimate`; with `beyond` as an
+    estimate of the population that the batch comes from. Undefined as the chosen estimate.
     """
     function = stratified_estimate if sample.unequal else regression_estimate
     found = function(sample, confidence_level=confidence_level)
@@ -228,7 +227,8 @@ def combined_estimate(
 def neyman_allocation(
     sizes: npt.ArrayLike, deviations: npt.ArrayLike, ratings: int, *, least: int = 5
 ) -> IntArray:
-    """(strata,): how many units to rate in each, in proportion to N_k sd_k, at least `least` and at most N_k.
+    """(strata,): the number of units to rate in each, in proportion to N_k sd_k, at least `least` and no more
+    than N_k.
 
     sizes: (strata,) N_k; deviations: (strata,) standard deviations of Y - lam f, from a pilot. Adds up to
     `ratings` unless the least or the sizes forbid it. Source: Neyman 1934; Cochran 1977, section 5.5.
@@ -245,7 +245,7 @@ def neyman_allocation(
 
 
 def _strata(sample: RatedSample) -> dict[str, BoolArray] | None:
-    """Masks (units,) by name; None where units have neither strata nor probabilities."""
+    """Masks (units,) by name; None if units have neither strata nor probabilities."""
     if sample.strata is not None:
         return {name: sample.strata == index for index, name in enumerate(sample.stratum_names)}
     if sample.probabilities is None:
@@ -257,7 +257,9 @@ def _strata(sample: RatedSample) -> dict[str, BoolArray] | None:
 def _parts(
     sample: RatedSample, strata: dict[str, BoolArray]
 ) -> tuple[dict[str, RatedSample], tuple[str, ...]]:
-    """The sample of each stratum by name, small ones without a spread joined, and a sentence on each."""
+    """The sample of each stratum by name, with small strata without a spread joined, and a message on
+    each.
+    """
     largest = max(strata, key=lambda name: int(strata[name].sum()))
     alone = {name: mask for name, mask in strata.items() if name == largest or not _is_small(sample, mask)}
     parts = {name: sample.of_units(mask) for name, mask in alone.items()}
@@ -287,7 +289,7 @@ def _is_small(sample: RatedSample, mask: BoolArray) -> bool:
 
 
 def _warnings_by_stratum(parts: dict[str, RatedSample]) -> tuple[str, ...]:
-    """What makes the interval unsafe in each stratum that is not rated throughout."""
+    """Reasons for an unsafe interval in each stratum that is not fully rated."""
     return tuple(
         sentence
         for name, part in parts.items()

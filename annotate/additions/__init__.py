@@ -1,1 +1,1 @@
-"""Additions: outputs of new systems for a finished benchmark, rated in projects of their own."""
+"""Additions: outputs of new systems for a finished benchmark, rated in separate projects."""

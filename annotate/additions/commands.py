@@ -1,4 +1,5 @@
-"""Making additions: a project with new systems' outputs, the benchmark's guideline, and bridging items.
+"""Create an addition: a project with the outputs of new systems, the benchmark's guideline and bridging
+items.
 
 See docs/decisions/0046-additions-are-projects.md.
 """
@@ -55,10 +56,10 @@ BRIDGING_EVERY = 1
 def add_systems(
     *, project: Project, outputs: Mapping[str, Mapping[str, str]], bridging: int, by: User | None
 ) -> Addition:
-    """Make an addition of new systems' outputs: by system name, the text by document key.
+    """Create an addition with outputs of new systems, by system name and document key.
 
-    bridging: the number of items of the benchmark that raters of the addition rate again, at most. Locks the
-    benchmark, of which nothing changes. Raises NotReadyError unless it is finished, InvalidValueError for
+    bridging: the maximum number of benchmark items that raters of the addition rate again. Locks the
+    benchmark, which does not change. Raises NotReadyError unless it is finished, InvalidValueError for
     outputs that do not fit it.
     """
     benchmark = lock_project(project)
@@ -92,7 +93,6 @@ def add_systems(
 
 @transaction.atomic
 def invite_first_raters(*, addition: Addition, by: User | None) -> int:
-    """Make the benchmark's annotators annotators of the addition; return how many there are."""
     members = addition.benchmark.memberships.filter(role=Role.ANNOTATOR, active=True, user__isnull=False)
     for each in members.order_by("pk"):
         add_member(project=addition.project, role=Role.ANNOTATOR, user=each.user, label=each.label)
@@ -101,7 +101,7 @@ def invite_first_raters(*, addition: Addition, by: User | None) -> int:
 
 
 def _check_outputs(benchmark: Project, outputs: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-    """Return the keys (ids) of the documents that outputs are about, by key. Raises InvalidValueError."""
+    """Return the ids of the documents of the outputs, by document key. Raises InvalidValueError."""
     keys = {key for texts in outputs.values() for key in texts}
     known = dict(benchmark.documents.filter(key__in=keys).values_list("key", "pk"))
     problem = ""
@@ -132,7 +132,6 @@ def _taken_names(benchmark: Project) -> set[str]:
 
 
 def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, by: User | None) -> Project:
-    """Make a project that asks exactly what the benchmark's raters were asked when Round I closed."""
     suffix = gettext("addition {number}").format(number=number)
     child = create_project(user=by, name=f"{benchmark.name[: 149 - len(suffix)]} {suffix}")
     for name in ("guidelines", "raters_per_item", "dispute_threshold", "tolerance"):
@@ -168,7 +167,6 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
 
 
 def without_keys(guideline: FrozenGuideline) -> dict[str, object]:
-    """Return the content of a guideline without the ids of dimensions, which differ between projects."""
     content = guideline.to_json()
     for dimension in content["dimensions"]:
         del dimension["id"]
@@ -183,7 +181,7 @@ def _copy_image(image: GuidelineImage, child: Project) -> None:
 
 
 def _copy_bridging(child: Project, chosen: Sequence[RatedOutput], copies: Mapping[int, Document]) -> None:
-    """Copy the chosen items as hidden gold items, whose gold values are the means of the first raters."""
+    """Copy the bridging items as hidden gold items. Their gold values are the means of the first raters."""
     dimensions = {each.key: each for each in child.dimensions.all()}
     originals = Item.objects.select_related("system").in_bulk([each.item for each in chosen])
     systems = {}

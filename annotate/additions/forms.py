@@ -1,4 +1,4 @@
-"""What pages about additions send."""
+"""Forms of pages about additions."""
 
 import tempfile
 from pathlib import Path
@@ -18,7 +18,7 @@ BRIDGING = 20
 
 
 class OutputsForm(forms.Form):
-    """A file with outputs of new systems, and how they will be rated."""
+    """A file with outputs of new systems, and the settings for rating them."""
 
     file = forms.FileField(
         label=_("Outputs"),
@@ -43,7 +43,7 @@ class OutputsForm(forms.Form):
     )
 
     def clean_file(self) -> Any:
-        """Refuse a file that is too large, or of a format that is not read at once."""
+        """Reject a file that is too large, or of a format that cannot be read in the request."""
         file = self.cleaned_data["file"]
         if (file.size or 0) > MOST_BYTES:
             raise forms.ValidationError(
@@ -54,7 +54,9 @@ class OutputsForm(forms.Form):
         return file
 
     def clean(self) -> dict[str, Any]:
-        """Read the outputs as the import of items does; `outputs` is the text by document by system."""
+        """Read the outputs as the import of items does; `outputs` maps system and document key to the
+        output.
+        """
         data = super().clean() or {}
         if file := data.get("file"):
             try:
@@ -65,7 +67,7 @@ class OutputsForm(forms.Form):
 
 
 def read_outputs(content: bytes, name: str) -> dict[str, dict[str, str]]:
-    """Return the text by document key by system name. Raises UnreadableFileError with the line."""
+    """Return the outputs by system name and document key. Raises UnreadableFileError with the line."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "outputs"
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""The additions of a benchmark: what they are made of, and how their raters compare with the first."""
+"""The additions of a benchmark, and the severity of their raters compared with the first raters."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -33,25 +33,21 @@ FEWEST_FIRST_RATERS = 2
 
 @dataclass(frozen=True)
 class RatedOutput:
-    """An output that enough raters rated in Round I, with their means by dimension key."""
-
     item: int
     document: int
     means: Mapping[str, float]
 
 
 def additions_of(project: Project) -> QuerySet[Addition]:
-    """Return the additions of a benchmark, the newest first."""
     return Addition.objects.filter(benchmark=project).select_related("project").order_by("-number")
 
 
 def addition_of(project: Project) -> Addition | None:
-    """Return the addition that a project is; None for any other project. One query."""
+    """Return the addition of a project, None if it is no addition. One query."""
     return Addition.objects.filter(project=project).select_related("benchmark", "project").first()
 
 
 def new_systems_of(addition: Addition) -> list[str]:
-    """Return the names of the systems that an addition adds; those of bridging items are left out."""
     return new_systems([addition])[addition.pk]
 
 
@@ -76,7 +72,7 @@ def round_states(additions: Sequence[Addition]) -> dict[int, str]:
 
 
 def why_unfinished(project: Project) -> str:
-    """Return why a project cannot have additions, in a sentence; empty if it can. Two queries."""
+    """Return the reason for which a project cannot have additions; empty if it can. Two queries."""
     rounds = rounds_of(project)
     if project.calibrates_id or Addition.objects.filter(project=project).exists():
         return gettext("Only a benchmark has additions, not a calibration session or another addition.")
@@ -94,7 +90,7 @@ def refuse_unfinished(project: Project) -> None:
 
 
 def guideline_of_additions(project: Project) -> FrozenGuideline:
-    """Return the guideline with which Round I closed; additions are rated by it."""
+    """Return the guideline in force when Round I closed. Additions are rated with it."""
     return guideline_of(rounds_of(project)[1])
 
 
@@ -114,7 +110,7 @@ def rated_in_round_one(project: Project) -> list[RatedOutput]:
 
 
 def round_mean(value: float) -> float:
-    """Return a mean with the two decimals that gold values have."""
+    """Return a mean rounded to two decimals, as gold values are."""
     return round(value, 2)
 
 
@@ -123,8 +119,8 @@ def choose_bridging(
 ) -> list[RatedOutput]:
     """Return the items that raters of an addition rate again, spread over documents and values.
 
-    The items are sorted by their mean place on the scales, from 0 to 1, and cut into `count` parts. Each part
-    gives an item of the document that was chosen least often. The project's seed decides between equal ones.
+    The items are sorted by their mean position on the scales, from 0 to 1, and cut into `count` parts. Each
+    part gives an item of the document that was chosen least often. The project's seed decides ties.
     """
     if count <= 0 or not rated:
         return []
@@ -158,14 +154,13 @@ def choose_bridging(
 
 
 def bridging_items(addition: Addition) -> QuerySet[GoldItem]:
-    """Return the gold items of an addition that bridge to its benchmark."""
     found = GoldItem.objects.filter(item__document__project=addition.project, bridging__isnull=False)
     return found.select_related("item").order_by("item")
 
 
 @dataclass(frozen=True)
 class DimensionSeverity:
-    """The severity of an addition's raters on a dimension: a sentence, and each rater's offset."""
+    """The severity of an addition's raters on a dimension: a summary, and the offset of each rater."""
 
     dimension: FrozenDimension
     bridge: Bridge
@@ -173,7 +168,7 @@ class DimensionSeverity:
 
     @property
     def sentence(self) -> str:
-        """What the raters give beside the first raters, and what is left with their severity removed."""
+        """Compare the addition's raters with the first raters, before and after removing their severity."""
         offset, name = self.bridge.offset, self.dimension.name
         if offset is None:
             return f"{name}: {self.bridge.reason}"
@@ -197,15 +192,15 @@ class DimensionSeverity:
 def severity_of(addition: Addition) -> Mapping[str, Bridge]:
     """Return the severity of an addition's raters on the scale of the first raters, by dimension key.
 
-    Only scales that have means. Three queries.
+    Includes only scales that have means. Three queries.
     """
     return {each.dimension.key: each.bridge for each in load_severity(addition)}
 
 
 def load_severity(addition: Addition) -> list[DimensionSeverity]:
-    """Return the severity of an addition's raters on each dimension, with theirs. Four queries.
+    """Return the severity of the addition's raters on each dimension. Four queries.
 
-    Raters whom an admin excluded are left out.
+    Raters that an admin excluded are not included.
     """
     project = addition.project
     gold = GoldValue.objects.filter(gold__bridging__isnull=False, gold__item__document__project=project)
@@ -248,7 +243,7 @@ def load_severity(addition: Addition) -> list[DimensionSeverity]:
 
 
 def _magnitudes(offset: Offset) -> str:
-    """Return the interval in brackets, in the direction in which the sentence counts."""
+    """Return the interval in brackets, in the direction of the summary."""
     if offset.interval is None:
         return ""
     ends = offset.interval.low, offset.interval.high
@@ -257,14 +252,11 @@ def _magnitudes(offset: Offset) -> str:
 
 
 def without_zero(value: float) -> str:
-    """Return a number with two decimals and without the zero before the point."""
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
 @dataclass(frozen=True)
 class AdditionState:
-    """An addition as its page shows it."""
-
     addition: Addition
     systems: Sequence[str]
     outputs: int

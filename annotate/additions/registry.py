@@ -1,5 +1,3 @@
-"""What other apps put on the page of an addition."""
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,5 +1,3 @@
-"""Pages about the additions of a finished benchmark."""
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
@@ -27,7 +25,6 @@ from annotate.core.page import Request, render_in_project, request_user
 @login_required
 @require_http_methods(["GET", "POST"])
 def additions(request: Request, slug: str) -> HttpResponse:
-    """List a benchmark's additions; a POST of an admin makes another from a file."""
     find = project_for_admin if request.method == "POST" else project_for_reader
     project, status = find(request.user, slug), 200
     form = OutputsForm(request.POST or None, request.FILES or None)
@@ -66,7 +63,6 @@ def additions(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def addition(request: Request, slug: str, number: int) -> HttpResponse:
-    """Show an addition: what it has, the severity of its raters, and how judges score it."""
     project = project_for_reader(request.user, slug)
     found = additions_of(project).filter(number=number).first()
     if found is None:

@@ -1,4 +1,4 @@
-"""Who a request to the API is from: the person whose token it brings, and nobody by a session."""
+"""Authentication of API requests: by token only, never by session."""
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
@@ -17,7 +17,7 @@ class TokenAuthentication(BaseAuthentication):
     """Takes `Authorization: Bearer TOKEN`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the person and the token, None where no token is brought."""
+        """Return the person and the token, None if the request has no token."""
         kind, _, secret = get_authorization_header(request).partition(b" ")
         if kind.lower() != b"bearer":
             return None
@@ -29,12 +29,12 @@ class TokenAuthentication(BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, _request: Request) -> str:
-        """Return how to authenticate."""
+        """Return the value of the `WWW-Authenticate` header."""
         return "Bearer"
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """Says in the schema what TokenAuthentication takes."""
+    """Describes TokenAuthentication in the schema."""
 
     target_class = TokenAuthentication
     name = "token"

@@ -1,4 +1,4 @@
-"""Tokens of the API: made, revoked, noted as used."""
+"""Creating and revoking API tokens, and recording their use."""
 
 import secrets
 from collections.abc import Collection
@@ -22,7 +22,7 @@ NOTED_EVERY = timedelta(hours=1)
 
 @transaction.atomic
 def make_token(*, user: User, name: str, scopes: Collection[str], lasts: timedelta) -> tuple[ApiToken, str]:
-    """Make a token and return it with its secret, which is kept nowhere. Raises InvalidValueError."""
+    """Create a token and return it with its secret, which is never stored. Raises InvalidValueError."""
     if not scopes or set(scopes) - set(SCOPES):
         raise InvalidValueError(
             gettext("A token has scopes of these: {names}.").format(names=", ".join(SCOPES))
@@ -47,13 +47,13 @@ def make_token(*, user: User, name: str, scopes: Collection[str], lasts: timedel
 
 
 def revoke_token(*, token: ApiToken) -> None:
-    """Make a token unusable for good; nothing happens if it is already."""
+    """Revoke a token for good. Safe to run twice."""
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         log_security("token.revoked", token.user, token=token.pk)
 
 
 def revoke_tokens(*, user: User) -> int:
-    """Make all tokens of a person unusable for good, and return how many that were."""
+    """Revoke all tokens of a person for good, and return the number of revoked tokens."""
     count = ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
     if count:
         log_security("token.revoked", user, tokens=count)
@@ -61,7 +61,7 @@ def revoke_tokens(*, user: User) -> int:
 
 
 def note_use(*, token: ApiToken) -> None:
-    """Note that a token is used, once an hour: reading shall not write each time."""
+    """Record the use of a token, once an hour, so that reading does not write each time."""
     now = timezone.now()
     if token.used_at is None or token.used_at < now - NOTED_EVERY:
         write_if_possible(lambda: ApiToken.objects.filter(pk=token.pk).update(used_at=now))

@@ -1,4 +1,4 @@
-"""The schema as a file and as a page; neither needs anything from another host."""
+"""The OpenAPI schema as a file and as a page. Neither loads anything from another host."""
 
 import json
 import shlex
@@ -20,7 +20,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 @dataclass(frozen=True)
 class Value:
-    """A parameter or a field: its name, what it is, whether it must be there, and what it is for."""
+    """A parameter or a field: its name, type, description, and whether it is required."""
 
     name: str
     kind: str
@@ -30,7 +30,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation as the page shows it; request: a command that sends the example, example: its answer."""
+    """An operation as the page shows it. request: a command that sends the example. example: the response."""
 
     id: str
     method: str
@@ -47,7 +47,7 @@ class Operation:
 
 @cache
 def schema() -> Schema:
-    """Return the OpenAPI description of every operation; it is the same until Concord is."""
+    """Return the OpenAPI description of every operation. It changes only with the version of Concord."""
     found: Schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return found
 
@@ -60,7 +60,7 @@ def openapi(_request: HttpRequest) -> JsonResponse:
 
 @require_GET
 def documentation(request: HttpRequest) -> HttpResponse:
-    """Show what the API can do, grouped by what it is about."""
+    """Show the operations of the API, grouped by subject."""
     groups: dict[str, list[Operation]] = {}
     site = request.build_absolute_uri("/").rstrip("/")
     for path, operations in schema()["paths"].items():
@@ -74,7 +74,7 @@ def documentation(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 def not_there(_request: HttpRequest, rest: str) -> JsonResponse:
-    """Tell a program that an address of the API leads nowhere."""
+    """Answer 404 in JSON for an unknown URL of the API."""
     message = f"The API has no {rest!r}; its addresses end in a slash and are listed at /api/v1/."
     return JsonResponse({"code": "not_found", "message": message, "fields": {}}, status=404)
 

@@ -1,4 +1,4 @@
-"""Every error of the API in one shape: a code for programs, a sentence for people, the fields it is about."""
+"""The shape of every API error: a code for programs, a message for people, and the fields."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ CODES: dict[type[exceptions.APIException], str] = {
 
 
 class ErrorAnswer(serializers.Serializer[Any]):
-    """What every error looks like."""
+    """The shape of every error."""
 
     code = serializers.CharField(help_text="For programs; it never changes.")
     message = serializers.CharField(help_text="What happened and what to do next.")
@@ -36,7 +36,7 @@ class ErrorAnswer(serializers.Serializer[Any]):
 
 
 def error_answer(error: Exception, _context: dict[str, Any]) -> Response | None:
-    """Return the answer that tells of an error; None for what is a fault of Concord."""
+    """Return the response for an error; None if the error is a fault of Concord."""
     described = _describe_error(error)
     if described is None:
         return None
@@ -70,7 +70,7 @@ def _describe_error(error: Exception) -> tuple[int, str, str, dict[str, str]] | 
 
 
 def _sentences(detail: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the first sentence about each field; a field within another is `outer.inner`."""
+    """Yield the first message about each field. A field within another is `outer.inner`."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
             own = "" if name == "non_field_errors" else str(name)

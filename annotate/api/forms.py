@@ -1,4 +1,4 @@
-"""The pages' forms as what the API takes: types by a serializer, every rule by the form itself."""
+"""The pages' forms as API input: a serializer declares the types, the form itself checks every rule."""
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
@@ -26,11 +26,11 @@ def form_input(
     all_optional: bool = False,
     **others: serializers.Field[Any, Any, Any, Any],
 ) -> type[Input]:
-    """Return what the API takes for a form: a field of JSON for each of its fields, and others beside them.
+    """Return the API input of a form: a JSON field for each form field, and the fields in `others`.
 
-    A missing field gets the initial value of the page: from the form or from `usual`. A choice among
-    rows gets the only row. optional: fields that the operation fills in by the project, each with a
-    description of the value. Choices that depend on the project are strings here.
+    A missing field gets the initial value of the page: from the form or from `usual`. A choice among rows
+    gets the only row. optional: fields that the operation fills in by the project, each with a description of
+    the value. Choices that depend on the project are strings here.
     """
     defaults = {key: field.initial for key, field in form.base_fields.items() if field.initial is not None}
     defaults = {} if all_optional else {**defaults, **(usual or {})}
@@ -50,7 +50,7 @@ def form_input(
 
 
 def valid(form: Form) -> Form:
-    """Return a form that was filled in without mistakes; raises InvalidValueError with one for each field."""
+    """Return a valid form unchanged. Raises InvalidValueError with one message for each field."""
     for name in form.fields.keys() - form.data.keys():
         field = form.fields[name]
         if _has_only_choice(field) and field.queryset is not None and len(rows := field.queryset[:2]) == 1:

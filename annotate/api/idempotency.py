@@ -1,4 +1,6 @@
-"""Writes that are sent twice with one Idempotency-Key are done once and answered twice."""
+"""Idempotent writes: repeating a write with the same Idempotency-Key returns the first response and writes
+nothing.
+"""
 
 import hashlib
 import json
@@ -29,7 +31,10 @@ class KeyUsedError(DomainError):
 
 
 class ShownOnce(Response):
-    """An answer with a secret that is kept nowhere, so not in what is kept of the answer either."""
+    """A response with a secret.
+
+    The secret is stored nowhere, so the stored response does not have it either.
+    """
 
     def __init__(self, data: Mapping[str, Any], *, secret: str, status: int = 200) -> None:
         super().__init__({**data, "secret": secret}, status=status)
@@ -37,10 +42,10 @@ class ShownOnce(Response):
 
 @transaction.atomic
 def done_once(request: Request, write: Callable[[], Response]) -> Response:
-    """Do a write and keep its answer, or return the one that the same request had within the last day.
+    """Run a write and store its response, or return the stored response to the same request of the last day.
 
-    Both are one transaction: a second request waits for the first at the unique key, and a write that is
-    refused keeps nothing. Raises KeyUsedError for another request with the same key.
+    Both are one transaction. A second request blocks on the unique key until the first ends, and a rejected
+    write stores nothing. Raises KeyUsedError for another request with the same key.
     """
     key = request.headers.get(HEADER)
     if key is None:

@@ -1,4 +1,4 @@
-"""What an operation of the API is: its scope, what it takes and answers, and all of that in the schema."""
+"""Operations of the API: scope, request, response, and their entries in the schema."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
@@ -38,10 +38,10 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 
 
 class StrictJSONParser(JSONParser):
-    """Takes JSON; what is nested too deeply to be read is no JSON either."""
+    """Parses JSON. JSON that is nested too deeply to be read is invalid."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the value that was sent."""
+        """Return the parsed value."""
         try:
             return super().parse(*args, **kwargs)
         except RecursionError:
@@ -49,7 +49,7 @@ class StrictJSONParser(JSONParser):
 
 
 class ApiView(APIView):
-    """A view of the API: nobody without a token, nothing without a scope, JSON only."""
+    """A view of the API. It requires a token with a scope and accepts only JSON."""
 
     about = ""
     steps: Collection[str] = ()  # values of `step`, if its URL has one
@@ -70,7 +70,7 @@ class ApiView(APIView):
     def check(self, shape: type[Shape], *, standing: Mapping[str, Any] | None = None, **context: Any) -> Any:
         """Return the checked body. Raises ValidationError with a message for each field.
 
-        standing: present values. A change keeps them; a new row would get defaults.
+        standing: present values. A change preserves them; a new row would get defaults.
         """
         given: Any = shape(data=self.request.data, context=context)
         given.is_valid(raise_exception=True)
@@ -84,7 +84,7 @@ class ApiView(APIView):
         return {**given.validated_data, **kept} if kept else given.validated_data
 
     def filters(self, shape: type[Shape]) -> dict[str, Any]:
-        """Return the filters of the address that were given, checked."""
+        """Return the checked filters of the query string."""
         given = shape(data=self.request.query_params.dict())
         given.is_valid(raise_exception=True)
         return dict(given.validated_data)
@@ -92,7 +92,7 @@ class ApiView(APIView):
     def page(
         self, rows: "QuerySet[Any, Any]", shape: type[Shape], *, by: str = "pk", **context: Any
     ) -> Response:
-        """Return the wanted page of rows, in the order of a whole number of theirs."""
+        """Return the requested page of rows, ordered by a column of whole numbers."""
         self.filters(PageFilter)
         pages = CursorPages()
         pages.ordering = by
@@ -108,7 +108,7 @@ def reads(
     many: bool = False,
     scopes: tuple[str, ...] = ("read",),
 ) -> Decorator:
-    """Make a method an operation that reads; its first line of documentation is the schema's."""
+    """Make a method a reading operation. The first line of its docstring is the schema's description."""
     shown = page_of(answer) if paged else answer(many=True) if many else answer
     parameters = [*filters, *([PageFilter] if paged else [])]
     errors = (*READ_ERRORS, *((422,) if parameters else ()))
@@ -122,7 +122,7 @@ def writes(
     status: int = 200,
     scopes: tuple[str, ...] = ("write",),
 ) -> Decorator:
-    """Make a method an operation that writes, once for each Idempotency-Key."""
+    """Make a method a writing operation, which runs once for each Idempotency-Key."""
 
     def decorate(handler: Handler) -> Handler:
         @wraps(handler)
@@ -144,7 +144,7 @@ def writes(
 def operation(
     answers: Mapping[Any, Any], errors: Iterable[int], *, scopes: tuple[str, ...], **how: Any
 ) -> Decorator:
-    """Make a method an operation with these answers and errors; `reads` and `writes` are the usual ones."""
+    """Make a method an operation with these responses and errors. Most operations use `reads` or `writes`."""
 
     def decorate(handler: Handler) -> Handler:
         summary, _, rest = (handler.__doc__ or "").strip().partition("\n")

@@ -1,4 +1,6 @@
-"""Lists in pages: each names the address of the next, which stays right while rows come and go."""
+"""Lists in pages. Each page has the URL of the next, which remains correct while rows are added or
+deleted.
+"""
 
 from typing import Any
 
@@ -11,7 +13,7 @@ LARGEST_KEY = 2**63 - 1
 
 
 class PageFilter(serializers.Serializer[Any]):
-    """Which part of a list is wanted."""
+    """The requested part of a list."""
 
     cursor = serializers.CharField(required=False, help_text="From the `next` or `previous` of another page.")
     limit = serializers.IntegerField(
@@ -28,7 +30,7 @@ class CursorPages(CursorPagination):
     max_page_size = 500
 
     def decode_cursor(self, request: Request) -> Cursor | None:
-        """Read the cursor; one that was made up is not found."""
+        """Return the cursor. Answers 404 for an invalid one."""
         cursor = super().decode_cursor(request)
         if cursor and cursor.position is not None:
             position = str(cursor.position)
@@ -38,7 +40,7 @@ class CursorPages(CursorPagination):
 
 
 def page_of(rows: type[serializers.BaseSerializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """Return what a page of these rows looks like."""
+    """Return the serializer of a page of these rows."""
     fields = {
         "next": serializers.CharField(allow_null=True, help_text="The address of the next page."),
         "previous": serializers.CharField(allow_null=True, help_text="The address of the page before."),

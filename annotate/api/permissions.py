@@ -1,4 +1,7 @@
-"""What a token may be used for, and how often. REST framework's views need this module, so it needs none."""
+"""Permissions and rate limits of tokens.
+
+REST framework's views import this module, so it imports none of them.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -14,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class Nobody(BasePermission):
-    """What holds where an operation does not say what it needs."""
+    """The default permission: rejects every request of an operation that declares no scope."""
 
     def has_permission(self, _request: Request, _view: "APIView") -> bool:
-        """Refuse."""
+        """Reject every request."""
         return False
 
 
 class HasScope(BasePermission):
-    """Lets a token do what one of its scopes allows; what its person may do is decided in access."""
+    """Allows the operations of the token's scopes. `access` decides on the rights of its person."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
-        """Return whether the operation's scopes, if there is such an operation, meet the token's."""
+        """Return True if the token has the scopes of the operation, or if there is no such operation."""
         handler = getattr(view, (request.method or "").lower(), None)
         needed: tuple[str, ...] = getattr(handler, "scopes", ())
         self.message = f"This token lacks the scope {' or '.join(needed)}; make one that has it."
@@ -35,11 +38,11 @@ class HasScope(BasePermission):
 
 
 class TokenThrottle(SimpleRateThrottle):
-    """Counts the requests of each token, at most CONCORD_API_RATE."""
+    """Counts the requests of each token, up to CONCORD_API_RATE."""
 
     scope = "token"
     cache = caches["process"]
 
     def get_cache_key(self, request: Request, _view: "APIView") -> str | None:
-        """Return under what the token's requests are counted."""
+        """Return the cache key of the token's request count."""
         return f"api-rate-{request.auth.pk}" if isinstance(request.auth, ApiToken) else None

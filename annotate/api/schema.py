@@ -1,4 +1,4 @@
-"""How operations stand in the OpenAPI description."""
+"""Operations in the OpenAPI description."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ EXAMPLES = {
 
 
 class OperationSchema(AutoSchema):
-    """Names operations after their views, and groups them by what they are about."""
+    """Names operations after their views, and groups them by subject."""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         """Return the operation. Each parameter of its URL has an example; a step lists its choices."""
@@ -33,11 +33,11 @@ class OperationSchema(AutoSchema):
         return found
 
     def get_operation_id(self) -> str:
-        """Return such as getRound."""
+        """Return the operation's name, such as getRound."""
         return f"{self.method.lower()}{type(self.view).__name__}"
 
     def get_tags(self) -> list[str]:
-        """Return what the view is about."""
+        """Return the subject of the view."""
         return [str(getattr(self.view, "about", ""))]
 
 

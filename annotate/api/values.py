@@ -1,4 +1,4 @@
-"""Values of JSON, taken as they are: a number in quotes is no number, unless it is an amount of money."""
+"""Values of JSON, without conversion: a number in quotes is no number, unless it is an amount of money."""
 
 import re
 from collections.abc import Iterable
@@ -41,19 +41,19 @@ class Number(serializers.FloatField):
 
 
 class Points(Number):
-    """A value of a scale, or a distance on it: whole ones are whole numbers, 3 and not 3.0."""
+    """A value of a scale, or a distance on it. Whole values are written as integers, 3 and not 3.0."""
 
     def to_internal_value(self, data: Any) -> float:
         """Return the number."""
         return int_if_whole(super().to_internal_value(data))
 
     def to_representation(self, value: float) -> float:  # type: ignore[override] # as of a FloatField
-        """Return the number as it is."""
+        """Return the number unchanged."""
         return value
 
 
 class Data(serializers.DictField):
-    """What an answer of several pieces holds besides its value, as its kind of question keeps it."""
+    """The parts of a structured answer except its value, in the format of its kind of question."""
 
 
 class Amount(Number):
@@ -101,7 +101,7 @@ class OneOf(serializers.ChoiceField):
 
 
 class Input(serializers.Serializer[Any]):
-    """What is sent: an object with known fields only, so that no misspelt name goes unnoticed."""
+    """A request body: an object with known fields only, so that a misspelt name is an error."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Return the checked values; raises ValidationError."""

@@ -1,8 +1,8 @@
 """Starting, revealing and ending calibration sessions, and adding agreements to the guidelines.
 
-A session is a separate project with a copy of some documents: its Round I is the blind one, its Round II
-the discussion of everything on which the raters differ. So every kind of question, every statistic and every
-page works in it, and nothing of it counts in the results of the project that it calibrates.
+A session is a separate project with a copy of some documents. Its Round I is the blind round, and its Round
+II the discussion of all differences. So every kind of question, statistic and page works in it. The results
+of the calibrated project do not include it.
 """
 
 import logging
@@ -40,9 +40,9 @@ logger = logging.getLogger(__name__)
 def start_session(
     *, project: Project, documents: Sequence[int], annotators: Sequence[int], by: User | None
 ) -> Project:
-    """Start a session on these documents with these annotators, by their keys; each answers everything.
+    """Start a session with these documents and annotators, by their keys. Each annotator answers everything.
 
-    Any two different answers will be discussed. Raises InvalidValueError, and NotReadyError where the project
+    Any two different answers will be discussed. Raises InvalidValueError, and NotReadyError if the project
     has no questions or items.
     """
     if not 1 <= len(documents) <= MOST_DOCUMENTS:
@@ -89,7 +89,7 @@ def _make_session(project: Project, raters: Sequence[Membership], by: User | Non
 
 
 def reveal_session(*, session: Project, by: User | None) -> None:
-    """End the blind round: raters see each other's answers where these differ, and discuss them.
+    """End the blind round: raters see each other's answers if these differ, and discuss them.
 
     Safe to run twice. Raises NotReadyError before it was opened.
     """
@@ -100,7 +100,6 @@ def reveal_session(*, session: Project, by: User | None) -> None:
 
 
 def reveal_complete_sessions() -> None:
-    """Reveal every session in which all have answered everything."""
     for session in complete_sessions():
         try:
             reveal_session(session=session, by=None)
@@ -109,7 +108,7 @@ def reveal_complete_sessions() -> None:
 
 
 def end_session(*, session: Project, by: User | None) -> None:
-    """End the discussion; what still differs stays so. Safe to run twice. Raises NotReadyError."""
+    """End the discussion; remaining differences are final. Safe to run twice. Raises NotReadyError."""
     rounds = rounds_of(session)
     if 1 not in rounds or rounds[1].status == Round.Status.OPEN:
         raise NotReadyError(gettext("Reveal the answers before you end the session."))
@@ -119,9 +118,9 @@ def end_session(*, session: Project, by: User | None) -> None:
 
 @transaction.atomic
 def add_to_guidelines(*, session: Project, text: str, by: User | None) -> Project:
-    """Add an agreement to the guidelines of the project that the session calibrates.
+    """Add an agreement to the guidelines of the calibrated project.
 
-    Raises InvalidValueError for nothing, and what changing the guidelines raises.
+    Raises InvalidValueError for an empty agreement, and the errors of changing the guidelines.
     """
     project = session.calibrates
     assert project is not None

@@ -1,4 +1,4 @@
-"""What pages about calibration sessions send."""
+"""Forms of pages about calibration sessions."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class SessionForm(forms.Form):
 
     @property
     def chosen(self) -> dict[str, list[int]]:
-        """The keys of both."""
+        """Return the keys of documents and annotators."""
         data = self.cleaned_data
         return {
             "documents": [each.pk for each in data["documents"]],

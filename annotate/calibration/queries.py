@@ -33,17 +33,15 @@ class SessionState:
 
     @property
     def is_blind(self) -> bool:
-        """Whether raters still answer without seeing each other."""
+        """Return True if raters still answer without seeing each other's answers."""
         return self.blind is not None and self.blind.is_open
 
     @property
     def is_discussed(self) -> bool:
-        """Whether raters discuss their differences."""
         return self.discussion is not None and self.discussion.is_open
 
 
 def sessions_of(project: Project) -> QuerySet[Project]:
-    """Return the calibration sessions of a project, the newest first."""
     return Project.objects.filter(calibrates=project).order_by("-pk")
 
 

@@ -1,5 +1,3 @@
-"""Pages about calibration sessions, for the admins of the project that they calibrate."""
-
 from collections.abc import Callable
 
 from django.contrib import messages
@@ -40,7 +38,6 @@ def sessions(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def session(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show one session; a POST reveals its answers, ends it, or adds an agreement to the guidelines."""
     project, status = project_for_admin(request.user, slug), 200
     found = sessions_of(project).filter(pk=pk).first()
     if found is None:

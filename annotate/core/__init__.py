@@ -1,1 +1,0 @@
-"""What every feature builds on: tables, access, guideline, errors."""

@@ -1,6 +1,6 @@
-"""The only place that turns (user, identifier) into an object that this user may read or change.
+"""Access: the only module that turns (user, identifier) into an object that this user may read or change.
 
-Whatever a person may not see answers 404, so that nothing tells whether it exists.
+An object that a person may not see answers 404, so that responses do not reveal its existence.
 """
 
 from collections.abc import Sequence
@@ -49,16 +49,16 @@ from annotate.fastpath.queries import NUMBERS, WORD, Prepared
 
 SomeUser = User | AnonymousUser
 Found = TypeVar("Found", bound=Model)
-# Who decides disputes, and who reads all of them. Adjudicators see nothing else of what others gave.
+# Deciders and readers of disputes. Adjudicators see no other ratings.
 DECIDERS = (Role.ADMIN, Role.ADJUDICATOR)
 DISPUTE_READERS = (*DECIDERS, Role.RESEARCHER)
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
 _OPEN_ROUND_ONE = Q(project__rounds__number=1, project__rounds__status=Round.Status.OPEN)
-DIGEST = "annotate.digest"  # what the tokens of digests are signed for
+DIGEST = "annotate.digest"  # The salt of the digests' tokens.
 
 
 def first_or_404(candidates: "QuerySet[Found]", otherwise: str) -> Found:
-    """Return the first of what this person may see; raises Http404 with the sentence where there is none."""
+    """Return the first object that this person may see. Raises Http404 with the message if there is none."""
     found = candidates.first()
     if found is None:
         raise Http404(otherwise)
@@ -66,20 +66,20 @@ def first_or_404(candidates: "QuerySet[Found]", otherwise: str) -> Found:
 
 
 def places_of(user: SomeUser) -> QuerySet[Membership]:
-    """Return the active places that this person holds.
+    """Return the active memberships of this person.
 
-    An anonymous user's key is None, as is the user of an empty place: that must not count as holding it.
+    An anonymous user's key is None, as is the user of an empty membership. These must not match.
     """
     return Membership.objects.filter(user=user.pk, user__isnull=False, active=True)
 
 
 def projects_of(user: SomeUser) -> QuerySet[Project]:
-    """Return the projects in which this person has an active place."""
+    """Return the projects in which this person has an active membership."""
     return Project.objects.filter(memberships__in=places_of(user)).distinct()
 
 
 def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
-    """Return this person's place in the project in one of the roles, the first role named first."""
+    """Return this person's membership in the project in one of the roles. Earlier roles take precedence."""
     places = (
         places_of(user).select_related("project").filter(project__slug=slug, role__in=roles or Role.values)
     )
@@ -92,12 +92,14 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
 
 
 def lacks_second_factor(user: SomeUser) -> bool:
-    """Return whether this installation asks admins for a second factor, and this person has none."""
+    """Return True if this installation requires a second factor of admins, and this person has none."""
     return settings.ADMINS_NEED_SECOND_FACTOR and not is_mfa_enabled(user, FACTORS)
 
 
 def refuse_without_second_factor(user: SomeUser) -> None:
-    """Raise PermissionDenied where this installation asks admins for one, and this one has none."""
+    """Raise PermissionDenied if this installation requires a second factor of admins, and this person has
+    none.
+    """
     if lacks_second_factor(user):
         raise PermissionDenied(
             gettext("Admins need a second factor here. Set it up under Preferences, then come back.")
@@ -105,9 +107,10 @@ def refuse_without_second_factor(user: SomeUser) -> None:
 
 
 def sending_annotator(user: SomeUser, slug: str, place: str) -> Membership:
-    """Return the annotator whose page sends something; `place` is the key of the one that it was made for.
+    """Return the annotator that sends from a page; `place` is the key of the annotator that the page belongs
+    to.
 
-    Raises SignedOutError where the session ended meanwhile, NotYoursError where someone else has signed in.
+    Raises SignedOutError if the session has ended, NotYoursError if another person has signed in.
     """
     if not user.is_authenticated:
         raise SignedOutError(gettext(SIGNED_OUT))
@@ -118,7 +121,6 @@ def sending_annotator(user: SomeUser, slug: str, place: str) -> Membership:
 
 
 def roles_in(user: SomeUser, project: Project) -> frozenset[Role]:
-    """Return the roles in which this person acts in the project; admins need the second factor for it."""
     held = places_of(user).filter(project=project)
     if lacks_second_factor(user):
         held = held.exclude(role=Role.ADMIN)
@@ -126,14 +128,13 @@ def roles_in(user: SomeUser, project: Project) -> frozenset[Role]:
 
 
 def project_for_admin(user: SomeUser, slug: str) -> Project:
-    """Return the project if this person administers it."""
     return membership(user, slug, Role.ADMIN).project
 
 
 def project_for_reader(user: SomeUser, slug: str) -> Project:
     """Return the project if this person may read its results: admins and researchers.
 
-    Raises PermissionDenied with a sentence for who also rates in it, until Round I is closed.
+    Raises PermissionDenied with a message for readers that also rate in it, until Round I is closed.
     """
     return _unless_rating(user, membership(user, slug, Role.ADMIN, Role.RESEARCHER).project)
 
@@ -153,12 +154,15 @@ def dispute_for_decider(user: SomeUser, slug: str, number: int) -> Dispute:
 
 
 def decides(place: Membership, as_rater: Membership | None) -> bool:
-    """Return whether a place lets decide a dispute, given the place in which the person rated its unit."""
+    """Return True if a membership allows deciding a dispute, given the membership that rated its unit."""
     return place.role == Role.ADMIN or (place.role == Role.ADJUDICATOR and as_rater is None)
 
 
 def project_of_watching_admin(user: SomeUser, slug: str) -> Project:
-    """Return the project if this person administers it and may see what others did; raises as for readers."""
+    """Return the project if this person administers it and may see the work of others.
+
+    Raises as for readers.
+    """
     return _unless_rating(user, project_for_admin(user, slug))
 
 
@@ -174,12 +178,12 @@ def _unless_rating(user: SomeUser, project: Project) -> Project:
 
 
 def rates_independently(user: SomeUser, project: Project) -> bool:
-    """Return whether this person is an annotator of an open Round I, and so must not see others' values."""
+    """Return True if this person annotates in an open Round I, and so must not see the values of others."""
     return places_of(user).filter(_OPEN_ROUND_ONE, project=project, role=Role.ANNOTATOR).exists()
 
 
 def reads_results(user: SomeUser, project: Project) -> bool:
-    """Return whether `project_for_reader` gives this person the project. Two queries."""
+    """Return True if `project_for_reader` returns the project for this person. Two queries."""
     return project.pk in projects_with_open_results(user, [project])
 
 
@@ -192,9 +196,11 @@ def projects_with_open_results(user: SomeUser, projects: Sequence[Project]) -> s
 
 
 def projects_open_to_readers(project: Project, others: Sequence[Project]) -> list[Project]:
-    """Return those of `others` whose results each reader of this project may read. Three queries at most.
+    """Return the projects among `others` with results that each reader of this project may read.
 
-    A page of this project may show their values: each reader of the page may read them anyway.
+    Up to three queries.
+
+    A page of this project may show their values, because each reader of the page may read them.
     """
     readers = {Role.ADMIN, Role.RESEARCHER}
     places = Membership.objects.filter(active=True, user__isnull=False)
@@ -223,10 +229,10 @@ def projects_open_to_readers(project: Project, others: Sequence[Project]) -> lis
 def assignment_for_annotator(
     user: SomeUser, slug: str, position: int, *, place: str | None = None
 ) -> Assignment:
-    """Return the Round I assignment, or hidden check, at this position of this annotator's own order.
+    """Return the Round I assignment, or hidden check, at this position in the annotator's order.
 
-    `place` is the key of the annotator that a page was made for. With it a page is told what became of its
-    item: NotYoursError where the place is another person's, MembershipClosedError or PlaceGoneError.
+    `place` is the key of the annotator that a page belongs to. With it the error states why the item is lost:
+    NotYoursError if the membership is another person's, MembershipClosedError or PlaceGoneError.
     """
     found = PLACES.all(user.pk, slug, position) if user.pk else []
     for assignment in found:
@@ -286,10 +292,10 @@ PLACES = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
 
 
 def token_of(assignment: Assignment) -> str:
-    """Return what a page says to mean this assignment of this annotator, and to tell nothing about the item.
+    """Return a token for an assignment of this annotator that reveals nothing about the item.
 
-    A position does not do: when an unused reservation is given to someone else, another item may come to
-    stand there. An identifier does not do either: those of a document's items follow its systems.
+    A position does not work: when an unused reservation goes to another rater, another item may get that
+    position. An identifier does not work either: the identifiers of a document's items follow its systems.
     """
     held = f"{assignment.pk}/{assignment.annotator_id}"
     return salted_hmac("annotate.access.token_of", held, algorithm="sha256").hexdigest()[:20]
@@ -300,13 +306,13 @@ def _key(sent: str) -> int:
 
 
 def place_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
-    """Return this person's place as one of the raters of a unit in Round II, if they are one."""
+    """Return this person's membership as a rater of a unit in Round II, None if they do not rate it."""
     discussed = places_of(user).filter(project__rounds__number=2)
     return discussed.filter(pk__in=raters_in(slug, number)).first()
 
 
 def refuse_another(place: Membership, made_for: str) -> None:
-    """Raise NotYoursError where what is sent comes from a page that was made for another rater (an alias)."""
+    """Raise NotYoursError if the request comes from the page of another rater (an alias)."""
     if place.alias != made_for:
         raise NotYoursError(gettext(MADE_FOR_ANOTHER))
 
@@ -351,32 +357,31 @@ def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute
 
 
 def may_begin_projects(user: SomeUser) -> bool:
-    """Return whether this person may begin a project: staff, and whoever administers one."""
+    """Return True if this person may start a project: staff and admins of any project."""
     return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
 
 
 def refuse_all_but_project_makers(user: SomeUser) -> None:
-    """Answer that there is nothing here, unless this person may begin a project."""
+    """Raise Http404 unless this person may start a project."""
     if not may_begin_projects(user):
         raise Http404(gettext("Only admins create projects."))
     refuse_without_second_factor(user)
 
 
 def refuse_all_but_operators(user: SomeUser) -> None:
-    """Answer that there is nothing here, unless this person runs the installation: Django's staff."""
+    """Raise Http404 unless this person operates the installation: Django's staff."""
     if not user.is_staff:
         raise Http404(gettext("There is no such page."))
     refuse_without_second_factor(user)
 
 
 def person_for_operator(user: SomeUser, pk: int) -> User:
-    """Return anybody with an account to who runs the installation."""
+    """Return any user with an account, for operators only."""
     refuse_all_but_operators(user)
     return first_or_404(User.objects.filter(pk=pk), gettext("There is no such person."))
 
 
 def gold_in(project: Project, pk: int) -> GoldItem:
-    """Return a gold item of a project that this person administers (see `project_for_admin`)."""
     items = GoldItem.objects.select_related("item__document", "item__system").prefetch_related("values")
     return first_or_404(
         items.filter(item__document__project=project, pk=pk), gettext("There is no such gold item.")
@@ -384,25 +389,21 @@ def gold_in(project: Project, pk: int) -> GoldItem:
 
 
 def practice_item_for(place: Membership, pk: int) -> GoldItem:
-    """Return an item that this annotator practises on."""
     items = GoldItem.objects.select_related("item__document").filter(use=GoldItem.Use.PRACTICE)
     asked = items.filter(values__isnull=False, item__document__project=place.project_id)
     return first_or_404(asked.filter(pk=pk), gettext("There is no such item to practise on."))
 
 
 def item_in(project: Project, pk: int) -> Item:
-    """Return an item of a project whose results this person reads (see `project_for_reader`)."""
     items = Item.objects.select_related("document", "system")
     return first_or_404(items.filter(document__project=project, pk=pk), gettext("There is no such item."))
 
 
 def round_in(project: Project, number: int) -> Round:
-    """Return a round of a project that this person administers (see `project_for_admin`)."""
     return first_or_404(project.rounds.filter(number=number), gettext("This round has not been opened."))
 
 
 def saved_template_of(user: SomeUser, pk: int) -> SavedTemplate:
-    """Return a template that this person saved or imported."""
     refuse_without_second_factor(user)
     return first_or_404(
         SavedTemplate.objects.filter(owner=user.pk, pk=pk), gettext("There is no such template.")
@@ -410,31 +411,26 @@ def saved_template_of(user: SomeUser, pk: int) -> SavedTemplate:
 
 
 def token_of_user(user: SomeUser, pk: int) -> ApiToken:
-    """Return a token of the API that this person made."""
     return first_or_404(ApiToken.objects.filter(user=user.pk, pk=pk), gettext("There is no such token."))
 
 
 def session_of_user(user: SomeUser, pk: int) -> UserSession:
-    """Return a session in which this person signed in."""
     return first_or_404(
         UserSession.objects.filter(user=user.pk, pk=pk), gettext("You are not signed in there.")
     )
 
 
 def dimension_in(project: Project, key: str) -> Dimension:
-    """Return a dimension of a project that this person administers (see `project_for_admin`)."""
     return first_or_404(
         project.dimensions.prefetch_related("points").filter(key=key), gettext("There is no such dimension.")
     )
 
 
 def image_in(project: Project, key: str) -> GuidelineImage:
-    """Return a picture of the guidelines of a project that this person is in (see `membership`)."""
     return first_or_404(project.images.filter(key=key), gettext("This image does not exist."))
 
 
 def place_in(project: Project, pk: int) -> Membership:
-    """Return a person's place in a project that this person administers (see `project_for_admin`)."""
     return first_or_404(
         Membership.objects.select_related("project", "user").filter(project=project, pk=pk),
         gettext("There is no such membership."),
@@ -442,7 +438,6 @@ def place_in(project: Project, pk: int) -> Membership:
 
 
 def invitation_in(project: Project, pk: int) -> Invitation:
-    """Return an invitation to a project that this person administers (see `project_for_admin`)."""
     return first_or_404(
         Invitation.objects.select_related("project").filter(project=project, pk=pk),
         gettext("There is no such invitation."),
@@ -450,7 +445,6 @@ def invitation_in(project: Project, pk: int) -> Invitation:
 
 
 def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:
-    """Return an import (of this kind) of a project that this person administers: see `project_for_admin`."""
     imports = DataImport.objects.select_related("project").filter(project=project, pk=pk)
     return first_or_404(
         imports.filter(kind=kind) if kind else imports,
@@ -459,7 +453,6 @@ def data_import_in(project: Project, pk: int, kind: str = "") -> DataImport:
 
 
 def export_in(project: Project, pk: int) -> Export:
-    """Return an export of a project whose results this person may read (see `project_for_reader`)."""
     return first_or_404(
         Export.objects.select_related("project", "created_by").filter(project=project, pk=pk),
         gettext("This export does not exist. It may have been deleted."),
@@ -467,7 +460,6 @@ def export_in(project: Project, pk: int) -> Export:
 
 
 def webhook_in(project: Project, pk: int) -> Webhook:
-    """Return a webhook of a project that this person administers (see `project_for_admin`)."""
     return first_or_404(
         Webhook.objects.select_related("project").filter(project=project, pk=pk),
         gettext("There is no such webhook."),
@@ -475,7 +467,6 @@ def webhook_in(project: Project, pk: int) -> Webhook:
 
 
 def delivery_of(webhook: Webhook, pk: int) -> Delivery:
-    """Return a delivery to a webhook of a project that this person administers."""
     return first_or_404(
         Delivery.objects.select_related("webhook__project").filter(webhook=webhook, pk=pk),
         gettext("This delivery does not exist. Old ones are deleted."),

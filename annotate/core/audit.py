@@ -1,4 +1,4 @@
-"""Recording administrative acts: every command that does one calls `record` in its own transaction."""
+"""Recording administrative acts. Every command that performs one calls `record` in its own transaction."""
 
 import hashlib
 import json
@@ -20,19 +20,18 @@ _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 
 
 def acting_user() -> User | None:
-    """Return who is signed in where a request is being answered, None elsewhere."""
+    """Return the signed-in user of the current request, None outside requests."""
     user = getattr(_request.get(), "user", None)
     return user if isinstance(user, User) else None
 
 
 class ActingMiddleware:
-    """Remembers whose request is being answered, so that no view can forget to say who did what."""
+    """Stores the user of the current request, so that no view can forget to record the actor."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
         token = _request.set(request)
         try:
             return self.get_response(request)
@@ -41,7 +40,7 @@ class ActingMiddleware:
 
 
 Facts = Mapping[str, Any]
-# Who gets in, with which role, and what is sent where: for the log of the installation, too.
+# Access, roles and outbound deliveries are also written to the log of the installation.
 SECURITY_ACTS = ("endpoint.key_", "invitation.", "place.", "webhook.", "person.", "export.pushed")
 
 
@@ -55,11 +54,11 @@ def record(
     note: str = "",
     by: User | None = None,
 ) -> None:
-    """Record an act (`round.opened`) on what bears this name, in the caller's transaction.
+    """Record an act (`round.opened`) on a subject, in the caller's transaction.
 
-    before, after: facts by name, of which those are kept that became different; where none did, nothing was
-    done. by: who acted, where it is not whose request is being answered; on command lines nobody. Their name
-    and address are kept as they are now.
+    before, after: facts by name. Only facts that differ are recorded; without any difference, no act is
+    recorded. by: the actor, if not the user of the current request; None on command lines. The entry stores
+    the actor's current name and e-mail.
     """
     if before is not None and after is not None:
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
@@ -72,9 +71,9 @@ def record(
     actor = by or acting_user()
     if actor and act.startswith(
         SECURITY_ACTS
-    ):  # who runs commands, and demonstrations, has a log of their own
+    ):  # The acts of operators of commands, and of demonstrations, have a separate log.
         log_security(act, actor, project=project.slug, subject=getattr(subject, "pk", None))
-    with override(settings.LANGUAGE_CODE):  # what is kept reads the same, whoever acted in which language
+    with override(settings.LANGUAGE_CODE):  # Stored values do not depend on the actor's language.
         AuditEntry.objects.create(
             project=project,
             at=timezone.now(),
@@ -88,17 +87,16 @@ def record(
 
 
 def actor_columns(actor: User | None) -> dict[str, Any]:
-    """Return the columns of an entry that say who acted, as they are called now."""
+    """Return the columns of an entry that identify the actor, with the current name."""
     return {"actor": actor, "actor_name": actor.name, "actor_email": actor.email} if actor else {}
 
 
 def digest_of(text: str) -> str:
-    """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def facts(row: Model, fields: Sequence[str]) -> dict[str, Any]:
-    """Return some fields of a row as they are now, references by what they are called."""
+    """Return the current values of some fields of a row, with references by name."""
     values = {field: getattr(row, field) for field in fields}
     return {field: str(value) if isinstance(value, Model) else value for field, value in values.items()}
 

@@ -1,4 +1,4 @@
-"""Files in a bucket of S3 or of what speaks like it, with errors that callers of files expect."""
+"""Files in an S3-compatible bucket, with the errors that callers of files expect."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,10 +39,11 @@ def _as_file(act: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Bucket(S3Storage):  # type: ignore[misc]
-    """Raises FileNotFoundError for what is not there, StorageAwayError where it cannot be asked."""
+    """Raises FileNotFoundError for a missing file, StorageAwayError if the bucket is unreachable."""
 
     def __init__(self, **options: Any) -> None:
-        # Only Amazon surely answers at a name of its own for each bucket. Pages wait for what is asked here.
+        # Only Amazon is certain to respond at a separate host name for each bucket. Pages block on requests
+        # to this host.
         style = "auto" if options["endpoint_url"].endswith(".amazonaws.com") else "path"
         patience = {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}
         super().__init__(client_config=Config(s3={"addressing_style": style}, **patience), **options)

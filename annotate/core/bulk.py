@@ -1,4 +1,4 @@
-"""Many new rows at once, past the making of a model instance and a placeholder for each value."""
+"""Writing many new rows at once, without a model instance and a placeholder for each value."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,8 +12,8 @@ Row = Sequence[Any]
 def write_rows(model: type[Model], fields: Sequence[str], rows: Sequence[Row]) -> list[int]:
     """Write rows inside the caller's transaction and return their keys, in order.
 
-    fields: names of fields, in whose order each row has its values as the database takes them: JSON as text,
-    references as keys. The database's own constraints hold; defaults of the model do not.
+    fields: the names of fields, in the order of the values of each row. Values are in the database's form:
+    JSON as a string, references as keys. The database's constraints hold; defaults of the model do not apply.
     """
     assert transaction.get_connection().in_atomic_block
     if not rows:

@@ -1,4 +1,4 @@
-"""The one check that what a round froze is not changed afterwards."""
+"""The only check that a configuration frozen by a round does not change."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,9 +24,10 @@ class ProjectHeldError(NotReadyError):
 
 
 def lock_project(project: Project, *, held_by: DataImport | None = None) -> Project:
-    """Lock the project's row until the transaction ends, and return it as it is now.
+    """Lock the project's row until the transaction ends, and return its current state.
 
-    Raises ProjectHeldError while another import, or a round, is written step by step. held_by: the caller's.
+    Raises ProjectHeldError while another import, or a round, is written step by step. held_by: the caller's
+    import.
     """
     imports = DataImport.objects.filter(project=OuterRef("pk")).exclude(written="")
     if held_by:
@@ -41,7 +42,6 @@ def lock_project(project: Project, *, held_by: DataImport | None = None) -> Proj
 
 @contextmanager
 def holding_project() -> Iterator[None]:
-    """Let the steps of a long write lock the project that it holds."""
     token = _HOLDS.set(True)
     try:
         yield
@@ -50,13 +50,13 @@ def holding_project() -> Iterator[None]:
 
 
 def refuse_frozen(project: Project) -> None:
-    """Raise FrozenError once a round was opened."""
+    """Raise FrozenError if a round was ever opened."""
     if is_frozen(project):
         raise FrozenError(gettext("Round I was opened, and froze this. It can no longer be changed."))
 
 
 def lock_configurable(project: Project) -> Project:
-    """Lock the project's row and return it; raises FrozenError once a round was opened.
+    """Lock the project's row and return it. Raises FrozenError if a round was ever opened.
 
     Opening a round locks the same row, so nothing changes between the check and the write.
     """

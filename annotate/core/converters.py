@@ -1,5 +1,3 @@
-"""Parts of addresses."""
-
 from django.urls import register_converter
 from django.urls.converters import IntConverter
 
@@ -12,7 +10,7 @@ class PositionConverter(IntConverter):
     regex = "[0-9]{1,10}"
 
     def to_python(self, value: str) -> int:
-        """Return the number; Django takes a ValueError for an address that leads nowhere."""
+        """Return the number. Django treats a ValueError as an unknown URL."""
         number = int(value)
         if number > LARGEST:
             raise ValueError(value)

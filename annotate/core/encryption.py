@@ -1,7 +1,7 @@
-"""Encrypting what the database must not tell, with secrets that it does not have.
+"""Encryption of secret columns, with keys that are not in the database.
 
-The secrets are those of CONCORD_KEY_ENCRYPTION, the first for what is new, and after them the secret key and
-its fallbacks: what was encrypted before a setting was made can be read until it is encrypted again.
+The keys are those in CONCORD_KEY_ENCRYPTION, the first for new values, followed by the secret key and its
+fallbacks. Values that were encrypted before the setting existed can be read until they are encrypted again.
 """
 
 import base64
@@ -17,7 +17,7 @@ BYTES = 32  # of a Fernet key
 
 
 def cipher_for(purpose: bytes) -> fernet.MultiFernet:
-    """Return what encrypts with the first secret, for one purpose, and decrypts with any."""
+    """Return the cipher of one purpose. It encrypts with the first secret and decrypts with any."""
     fallbacks = (str(each) for each in settings.SECRET_KEY_FALLBACKS)
     return _cipher(purpose, (*settings.KEY_ENCRYPTION, settings.SECRET_KEY, *fallbacks))
 

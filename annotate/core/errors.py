@@ -1,10 +1,10 @@
-"""What a person must learn that went wrong: a code, one sentence, and the fields it is about."""
+"""Errors for people: a code, a message, and the fields."""
 
 from django.utils.translation import gettext_noop
 
 
 class DomainError(Exception):
-    """A refusal with a code for programs and a sentence for people; nothing was changed."""
+    """A rejection with a code for programs and a message for people. Nothing was changed."""
 
     code = "refused"
     status = 422
@@ -16,20 +16,16 @@ class DomainError(Exception):
 
 
 class UndefinedResultError(DomainError):
-    """A result lacks what it is computed from; the message names it."""
+    """An input of a result is missing; the message names it."""
 
     code = "undefined_result"
 
 
 class InvalidValueError(DomainError):
-    """A value that the scale, or the form, does not have."""
-
     code = "invalid_value"
 
 
 class RoundClosedError(DomainError):
-    """The round takes no more ratings."""
-
     code = "round_closed"
     status = 409
 
@@ -45,7 +41,7 @@ class DisputeClosedError(DomainError):
 
 
 class ChangedElsewhereError(DomainError):
-    """What a page showed of one's own answer is no longer current."""
+    """The state that a page showed of the user's answer is no longer current."""
 
     code = "changed_elsewhere"
     status = 409
@@ -59,7 +55,7 @@ class NotReadyError(DomainError):
 
 
 class FrozenError(DomainError):
-    """An open round froze what was to be changed."""
+    """An open round froze the configuration."""
 
     code = "frozen"
     status = 409
@@ -73,28 +69,28 @@ class InvitationUnusableError(DomainError):
 
 
 class AddressLinkError(DomainError):
-    """A link to prove an address that was forged, used, is too old or another account's."""
+    """A link to confirm an e-mail that was forged or used, is too old, or belongs to another account."""
 
     code = "address_link_unusable"
     status = 410
 
 
 class SingleSignOnError(DomainError):
-    """Somebody whom a provider knows, and who gets no account here by that."""
+    """A user known to a provider who cannot get an account through it."""
 
     code = "single_sign_on_refused"
     status = 403
 
 
 class MailError(DomainError):
-    """A message that no mail server took."""
+    """No mail server accepted a message."""
 
     code = "mail_failed"
     status = 502
 
 
 class ImportRefusedError(DomainError):
-    """A file that cannot be imported as it is."""
+    """A file that cannot be imported unchanged."""
 
     code = "import_refused"
 
@@ -107,28 +103,28 @@ class SignedOutError(DomainError):
 
 
 class NotYoursError(DomainError):
-    """Sent under another person's session than the one that the page was made for."""
+    """A request under the session of another person than the page's."""
 
     code = "not_yours"
     status = 404
 
 
 class NotFoundError(DomainError):
-    """What does not exist, or is not this person's."""
+    """The object does not exist, or does not belong to this person."""
 
     code = "not_found"
     status = 404
 
 
 class MembershipClosedError(DomainError):
-    """A person's place in the project was closed while a page was open."""
+    """A person's membership in the project was closed while a page was open."""
 
     code = "membership_closed"
     status = 410
 
 
 class PlaceGoneError(DomainError):
-    """An item that was reserved and not used, and is another rater's now."""
+    """An item that was reserved, not used, and is now another rater's."""
 
     code = "place_gone"
     status = 410

@@ -1,4 +1,4 @@
-"""The answer to what no view took care of: a sentence where the cause is known."""
+"""The response to unhandled errors, with a message if the cause is known."""
 
 import errno
 import sys
@@ -19,9 +19,9 @@ POSTGRES_NO_ROOM = frozenset({"53100", "25006"})  # disk_full, read_only_sql_tra
 
 
 def fault(request: HttpRequest) -> HttpResponse:
-    """Answer 507 where the disk is full or read-only, 503 where database or files can be reached only later.
+    """Answer 507 if the disk is full or read-only, 503 if the database or files are temporarily unreachable.
 
-    Everything else is answered as Django does; the log has the error.
+    Django answers everything else; the log has the error.
     """
     error = sys.exc_info()[1]
     if is_busy(error):
@@ -59,7 +59,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def is_without_room(error: BaseException | None) -> bool:
-    """Return whether an error, or what caused it, is that nothing can be written."""
+    """Return True if the cause of an error is that nothing can be written."""
     return any(
         (isinstance(each, OSError) and each.errno in NO_ROOM)
         or (isinstance(each, DatabaseError) and _database_is_without_room(each))

@@ -1,6 +1,6 @@
-"""Files that people gave or get: kept for all hosts, in a shared folder or a bucket, and worked on here.
+"""Files of users, stored for all hosts in a shared folder or a bucket, and processed on this host.
 
-A kept file never changes under its name, so that a copy of it stays right for as long as it lies here.
+A stored file never changes under its name, so a copy of it is correct as long as it exists here.
 """
 
 import os
@@ -20,43 +20,43 @@ SCRATCH_SECONDS = 24 * 3600.0
 
 
 class StorageAwayError(OSError):
-    """The place where files are kept does not answer, or refuses this installation."""
+    """The file storage does not respond, or rejects this installation."""
 
 
 class _FinishedFile(File):  # type: ignore[type-arg]
-    """A file that may be moved to where it is kept, as Django does with large uploads."""
+    """A file that can be moved to the storage, as Django does with large uploads."""
 
     def temporary_file_path(self) -> str:
-        """Return where it lies until then."""
+        """Return the path of the file until it is moved."""
         return str(self.name)
 
 
 def is_local() -> bool:
-    """Return whether files are kept in a folder, which all hosts must share."""
+    """Return True if files are stored in a folder, which all hosts must share."""
     return isinstance(default_storage, FileSystemStorage)
 
 
 def scratch(name: str) -> Path:
-    """Return a path of this host for what is being made; nobody else reads it. Its folder is made."""
+    """Return a path for a temporary file of this host; no other host reads it. Creates its folder."""
     path = Path(settings.DATA_DIR, "scratch", name)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
 def keep_file(path: Path, name: str) -> None:
-    """Keep a finished file under a name, in place of what had it, and remove it from here."""
+    """Store a finished file under a name, replace any file with that name, and remove the local file."""
     with path.open("rb") as file:
         default_storage.save(name, _FinishedFile(file, name=str(path)))
     path.unlink(missing_ok=True)
 
 
 def keep_text(name: str, text: str) -> None:
-    """Keep a short text under a name, in place of what had it."""
+    """Store a short string under a name, and replace any file with that name."""
     default_storage.save(name, ContentFile(text.encode()))
 
 
 def local_path(file: FieldFile) -> Path:
-    """Return where a kept file can be read on this host: a copy, where files are kept in a bucket.
+    """Return the path of a stored file on this host: a copy, if files are stored in a bucket.
 
     Raises FileNotFoundError and StorageAwayError.
     """
@@ -74,7 +74,7 @@ def local_path(file: FieldFile) -> Path:
 
 
 def changed_at(name: str) -> float:
-    """Return when a kept file was written, in seconds of the clock; 0 where there is none."""
+    """Return the time at which a stored file was written, in seconds of the clock; 0 if it does not exist."""
     try:
         return default_storage.get_modified_time(name).timestamp()
     except FileNotFoundError:
@@ -82,7 +82,6 @@ def changed_at(name: str) -> float:
 
 
 def kept_names(folder: str = "") -> Iterator[str]:
-    """Yield the names of all kept files in a folder and those below it."""
     try:
         folders, files = default_storage.listdir(folder)
     except FileNotFoundError:  # nothing was ever kept
@@ -94,7 +93,7 @@ def kept_names(folder: str = "") -> Iterator[str]:
 
 
 def remove_scratch() -> int:
-    """Remove what dead processes left on this host, and copies that nobody reads; return how many."""
+    """Remove files of dead processes on this host and unread copies. Return the number of removed files."""
     long_ago, removed = time() - SCRATCH_SECONDS, 0
     for each in Path(settings.DATA_DIR, "scratch").glob("*/*"):
         if each.stat().st_mtime < long_ago:

@@ -7,7 +7,7 @@ from django import forms
 
 
 def offer_choices(form: forms.BaseForm, name: str, choices: Iterable[Any]) -> None:
-    """Let a field of choices offer these, which depend on the project and who asks."""
+    """Offer these choices in a field. They depend on the project and the user."""
     field = form.fields[name]
     assert isinstance(field, forms.ChoiceField)
     field.choices = list(choices)

@@ -9,7 +9,7 @@ from typing import Any
 from annotate.core.scale import is_on_scale, points_of
 
 FORMAT = 1
-# What a dimension tells raters and takes from them, besides its points.
+# The wording and options of a dimension for raters, except its points.
 DIMENSION_FIELDS = (
     "name",
     "definition",
@@ -27,8 +27,6 @@ DIMENSION_FIELDS = (
 
 @dataclass(frozen=True)
 class FrozenPoint:
-    """What one point of a scale meant."""
-
     value: int
     label: str
     description: str
@@ -39,7 +37,7 @@ class FrozenDimension:
     """A dimension as raters saw it.
 
     kind, options: see annotate.questions; a scale has no options. shown_if: {dimension, values}, the answers
-    to another question without which this one is not asked.
+    to another question without which this one is not shown.
     """
 
     id: int
@@ -59,47 +57,44 @@ class FrozenDimension:
 
     @property
     def is_scale(self) -> bool:
-        """Whether answers are numbers of a scale, or codes of categories, and nothing else."""
         return self.kind == "scale"
 
     @property
     def is_named(self) -> bool:
-        """Whether the values are codes of named categories rather than amounts."""
+        """Return True if the values are codes of named categories rather than amounts."""
         return self.measurement_level == "nominal"
 
     @property
     def has_mean(self) -> bool:
-        """Whether a mean of values says something: of amounts, and of 0 and 1, where it is the share of 1."""
+        """Return True if a mean of values is meaningful: for amounts, and for 0 and 1 (the share of 1)."""
         return not self.is_named or self.values == range(2)
 
     @property
     def values(self) -> Sequence[float]:
-        """All values that the scale has, lowest first."""
         return points_of(self.scale_minimum, self.scale_maximum, self.scale_step)
 
     @property
     def whole_values(self) -> range:
-        """The whole numbers of the scale: categories have no other codes, and judges are asked for these."""
+        """Return the whole numbers of the scale.
+
+        Categories have no other codes, and judges may give only these.
+        """
         return range(self.scale_minimum, self.scale_maximum + 1)
 
     def has(self, value: float) -> bool:
-        """Whether the scale has a value."""
         return is_on_scale(value, self.scale_minimum, self.scale_maximum, self.scale_step)
 
     def point(self, value: float | None) -> FrozenPoint | None:
-        """Return the description of a value, None without one."""
         return next((point for point in self.points if point.value == value), None)
 
     def name_of(self, value: float) -> str:
-        """Return what a value is called: a category by its label, an amount by its number."""
+        """Return the name of a value: the label of a category, the number of an amount."""
         point = self.point(value) if self.is_named else None
         return point.label if point and point.label else str(value)
 
 
 @dataclass(frozen=True)
 class FrozenGuideline:
-    """All that a round froze."""
-
     guidelines: str
     raters_per_item: int
     dispute_threshold: int
@@ -107,16 +102,13 @@ class FrozenGuideline:
     dimensions: tuple[FrozenDimension, ...]
 
     def dimension(self, key: str) -> FrozenDimension | None:
-        """Return the dimension with this key, if there is one."""
         return next((dimension for dimension in self.dimensions if dimension.key == key), None)
 
     @property
     def scales(self) -> tuple[FrozenDimension, ...]:
-        """The dimensions that statistics of numbers are about."""
         return tuple(each for each in self.dimensions if each.is_scale)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is stored."""
         content = {"format": FORMAT, **asdict(self)}
         for dimension in content["dimensions"]:
             # As guidelines were stored before there was this answer, and before there were steps.
@@ -133,12 +125,11 @@ class FrozenGuideline:
         return content
 
     def digest(self) -> str:
-        """Return a SHA-256 that is the same exactly for the same content."""
+        """Return a SHA-256 that is equal only for equal content."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "FrozenGuideline":
-        """Read what `to_json` wrote."""
         if content["format"] != FORMAT:
             raise ValueError(f"This guideline has format {content['format']}; this Concord reads {FORMAT}.")
         return cls(

@@ -1,5 +1,3 @@
-"""The current guideline, frozen by a round or not yet."""
-
 from functools import lru_cache
 
 from annotate.core.guideline import DIMENSION_FIELDS, FrozenDimension, FrozenGuideline, FrozenPoint
@@ -19,7 +17,7 @@ def frozen_guideline(pk: int, digest: str) -> FrozenGuideline:
 
 
 def current_guideline(project: Project) -> FrozenGuideline:
-    """Return what would be frozen if a round were opened now. Two queries."""
+    """Return the guideline that a round would freeze if it opened now. Two queries."""
     return FrozenGuideline(
         guidelines=project.guidelines,
         raters_per_item=project.raters_per_item,
@@ -30,7 +28,6 @@ def current_guideline(project: Project) -> FrozenGuideline:
 
 
 def guideline_at(project: Project, round: Round | None) -> FrozenGuideline:
-    """Return what a round has frozen, or without one what it would freeze now. Two queries at the most."""
     return FrozenGuideline.from_json(round.guideline.content) if round else current_guideline(project)
 
 

@@ -1,4 +1,4 @@
-"""How pages tell programs, such as their own scripts, that something was refused."""
+"""Errors for programs, such as the pages' own scripts."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,7 +11,7 @@ View = Callable[..., HttpResponse]
 
 
 def refusals_as_json(view: View) -> View:
-    """Tell in JSON everything that can go wrong with a save, so that the page can keep the answer."""
+    """Return every possible error of a save as JSON, so that the page can preserve the answer."""
 
     @wraps(view)
     def inner(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
@@ -26,10 +26,10 @@ def refusals_as_json(view: View) -> View:
 
 
 def error_as_json(error: DomainError) -> JsonResponse:
-    """Return an error in the one shape that programs get errors in."""
+    """Return an error in the only shape of errors for programs."""
     return JsonResponse(error_content(error), status=error.status)
 
 
 def error_content(error: DomainError) -> dict[str, object]:
-    """Return what that shape holds, for one of several answers in a reply."""
+    """Return the content of that shape, for one of several answers in a response."""
     return {"code": error.code, "message": error.message, "fields": error.fields}

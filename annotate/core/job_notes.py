@@ -1,4 +1,4 @@
-"""Notes by which page and worker communicate while a transaction holds the database."""
+"""Notes for communication between page and worker while a transaction locks the database."""
 
 from contextlib import suppress
 
@@ -8,9 +8,9 @@ from annotate.core.files import changed_at, keep_text
 
 
 class JobNotes:
-    """What page and worker of an import or export pass each other while a transaction holds the database.
+    """Messages between page and worker of an import or export while a transaction locks the database.
 
-    On SQLite nobody else writes then, and nobody reads what that transaction has written.
+    On SQLite no other process can write during the transaction, or read the rows that it has written.
     """
 
     SUFFIXES = (".written", ".cancelled", ".alive")
@@ -19,12 +19,10 @@ class JobNotes:
         self._written, self._cancelled, self._alive = (f"{folder}/{number}{each}" for each in self.SUFFIXES)
 
     def note_lines(self, lines: int) -> None:
-        """Note how many lines are written."""
         keep_text(self._written, str(lines))
 
     @property
     def lines(self) -> int:
-        """How many lines were written when it was noted last."""
         try:
             with default_storage.open(self._written, "rb") as note:
                 return int(note.read() or 0)  # empty: it is being written
@@ -32,25 +30,21 @@ class JobNotes:
             return 0
 
     def record_heartbeat(self) -> None:
-        """Note that the worker is alive."""
         with suppress(FileNotFoundError):  # the job ended in this moment, and its notes were cleared
             keep_text(self._alive, "")
 
     @property
     def noted_at(self) -> float:
-        """When something was noted last, in seconds of the clock; 0 where nothing was."""
+        """Return the time of the last note, in seconds of the clock; 0 without any."""
         return max(changed_at(self._written), changed_at(self._alive))
 
     def cancel(self) -> None:
-        """Ask the worker to stop."""
         keep_text(self._cancelled, "")
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the worker was asked to stop."""
         return default_storage.exists(self._cancelled)
 
     def clear(self) -> None:
-        """Forget everything."""
         for note in (self._written, self._cancelled, self._alive):
             default_storage.delete(note)

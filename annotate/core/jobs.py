@@ -1,8 +1,8 @@
-"""Jobs: work that a worker does, and that another worker finishes when it dies. See docs/reference/jobs.md.
+"""Jobs: work of a worker, which another worker finishes if it dies. See docs/reference/jobs.md.
 
 A job is a row with a lease (its worker, the only one that may write the outcome), its attempts and the time
 of the last heartbeat. A `JobKind` declares each kind. Messages only wake workers: `annotate.periodic_tasks`
-finds the jobs that wait or lost their worker.
+finds pending jobs and jobs that lost their worker.
 """
 
 import logging
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 BEAT_SECONDS = settings.LEASE_SECONDS / 4
 SILENT_AFTER = timedelta(seconds=settings.LEASE_SECONDS)
-# What waits has a message on its way; the sweeper sends another only when that one seems lost.
+# A pending job has a message in the queue. The sweeper sends another only if that one seems lost.
 MESSAGE_LOST_AFTER = timedelta(seconds=5)
 # Work that raises raises again as a rule, and each attempt may cost money.
 MAX_ATTEMPTS = 3
@@ -45,29 +45,27 @@ logger = logging.getLogger(__name__)
 
 
 class TakenOverError(Exception):
-    """The job is no longer this worker's: another worker took it, or somebody deleted it."""
+    """The job is no longer this worker's: another worker took it, or it was deleted."""
 
 
 class MaybePaidError(Exception):
-    """A call failed after the server may have charged for it, so no worker repeats it by itself."""
+    """A call failed after the server may have charged for it, so workers do not repeat it automatically."""
 
 
 @dataclass(frozen=True)
 class JobKind:
-    """What the jobs of a table are, and how a worker does one.
+    """The jobs of a table, and the work of a worker on one.
 
-    work: does a job that this worker has taken; returns why it stopped, None or "" if it finished.
-    does: what it does, for docs/reference/jobs.md.
-    statuses: each status of a waiting job, with the status during the work; without any, `condition` says
-    which rows are jobs. finished: the status after the work, unless the work itself writes its end.
-    stopped, reason: the status after a stop, and the column for its reason.
-    condition: what else a row must fulfil, built at each look. may_take: the same for a row that was read.
-    lease, attempts, clock: the columns; `clock` has the time of the last heartbeat.
-    due_at: replaces `clock`: a column with the time from which a worker may take the job. `pause` is the wait
-    after a failed attempt. Such a job is never given up because workers die.
-    is_too_old: whether a mail that mail servers reject ends.
-    prepare: removes what a dead worker left; gets the row with that worker's lease.
-    stop, beat: replace the default notes of a stop and of a heartbeat.
+    work: does a job that this worker has taken; returns the reason of a stop, None or "" if it finished.
+    does: its description, for docs/reference/jobs.md. statuses: each status of a pending job, with the status
+    during the work; without any, `condition` selects the rows that are jobs. finished: the status after the
+    work, unless the work itself writes its end. stopped, reason: the status after a stop, and the column for
+    its reason. condition: a further condition on the row, built at each search. may_take: the same for a row
+    that was read. lease, attempts, clock: the columns; `clock` has the time of the last heartbeat. due_at:
+    replaces `clock`: a column with the time from which a worker may take the job. `pause` is the wait after a
+    failed attempt. The death of workers never ends such a job. is_too_old: whether a mail that mail servers
+    reject ends. prepare: removes the remains of a dead worker; gets the row with that worker's lease. stop,
+    beat: replace the default notes of a stop and of a heartbeat.
     """
 
     name: str
@@ -93,7 +91,6 @@ class JobKind:
 
     @property
     def rows(self) -> "QuerySet[Any]":
-        """Every row of the table."""
         return self.model._default_manager.all()
 
 
@@ -102,7 +99,7 @@ JOB_KINDS: dict[str, JobKind] = {}
 
 
 def due_jobs(kind: JobKind) -> "QuerySet[Any]":
-    """Return the jobs that need a message: those that lost one, and those that lost their worker."""
+    """Return the jobs that need a message: they lost their message or their worker."""
     now = timezone.now()
     if kind.due_at:
         return _jobs_in(kind, Q(**{f"{kind.due_at}__lte": now}))
@@ -122,7 +119,9 @@ def _jobs_in(kind: JobKind, state: Q) -> "QuerySet[Any]":
 
 
 def take(kind: JobKind, pk: int) -> Any:
-    """Take a job that waits or lost its worker, and return it; None if there is none for this worker."""
+    """Take a pending job, or one that lost its worker, and return it; None if there is none for this
+    worker.
+    """
     free = due_jobs(kind) if kind.due_at else _jobs_in(kind, Q(**{kind.lease: None}) | _silent(kind))
     found = free.filter(pk=pk).first()
     if found is None or not kind.may_take(found):
@@ -146,18 +145,18 @@ def _heard_now(kind: JobKind) -> dict[str, Any]:
 
 
 def is_silent(job: Any) -> bool:
-    """Return whether the worker that has a job has sent no heartbeat for too long."""
+    """Return True if the worker of a job has sent no heartbeat for too long."""
     return bool(timezone.now() - job.touched_at >= SILENT_AFTER)
 
 
 def own_row(job: Job, lease: str = "lease") -> "QuerySet[Job]":
-    """Return the job's row for as long as this worker holds it: none once it was taken over or deleted."""
+    """Return the job's row while this worker holds it: an empty queryset after a takeover or deletion."""
     held = {lease: getattr(job, lease), f"{lease}__isnull": False}
     return type(job)._default_manager.filter(pk=job.pk, **held)
 
 
 def wake_worker(kind: JobKind, pk: int) -> None:
-    """Send a message for a job after the commit. Without a broker the job waits for the sweeper."""
+    """Send a message for a job after the commit. Without a broker the job is pending until the next sweep."""
     transaction.on_commit(lambda: run_job.delay(kind.name, pk), robust=True)
 
 
@@ -174,7 +173,7 @@ def run_job(kind: str, pk: int) -> None:
 
 
 def _attempt(kind: JobKind, job: Any) -> None:
-    """Do the work once, and write what became of the job.
+    """Do the work once, and write the outcome of the job.
 
     A DomainError stops it with its message. Any other exception is logged with its traceback: the work gets
     three attempts, or ten while the database is away. Then the job stops with the reason.
@@ -245,7 +244,7 @@ def _reason(error: Exception, attempts: int, name: str) -> str:
 
 
 def persistently(what: Callable[[], T]) -> T:
-    """Do something with the database, again and again for half a minute if the database is away."""
+    """Call a function that uses the database, and retry for half a minute if the database is away."""
     until = time.monotonic() + DATABASE_RETRY_SECONDS
     while True:
         try:
@@ -261,7 +260,7 @@ def persistently(what: Callable[[], T]) -> T:
 
 @contextmanager
 def heartbeat(beat: Callable[[], object]) -> Iterator[None]:
-    """Call `beat` every few seconds in a thread of its own, while a worker is at a job."""
+    """Call `beat` every few seconds in a separate thread, while a worker runs a job."""
     over = Event()
     thread = Thread(target=_beat, args=(beat, over), name="heartbeat", daemon=True)
     thread.start()
@@ -276,7 +275,8 @@ def _beat(beat: Callable[[], object], over: Event) -> None:
     try:
         while not over.wait(BEAT_SECONDS):
             try:
-                set_patience(BEAT_SECONDS / 2)  # a beat that waits for SQLite must not miss the next one
+                # A heartbeat that is blocked by SQLite must not miss the next one.
+                set_patience(BEAT_SECONDS / 2)
                 beat()
             except DatabaseError as error:  # away, or SQLite is held: the next one counts
                 logger.info("A job's heartbeat could not be written: %s", error)

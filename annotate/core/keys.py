@@ -1,6 +1,6 @@
-"""The keys of the rating page: what each does, and the sets to choose from.
+"""The keys of the rating page: their actions, and the predefined key sets.
 
-Enter, Shift+Enter, the arrows, Escape and "?" always do what the page says of them; nobody changes them.
+Enter, Shift+Enter, the arrows, Escape and "?" always do as the page describes; users cannot change them.
 """
 
 from collections.abc import Mapping
@@ -16,8 +16,6 @@ BACKSPACE = "Backspace"
 
 
 class KeySet(models.TextChoices):
-    """Keys that are meant together."""
-
     USUAL = "usual", _("Usual: letters that stand for words")
     LEFT = "left", _("Left hand: the right one stays on the mouse")
     RIGHT = "right", _("Right hand: the left one stays on the mouse, values are typed on the number pad")
@@ -25,7 +23,7 @@ class KeySet(models.TextChoices):
 
 @dataclass(frozen=True)
 class KeyAction:
-    """Something that a key does, and the key that does it in each set; empty where none does."""
+    """An action with a key in each set; empty if a set has no key for it."""
 
     name: str
     label: str | Promise
@@ -58,15 +56,15 @@ ACTIONS = (
 )
 
 
-VALUES = "values"  # the name under which the keys of the values stand beside those of actions
+VALUES = "values"  # The name of the value keys among the names of actions.
 NAMED = frozenset({BACKSPACE, "Delete"})
 RESERVED = frozenset("? ")
 
 
 def keys_of(key_set: str, own: Mapping[str, str]) -> dict[str, str]:
-    """Return the key of each action: the person's own, else that of the set.
+    """Return the key of each action: the person's own, else the key in the set.
 
-    "Undo" is newer than the keys that people chose: it has no key if its own is taken.
+    "Undo" is newer than the keys that people chose. It has no key if another action uses its key.
     """
     keys = _keys_with_conflicts(key_set, own)
     others = {key for name, key in keys.items() if name != UNDO} | set(values_of(own))
@@ -84,7 +82,7 @@ def values_of(own: Mapping[str, str]) -> str:
 
 
 def problems_of(key_set: str, own: Mapping[str, str]) -> dict[str, str]:
-    """Return why keys cannot be had, by the name of what they would do; empty where all can."""
+    """Return the reasons for which keys are invalid, by the name of the action; empty if all are valid."""
     found = {name: problem for name, key in own.items() if name != VALUES and (problem := _unusable(key))}
     if any(_unusable(key) for key in own.get(VALUES, "")):
         found[VALUES] = gettext("Write the characters of the keys, without blanks, and not “?”.")

@@ -1,8 +1,8 @@
-"""Long work writes in short transactions on SQLite, where one writer makes all others wait.
+"""Long work writes in short transactions on SQLite, because one writer blocks all others.
 
-PostgreSQL locks rows, so a long write stays one transaction there. It does so inside another transaction too.
-On SQLite each step commits, and a pause after it lets others write. A crash leaves some steps written: each
-long write says how the next worker finishes or removes them.
+PostgreSQL locks rows, so a long write is one transaction there. The same applies inside another transaction.
+On SQLite each step commits, and a pause after it lets others write. After a crash, some steps are written:
+each long write documents the way in which the next worker finishes or removes them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ LEAST_PAUSE, LONGEST_PAUSE = 0.03, 0.25  # SQLite lets a waiting writer look eve
 
 
 def writes_in_steps() -> bool:
-    """Return whether each step commits: on SQLite, outside any transaction."""
+    """Return True if each step commits: on SQLite, outside any transaction."""
     return connection.vendor == "sqlite" and not connection.in_atomic_block
 
 
@@ -35,7 +35,7 @@ def lock_rows(rows: QuerySet[Any]) -> None:
 
 @contextmanager
 def long_write() -> Iterator[None]:
-    """Join the steps to one transaction, except where they commit one by one."""
+    """Join the steps to one transaction, unless they commit individually."""
     if writes_in_steps():
         yield
     else:

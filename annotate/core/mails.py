@@ -1,7 +1,7 @@
-"""Mails that workers send: jobs whose rows have the columns of `MailedRow`.
+"""Mails that workers send: jobs with rows that have the columns of `MailedRow`.
 
-A mail server may take a mail and the worker die before it can note that: such a mail goes twice. One that is
-noted before it is sent would be lost instead, and nobody would know.
+If a mail server accepts a mail and the worker dies before it can record that, the mail goes out twice.
+Recording before sending could lose a mail unnoticed.
 """
 
 import smtplib
@@ -27,7 +27,9 @@ NOT_SENT = "No mail could be sent to {email} ({error})."
 
 
 def mail_is_sent() -> bool:
-    """Return whether messages leave this installation, rather than stand in its log (CONCORD_EMAIL_URL)."""
+    """Return True if messages leave this installation, False if they only go to its log
+    (CONCORD_EMAIL_URL).
+    """
     return settings.EMAIL_BACKEND not in NOT_SENDING
 
 
@@ -74,8 +76,8 @@ def mail_kind(
 ) -> JobKind:
     """Return the declaration of the mails of a table: `send` sends one, outside any transaction.
 
-    asked_at, mailed_at: the columns of that name. What no mail server takes goes again every five minutes,
-    until a day after `asked_at`.
+    asked_at, mailed_at: the columns of that name. A mail that no mail server accepts goes out again every
+    five minutes, until a day after `asked_at`.
     """
 
     def work(row: Any) -> None:

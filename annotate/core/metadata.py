@@ -1,4 +1,4 @@
-"""Metadata of documents and items: names, values in a query, and values as text."""
+"""Metadata of documents and items: names, values in a query, and values as strings."""
 
 import json
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def metadata_names(project: Project, *, of_items: bool = True) -> list[str]:
 
 
 class MetadataText(Func):
-    """The text of one value in a JSON object. A KeyTransform reads the name "2024" as an index."""
+    """A value in a JSON object as a string. A KeyTransform reads the name "2024" as an index."""
 
     output_field = TextField()
 
@@ -44,12 +44,11 @@ class MetadataText(Func):
         self.name = name
 
     def as_postgresql(self, compiler: Any, _connection: Any, **_context: Any) -> tuple[str, Sequence[Any]]:
-        """Return the expression of PostgreSQL."""
         sql, values = compiler.compile(self.get_source_expressions()[0])
         return f"jsonb_extract_path_text({sql}, %s)", (*values, self.name)
 
     def as_sqlite(self, compiler: Any, connection: Any, **_context: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002
-        """Return the expression of SQLite. SQLite stores true and false as numbers."""
+        """Return the SQLite expression. SQLite stores true and false as numbers."""
         sql, values = compiler.compile(self.get_source_expressions()[0])
         path = f"$.{json.dumps(self.name)}"
         kind, value = f"json_type({sql}, %s)", f"CAST(json_extract({sql}, %s) AS TEXT)"
@@ -63,7 +62,7 @@ def metadata_of_items(name: str) -> Coalesce:
 
 
 def metadata_text(value: Any) -> str:
-    """Return a value as text, in the form of `MetadataText`."""
+    """Return a value as a string, in the form of `MetadataText`."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -1,5 +1,3 @@
-"""How an app's first migration makes its tables."""
-
 from copy import copy
 from itertools import takewhile
 
@@ -9,20 +7,20 @@ from django.db.migrations.state import ProjectState
 
 
 class TablesTogether(migrations.Migration):
-    """A migration that begins with new tables, all of which are known before the first is made.
+    """A migration that starts with new tables. It registers all of them before it creates the first.
 
-    After each new model Django renders anew all that are related to it: with so many tables, nearly all of
-    which lead to a project and so to each other, that is most of what an empty database waits for.
+    After each new model Django renders all related models again. With this number of tables, most of which
+    lead to a project and so to each other, that takes most of the time of migrating an empty database.
     """
 
     def apply(
         self, project_state: ProjectState, schema_editor: BaseDatabaseSchemaEditor, collect_sql: bool = False
     ) -> ProjectState:
-        """Make the tables, then do the rest as any migration does. SQL that is only shown stays as it was."""
+        """Create the tables, then apply the other operations normally. SQL for display only is unchanged."""
         if collect_sql:
             return super().apply(project_state, schema_editor, collect_sql)
         tables = list(takewhile(lambda made: isinstance(made, migrations.CreateModel), self.operations))
-        project_state.__dict__.pop("apps", None)  # the rendered models, made again when they are asked for
+        project_state.__dict__.pop("apps", None)  # The rendered models, rebuilt on access.
         for table in tables:
             table.state_forwards(self.app_label, project_state)
         for table in tables:

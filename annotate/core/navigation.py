@@ -1,4 +1,4 @@
-"""The map of a project's pages: groups that follow the work, each with its pages, as roles open them."""
+"""The map of a project's pages: groups in the order of the work, with the pages that each role can open."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ ANNOTATORS = frozenset({Role.ANNOTATOR})
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the map: its route takes the project's slug and `args`.
+    """A page of the map: its route has the project's slug and `args`.
 
     also: routes, without further arguments, of pages that belong to it. beside: pages that share its entry,
-    shown as tabs. tells: whether it shows what others answered, which is hidden from raters in an open
-    Round I. icon: shown when the page is an entry of its own.
+    shown as tabs. tells: True if it shows the answers of others, which are hidden from raters in an open
+    Round I. icon: used when the page is a separate entry.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Group:
 
 @dataclass(frozen=True)
 class NewPages:
-    """Pages that an app adds before the page named; with an icon, a new group before the group named."""
+    """Pages that an app adds before the given page; with an icon, a new group before the given group."""
 
     group: str
     pages: Sequence[Page]
@@ -131,8 +131,6 @@ GROUPS = [
 
 @dataclass(frozen=True)
 class Tab:
-    """A link of the navigation."""
-
     name: str
     url: str
     is_current: bool
@@ -149,7 +147,7 @@ class Navigation:
 
 
 def add_pages(new: NewPages) -> None:
-    """Put an app's pages on the map, once however often it is said."""
+    """Add an app's pages to the map. Safe to run twice."""
     found = next((group for group in GROUPS if group.name == new.group), None)
     if found is None:
         names = [group.name for group in GROUPS]
@@ -161,8 +159,6 @@ def add_pages(new: NewPages) -> None:
 
 @dataclass(frozen=True)
 class _MapPlace:
-    """An address with where it is on the map."""
-
     url: str
     group: str
     page: str = ""
@@ -170,9 +166,9 @@ class _MapPlace:
 
 
 def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> Navigation:
-    """Return the links of the page at a path. hides: leave out what tells what others gave.
+    """Return the links of the page at a path. hides: omit pages that show the ratings of others.
 
-    Annotators have few pages: each is an entry of its own.
+    Annotators have few pages: each has a separate entry.
     """
     opened = [
         Group(each.name, each.icon, _allowed_pages(each.pages, roles, hides=hides), each.also)
@@ -181,7 +177,7 @@ def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> 
     if not roles & READERS:
         opened = [Group(page.name, page.icon, [page]) for each in opened for page in each.pages]
     opened = [each for each in opened if each.pages]
-    # The longest address wins; a page that leads to several shares its own with the first of these.
+    # The longest URL wins. A page that leads to several shares its URL with the first of these.
     places = _places(opened, slug, path)
     here = max(places, key=lambda place: (len(place.url), bool(place.beside)), default=_MapPlace("", ""))
     group = next((each for each in opened if each.name == here.group), None)
@@ -204,7 +200,7 @@ def _url(page: Page, slug: str) -> str:
 
 
 def _places(opened: Iterable[Group], slug: str, path: str) -> Iterable[_MapPlace]:
-    """Yield the places on the map that a path lies at or below."""
+    """Yield the positions on the map that equal or contain a path."""
     for each in opened:
         name = each.name
         found = [_MapPlace(reverse(route, args=[slug]), name) for route in each.also]

@@ -1,4 +1,6 @@
-"""Notices that people chose to get, written with what they are about; `people.notice_mail` sends them."""
+"""Notices that people subscribe to, stored in the transaction of the event; `people.notice_mail` sends
+them.
+"""
 
 from collections.abc import Mapping
 
@@ -20,10 +22,10 @@ def give_notice(
     to: QuerySet[User],
     page: str = "project",
 ) -> None:
-    """Write a notice for each of these people who chose its kind, once for what it is about. Two queries.
+    """Write a notice for each subscriber of its kind among `to`, once for each subject. Two queries.
 
-    page: the route that the mail leads to, which takes the project's slug. Belongs into the transaction of
-    what happened. Workers find what is due; nothing is written where no mail leaves the installation.
+    page: the route of the link in the mail, with the project's slug as argument. Call it in the transaction
+    of the event. Workers find pending notices. Nothing is written if no mail leaves the installation.
     """
     if not mail_is_sent():
         return
@@ -49,7 +51,7 @@ def give_notice(
 
 
 def members_of(project: Project, *roles: Role) -> QuerySet[User]:
-    """Return who holds an active place with one of these roles, any where none is named."""
+    """Return the users with an active membership in one of these roles, in any role without `roles`."""
     places = Membership.objects.filter(project=project, active=True)
     places = places.filter(role__in=roles) if roles else places
     return User.objects.filter(pk__in=places.values("user"))

@@ -1,7 +1,7 @@
-"""Writes that a reader can do without, such as keeping a figure: they give up where another process writes.
+"""Optional writes, such as storing a result. They give up if another process is writing.
 
 A SQLite file lets one process write at a time, and an import or a restore does so for minutes. A page that
-had to write, too, would wait for 20 seconds and then fail.
+also had to write would block for 20 seconds and then fail.
 """
 
 import logging
@@ -17,10 +17,10 @@ logger = logging.getLogger(__name__)
 
 
 def write_if_possible(write: Callable[[], T]) -> T | None:
-    """Write in a transaction and return what that gives; None where another process holds the database.
+    """Write in a transaction and return the result; None if another process holds the database.
 
-    Whoever needs what is written must not use this. Other errors are raised as they are. Inside a transaction
-    it is part of that, which may write already.
+    Not for required writes. Other errors are raised unchanged. Inside a transaction it is part of that
+    transaction, which may write already.
     """
     if connection.in_atomic_block:
         return write()
@@ -36,12 +36,12 @@ def write_if_possible(write: Callable[[], T]) -> T | None:
 
 
 def is_busy(error: BaseException | None) -> bool:
-    """Return whether an error is that another process holds the database."""
+    """Return True if another process holding the database caused an error."""
     return isinstance(error, OperationalError) and "database is locked" in str(error)
 
 
 def set_patience(seconds: float) -> None:
-    """Let this thread's connection wait so long where another process holds a SQLite file."""
+    """Let this thread's connection wait this number of seconds for a lock on a SQLite file."""
     if connection.vendor == "sqlite":
         connection.ensure_connection()
         connection.connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")  # no query of a page
@@ -49,7 +49,7 @@ def set_patience(seconds: float) -> None:
 
 @contextmanager
 def little_patience() -> Iterator[None]:
-    """Let this thread's connection wait a moment only where another process holds a SQLite file."""
+    """Let this thread's connection wait only a moment for a lock on a SQLite file."""
     if connection.vendor != "sqlite":
         yield
         return

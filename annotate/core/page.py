@@ -1,4 +1,4 @@
-"""What every page of a project has in common: its name and the navigation that this person's roles open."""
+"""The frame of every page of a project: its name and the navigation for this person's roles."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,10 +27,10 @@ class Request(HttpRequest):
 
 @dataclass
 class Frame:
-    """What features put around every page of a project; they hand it over in `AppConfig.ready`.
+    """The content that features put around every page of a project, registered in `AppConfig.ready`.
 
-    work_waits: an expression over rows with a project: whether it has work that no worker takes.
-    setup: how far the set-up is, on the pages that belong to it; else None.
+    work_waits: an expression over rows with a project: True if it has work that no worker takes. setup: the
+    state of the set-up, on the pages that belong to it; else None.
     """
 
     work_waits: Callable[[], Combinable]
@@ -48,9 +48,9 @@ def render_in_project(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """Render a page of a project with its navigation, and tell an admin when work waits and no worker comes.
+    """Render a page of a project with its navigation, and warn an admin if work is pending without a worker.
 
-    One query, which costs nothing more while nothing waits; one more on the pages of the set-up.
+    One query while no work is pending; one more on the pages of the set-up.
     """
     benchmark = [f"project__addition__{name}" for name in ("number", "benchmark__slug", "benchmark__name")]
     places = places_of(request.user).filter(project=project)
@@ -72,21 +72,22 @@ def render_in_project(
 
 
 def navigation_of(request: HttpRequest, project: Project, roles: frozenset[Role]) -> Navigation:
-    """Return the navigation that these roles in the project open on the page that is asked for."""
     both = Role.ANNOTATOR in roles and bool(roles & READERS)
     hides = both and rates_independently(request.user, project)
     return navigation(request.path, project.slug, roles, hides=hides)
 
 
 def request_user(request: HttpRequest) -> User:
-    """Return the person who is signed in, for views that require it."""
     assert isinstance(request.user, User)
     return request.user
 
 
 @contextmanager
 def show_refusal(request: HttpRequest) -> Iterator[None]:
-    """Let the next page say why what is done in this block was refused; the rest of the block is left out."""
+    """Let the next page show the reason if an action in this block is rejected.
+
+    The rest of the block is skipped.
+    """
     try:
         yield
     except DomainError as error:

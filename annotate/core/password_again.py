@@ -1,4 +1,4 @@
-"""Asking for the password again before what would let a stranger at an open computer stay."""
+"""Password confirmation before actions that would give a stranger at an open computer lasting access."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -24,10 +24,10 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def password_again(view: View) -> View:
-    """Let a page be read, but ask who sends something for the password, unless it was given just now.
+    """Let a page be read, but require the password from a sender, unless it was entered recently.
 
-    What was sent is done when the password is right; until then the session keeps it, so this is not for
-    secrets. Programs, which sign in by a token, are not asked. Who has no password signs in again instead.
+    The submitted action is executed when the password is right; until then the session stores it, so this is
+    not for secrets. Programs with a token need no password. Users without a password sign in again instead.
     """
     after_password = reauthentication_required(allow_get=True)(view)
 
@@ -43,13 +43,13 @@ def password_again(view: View) -> View:
 
 
 def ask_to_sign_in_again(request: HttpRequest, *, back: str, status: int = 200) -> HttpResponse:
-    """Show how someone without a password proves again who they are; then they go back."""
+    """Show the ways to sign in again for a user without a password, who then returns to `back`."""
     context = {"back": back, "has_factor": is_mfa_enabled(request.user, FACTORS)}
     return render(request, "account/sign_in_again.html", context, status=status)
 
 
 def password_is_due(request: HttpRequest) -> bool:
-    """Return whether a form that takes a secret must ask for the password itself."""
+    """Return True if a form that accepts a secret must require the password itself."""
     if _has_no_password(request):
         return not _signed_in_lately(request)
     return bool(reauthentication.is_reauthentication_required(request, app=""))
@@ -57,7 +57,7 @@ def password_is_due(request: HttpRequest) -> bool:
 
 @sensitive_variables()
 def give_password_again(request: HttpRequest, password: str) -> str:
-    """Let this password count for a while; return why it does not, empty where it does."""
+    """Accept this password for a while. Return the reason if it is rejected, else an empty string."""
     if _has_no_password(request):
         return gettext(
             "You have no password here. Sign in again on Preferences, then save within a few minutes."
@@ -78,8 +78,8 @@ def _has_no_password(request: HttpRequest) -> bool:
 
 
 def _signed_in_lately(request: HttpRequest) -> bool:
-    # Of who has no password allauth takes it that they gave it just now. A provider whose session was open
-    # asked for nothing when they came from there: it says itself when it did.
+    # For users without a password, allauth assumes a recent confirmation. A provider with an open session did
+    # not authenticate them again; the provider reports when it did.
     records = get_authentication_records(request, request.user)
     given = [each["at"] for each in records if each["method"] != "socialaccount"]
     given.append(request.session.get(PROVIDER_ASKED_AT, 0))

@@ -1,4 +1,4 @@
-"""Workers that look for something by themselves, again and again: no timetable and no message can be lost."""
+"""Repeated checks by every worker. They need no timetable and no message that can be lost."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -11,10 +11,10 @@ logger = logging.getLogger(__name__)
 
 
 class PeriodicTask(bootsteps.StartStopStep):
-    """A step of every worker that looks soon after the start, and then regularly; times in seconds.
+    """A step that every worker runs soon after the start, and then regularly; times in seconds.
 
-    acts: what is done at each look, in this order. fails: what the log says where the database or a file
-    could not be used; what was not done is done at the next look.
+    acts: the actions of each run, in this order. fails: the log message if the database or a file was
+    unusable. The next run does the remaining actions.
     """
 
     requires = ("celery.worker.components:Timer",)
@@ -28,7 +28,6 @@ class PeriodicTask(bootsteps.StartStopStep):
         self.entry: Any = None
 
     def run(self) -> None:
-        """Look once."""
         close_old_connections()
         try:
             for act in self.acts:
@@ -37,11 +36,9 @@ class PeriodicTask(bootsteps.StartStopStep):
             logger.warning("%s: %s", self.fails, error)
 
     def start(self, parent: Any) -> None:
-        """Begin to look."""
         parent.timer.call_after(self.at_start, self.run, priority=10)
         self.entry = parent.timer.call_repeatedly(self.every, self.run, priority=10)
 
     def stop(self, parent: Any) -> None:  # noqa: ARG002
-        """Look no more."""
         if self.entry is not None:
             self.entry.cancel()

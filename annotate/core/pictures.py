@@ -1,4 +1,4 @@
-"""Files that a browser shows as pictures and that cannot run anything, recognised by their first bytes."""
+"""Files that a browser shows as images and that cannot run code, recognised by their first bytes."""
 
 import hashlib
 import re
@@ -11,18 +11,17 @@ _IN_MARKDOWN = re.compile(rf"\(\s*<?image:({KEY})")
 
 
 def key_of(content: bytes) -> str | None:
-    """Return the key under which a picture is kept, None for what is not one of the four formats."""
+    """Return the key for storing an image, None if it has none of the four formats."""
     ending = _ending(content)
     return f"{hashlib.sha256(content).hexdigest()[:16]}.{ending}" if ending else None
 
 
 def content_type(key: str) -> str:
-    """Return the content type of a kept picture."""
     return CONTENT_TYPES[key.rpartition(".")[2]]
 
 
 def keys_in(*texts: str) -> list[str]:
-    """Return the keys of the pictures that Markdown texts show, each once, in their order."""
+    """Return the keys of the images in Markdown sources, each once, in order of appearance."""
     return list(dict.fromkeys(key for text in texts for key in _IN_MARKDOWN.findall(text)))
 
 

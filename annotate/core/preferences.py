@@ -1,4 +1,4 @@
-"""A person's preferences on every page: its language, and what base.html says to the stylesheet."""
+"""A person's preferences on every page: the language, and the attributes in base.html for the stylesheet."""
 
 from collections.abc import Callable
 from typing import Any
@@ -93,7 +93,7 @@ def _is_translated(request: HttpRequest) -> bool:
 
 
 A_YEAR = 60 * 60 * 24 * 365  # seconds
-# Every request reads the person with what they prefer.
+# Every request reads the person with the preferences.
 PERSON = Prepared(
     lambda key: User.objects.select_related("preferences").defer("date_joined", "last_login").filter(pk=key),
     NUMBERS[0],
@@ -101,12 +101,12 @@ PERSON = Prepared(
 
 
 def preferences_of(user: Any) -> Preferences:
-    """Return what this person chose, which came with the account, or the defaults. No query."""
+    """Return this person's preferences, loaded with the account, or the defaults. No query."""
     return getattr(user, "preferences", None) or Preferences()
 
 
 def key_map_of(user: Any) -> dict[str, object]:
-    """Return what the rating page is told of this person's keys. No query."""
+    """Return this person's keys for the rating page. No query."""
     chosen = preferences_of(user)
     return {
         "values": values_of(chosen.own_keys),
@@ -116,7 +116,6 @@ def key_map_of(user: Any) -> dict[str, object]:
 
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
-    """Give every template what the person who looks at it chose."""
     return {
         "preferences": preferences_of(getattr(request, "user", None)),
         "language": translation.get_language(),
@@ -136,7 +135,6 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
         kept = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
         chosen = kept
         if request.method == "GET" and request.user.is_authenticated:
@@ -150,12 +148,10 @@ class LanguageMiddleware:
         return response
 
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
-        """Choose English for a page that is not translated as a whole."""
         use_english_unless_translated(request)
 
 
 def keep_language(response: HttpResponse, chosen: str, kept: str) -> None:
-    """Let the browser remember a language, or forget the one it remembers."""
     if chosen and chosen != kept:
         response.set_cookie(settings.LANGUAGE_COOKIE_NAME, chosen, max_age=A_YEAR, samesite="Lax")
     elif kept and not chosen:

@@ -1,5 +1,3 @@
-"""Projects as lists show them."""
-
 from dataclasses import dataclass
 
 from django.db.models import Prefetch, Q
@@ -10,10 +8,10 @@ from annotate.core.models import Addition, Membership, Project, Role, Round
 
 @dataclass(frozen=True)
 class ProjectCard:
-    """A project in a person's list: what they are in it and how far it is.
+    """A project in a person's list, with the person's roles and the project's progress.
 
-    `as_annotator`: the membership with which they rate. `adjudicates`: whether they decide disputes.
-    `addition`: what makes it an addition to another project.
+    `as_annotator`: the membership with which they rate. `adjudicates`: True if they decide disputes.
+    `addition`: the link to another project if it is an addition.
     """
 
     project: Project
@@ -25,7 +23,7 @@ class ProjectCard:
 
 
 def is_frozen(project: Project) -> bool:
-    """Return whether a round was ever opened, which froze the configuration. One query."""
+    """Return True if a round was ever opened, which froze the configuration. One query."""
     return project.rounds.exists()
 
 

@@ -1,4 +1,4 @@
-"""How much of the installation's disk a project takes: uploads that wait and exports that are kept."""
+"""The disk space of a project: pending uploads and stored exports."""
 
 from django.conf import settings
 from django.db.models import Sum
@@ -11,14 +11,14 @@ MIB = 1024**2
 
 
 def bytes_kept(project: Project) -> int:
-    """Return how many bytes of files a project has. Two queries."""
+    """Return the size of a project's files in bytes. Two queries."""
     uploads = DataImport.objects.filter(project=project).exclude(file="")
     exports = Export.objects.filter(project=project).exclude(file="")
     return sum(files.aggregate(all=Sum("size"))["all"] or 0 for files in (uploads, exports))
 
 
 def refuse_over_quota(project: Project, *, more: int = 0) -> None:
-    """Raise NotReadyError where a project's files, with `more` bytes, take more than it may have."""
+    """Raise NotReadyError if a project's files, with `more` bytes, exceed its quota."""
     if bytes_kept(project) + more > settings.PROJECT_BYTES:
         raise NotReadyError(
             gettext(

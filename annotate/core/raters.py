@@ -1,6 +1,6 @@
-"""Who the raters of a disputed unit are: whoever gave it a value in Round I; and whose ratings do not count.
+"""The raters of a disputed unit, with a value for it in Round I, and raters that do not count.
 
-Having reserved the item, or having said that it cannot be rated, does not make one a rater of its units.
+Reserving the item, or reporting that it cannot be rated, does not make an annotator a rater of its units.
 """
 
 from django.db.models import Exists, F, Q, QuerySet, Subquery
@@ -8,8 +8,8 @@ from django.db.models import Exists, F, Q, QuerySet, Subquery
 from annotate.core.models import Assignment, Dispute, Membership, Project, Role, Round
 
 _PLACE = "item__assignments"
-# Joins a dispute to the Round I assignments whose annotator gave its unit a value. What else is asked of them
-# must stand in the same filter(), or it is asked of others.
+# Joins a dispute to the Round I assignments with a value for its unit. Further conditions must be in the same
+# filter(), or they apply to other assignments.
 RATED = Q(
     item__assignments__round=F("round"),
     item__assignments__ratings__dimension=F("dimension"),
@@ -18,12 +18,11 @@ RATED = Q(
 
 
 def raters_of(dispute: Dispute) -> QuerySet[Membership]:
-    """Return the raters of a disputed unit, in the order of their letters."""
+    """Return the raters of a disputed unit, in the order of their aliases."""
     return _raters(Dispute.objects.filter(RATED, pk=dispute.pk)).order_by("alias")
 
 
 def raters_in(slug: str, number: int) -> QuerySet[Membership]:
-    """Return the raters of the unit whose dispute has this number in the project of this name."""
     return _raters(Dispute.objects.filter(RATED, round__project__slug=slug, number=number))
 
 
@@ -43,14 +42,14 @@ def disputes_in(project: Project | int) -> QuerySet[Dispute]:
 
 
 def disputes_of(place: Membership) -> QuerySet[Dispute]:
-    """Return the disputes that this annotator is a rater of, none before Round II has been opened."""
+    """Return the disputes that this annotator is a rater of; empty before Round II has been opened."""
     return disputes_in(place.project_id).filter(round_two_was_opened(place), raters__rater=place)
 
 
 def round_two_was_opened(place: Membership) -> Exists:
-    """Return the condition of the place's project having a Round II.
+    """Return the condition that the membership's project has a Round II.
 
-    The database asks it once, where a join through the project would ask it of each dispute.
+    The database evaluates it once; a join through the project would evaluate it for each dispute.
     """
     return Exists(Round.objects.filter(project=place.project_id, number=2))
 
@@ -62,6 +61,6 @@ def places_of_raters(round: Round) -> QuerySet[Assignment]:
 
 
 def uncounted_annotators(project: Project) -> list[Membership]:
-    """Return the annotators whose ratings the statistics leave out. One query."""
+    """Return the annotators that the statistics exclude. One query."""
     places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, counted=False)
     return list(places.order_by("joined_at", "pk"))

@@ -1,7 +1,8 @@
-"""What every answer tells browsers: what a page may load, and that nothing of it is kept.
+"""The response headers: the content policy of pages, and no caching by browsers.
 
-No script and no style stands in a page, and none is made from a text, so the policy has no exception. What an
-answer says itself stays: a picture of the guidelines may be kept by the browser of who may see it.
+Pages have no inline script or style, and none comes from user content, so the policy has no exception.
+Headers that a response sets itself are unchanged: the browser of an authorised user may cache an image of the
+guidelines.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,9 +22,9 @@ PERMISSIONS = (
 def content_policy(providers: tuple[str, ...] = (), *, framed: bool = False) -> str:
     """Return the Content-Security-Policy of all pages.
 
-    providers: addresses of those by which people sign in. The form that begins it is answered by a redirect
-    to wherever they sign in, which only they know; browsers hold the policy of forms against that, too.
-    framed: whether a page of Concord may show this one in a frame, as it does the annotator's screen.
+    providers: the URLs of sign-in providers. The response to the sign-in form redirects to a URL that only
+    the provider knows, and browsers apply the policy of forms to that URL too. framed: True if a page of
+    Concord may show this page in a frame, as it does with the annotator's screen.
     """
     plain = {f"http://{urlsplit(each).netloc}" for each in providers if each.startswith("http://")}
     forms = " ".join(["'self'", *(["https:"] if providers else []), *sorted(plain)])
@@ -44,7 +45,7 @@ def content_policy(providers: tuple[str, ...] = (), *, framed: bool = False) -> 
 
 
 def fixed_headers(*, framed: bool = False) -> Mapping[str, str]:
-    """Return the headers of every answer that does not say otherwise."""
+    """Return the default headers of every response."""
     apps = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
     return {
         "Content-Security-Policy": content_policy(
@@ -57,13 +58,10 @@ def fixed_headers(*, framed: bool = False) -> Mapping[str, str]:
 
 
 class ResponseHeadersMiddleware:
-    """Adds them."""
-
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
         response = self.get_response(request)
         framed = response.headers.get("X-Frame-Options") == "SAMEORIGIN"
         for name, value in fixed_headers(framed=framed).items():

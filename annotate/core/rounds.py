@@ -1,5 +1,3 @@
-"""Rounds of a project."""
-
 from agreement.streams import Stream
 from annotate.core.models import Project, Round
 from annotate.fastpath.queries import NUMBERS, Prepared

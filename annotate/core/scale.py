@@ -1,8 +1,8 @@
-"""Values of a scale, whose points may lie less than one apart: pure.
+"""Values of a scale with a step that may be less than one; pure functions.
 
-A value has two decimals at most, and a whole one is an int: it is written "3", never "3.0". Two values with
-the same decimals are the same float, so they are compared as they are; what is computed from them goes
-through `normalize`.
+A value has up to two decimals, and a whole one is an int: it is written "3", never "3.0". Two values with the
+same decimals are the same float, so they can be compared directly. Values computed from them pass through
+`normalize`.
 """
 
 from collections.abc import Sequence
@@ -14,23 +14,25 @@ MOST_POINTS = 2001
 
 
 def normalize(value: float) -> float:
-    """Return a value with two decimals at most, as an int where it is whole."""
+    """Return a value rounded to two decimals, as an int if it is whole."""
     whole = int(value)
     return whole if whole == value else int_if_whole(round(value, DECIMALS))
 
 
 def int_if_whole(value: float) -> float:
-    """Return a number as an int where it is whole, else as it is: what is entered is judged, not rounded."""
+    """Return a whole number as an int, and any other number unchanged: input is validated, not rounded."""
     return int(value) if value.is_integer() else value
 
 
 def normalize_or_none(value: float | None) -> float | None:
-    """Return the same of a value that may be missing."""
     return None if value is None else normalize(value)
 
 
 def distance(one: float, other: float) -> float:
-    """Return how many points two values lie apart: 3.3 and 1.3 lie 2, as floats 1.9999999999999998."""
+    """Return the distance of two values in points:
+
+    2 for 3.3 and 1.3, which is 1.9999999999999998 in floats.
+    """
     return normalize(abs(one - other))
 
 
@@ -45,12 +47,10 @@ def points_of(lowest: int, highest: int, step: float) -> Sequence[float]:
 
 
 def steps_between(lowest: int, highest: int, step: float) -> int:
-    """Return how many steps lie between the ends of a scale."""
     return round((highest - lowest) / step)
 
 
 def is_on_scale(value: float, lowest: int, highest: int, step: float) -> bool:
-    """Whether a scale has a value."""
     if not lowest <= value <= highest:
         return False
     if step == 1:
@@ -59,7 +59,7 @@ def is_on_scale(value: float, lowest: int, highest: int, step: float) -> bool:
 
 
 def problem_of_step(lowest: int, highest: int, step: float) -> str:
-    """Return which rule a step breaks: "decimals", "range" or "points"; empty where it is one."""
+    """Return the rule that a step violates: "decimals", "range" or "points"; empty if it is valid."""
     if step < SMALLEST_STEP or step != normalize(step):
         return "decimals"
     if (highest - lowest) * 100 % round(step * 100):

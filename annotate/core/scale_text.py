@@ -16,7 +16,6 @@ def extent(lowest: int, highest: int, step: float) -> str:
 
 
 def off_scale_sentence(name: str, value: float | str, lowest: int, highest: int, step: float) -> str:
-    """Return the sentence that refuses a value which a dimension's scale does not have."""
     if step == 1:
         return gettext("{name} is rated from {low} to {high}; {value} is not on this scale.").format(
             name=name, low=lowest, high=highest, value=format_value(value)
@@ -32,5 +31,5 @@ def format_value(value: float | str) -> str:
 
 
 def name_on_page(dimension: FrozenDimension, value: float) -> str:
-    """Return how a page calls a value: a category by its label, an amount by its number."""
+    """Return the name of a value on pages: the label of a category, the number of an amount."""
     return dimension.name_of(value) if dimension.is_named else format_value(value)

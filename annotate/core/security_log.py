@@ -1,6 +1,6 @@
-"""Events of security in the log of the installation: who signed in or was refused, tokens, keys and roles.
+"""Security events in the log of the installation: sign-ins, rejections, tokens, keys and roles.
 
-They name accounts and rows by their numbers: neither addresses of people nor anything that opens something.
+They identify accounts and rows by number. They contain no e-mail and no secret.
 """
 
 import logging
@@ -13,7 +13,7 @@ logger = logging.getLogger(LOGGER)
 
 
 def log_security(event: str, person: User | None, **facts: object) -> None:
-    """Log an event (`token.made`) of a person's account; refusals as warnings."""
+    """Log an event (`token.made`) of a person's account; rejections as warnings."""
     level = logging.WARNING if event.endswith(REFUSALS) else logging.INFO
     account = person.pk if person else None
     words = "".join(f" {name}={value}" for name, value in facts.items() if value is not None)

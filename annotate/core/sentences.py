@@ -1,4 +1,4 @@
-"""Sentences that the pages' own scripts say: each is in a script as `say("...")`, here to translate."""
+"""Messages of the pages' own scripts, for translation. In the scripts they are `say("...")`."""
 
 from django.utils.translation import get_language, gettext, gettext_noop
 
@@ -87,6 +87,6 @@ SENTENCES = (
 
 
 def translated_sentences() -> dict[str, str]:
-    """Return each sentence with its translation; nothing in English, in which the scripts have them."""
+    """Return the translation of each message; empty for English, the language of the scripts."""
     language = get_language() or "en"
     return {} if language.startswith("en") else {each: gettext(each) for each in SENTENCES}

@@ -1,4 +1,4 @@
-"""One consistent reading of the database, however long it takes and whoever writes meanwhile."""
+"""One consistent reading of the database, of any duration and during writes by others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,16 +11,17 @@ _READING: ContextVar[bool] = ContextVar("reading", default=False)
 
 
 def in_snapshot() -> bool:
-    """Return whether a snapshot is being read, in which nothing can be written."""
+    """Return True while a snapshot is read, in which no write is possible."""
     return _READING.get()
 
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Show the database as it is now until the end, without keeping anyone from writing.
+    """Show the current state of the database until the end of the block, without blocking writers.
 
-    On PostgreSQL a transaction with repeatable reads; on SQLite one that begins as a reader, where Concord's
-    transactions otherwise begin as writers. Inside a transaction it is what that one shows.
+    On PostgreSQL a transaction with repeatable reads. On SQLite a transaction that starts as a reader;
+    Concord's transactions otherwise start as writers. Inside a transaction it shows the state of that
+    transaction.
     """
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.in_atomic_block:

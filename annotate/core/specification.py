@@ -1,4 +1,4 @@
-"""What a dimension is to be, before it is a row: as a form or a template gives it to a command."""
+"""Specifications of dimensions, as a form or a template passes them to a command."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,8 +6,6 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PointSpec:
-    """What one point of a scale is to mean."""
-
     value: int
     label: str
     description: str = ""
@@ -15,7 +13,7 @@ class PointSpec:
 
 @dataclass(frozen=True)
 class DimensionSpec:
-    """A dimension with its scale; points that nothing is written about are left out."""
+    """A dimension with its scale, without points that have no description."""
 
     name: str
     definition: str
@@ -35,8 +33,6 @@ class DimensionSpec:
 
 @dataclass(frozen=True)
 class TemplateSettings:
-    """The numbers of a project that a template sets."""
-
     raters_per_item: int = 3
     dispute_threshold: int = 2
     tolerance: int = 1
@@ -45,15 +41,13 @@ class TemplateSettings:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of the guidelines, with the name of its file."""
-
     name: str
     content: bytes
 
 
 @dataclass(frozen=True)
 class ProjectTemplate:
-    """A project ready to be started from: dimensions, the guidelines that they share, settings.
+    """A template for a new project: dimensions, their common guidelines, settings.
 
     source: the paper that it follows. sample: some lines of a file to import.
     """

@@ -1,4 +1,4 @@
-"""Texts in CSV that a spreadsheet would compute, such as a name that begins with an equals sign."""
+"""Escaping CSV cells that a spreadsheet would compute, such as a name that starts with an equals sign."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -9,13 +9,13 @@ Value = TypeVar("Value")
 
 
 def defuse(value: Value) -> Value | str:
-    """Return a text with an apostrophe before what would be computed, and any other value as it is.
+    """Return a string with an apostrophe before a formula, and any other value unchanged.
 
-    What programs read must not have it: it would be another text.
+    Not for files that programs read: it changes the string.
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def is_for_spreadsheet(asked: Mapping[str, Any]) -> bool:
-    """Return whether a file is asked for that a spreadsheet opens without computing anything."""
+    """Return True if the requested file is safe to open in a spreadsheet, without computed cells."""
     return asked.get("formulas") == "text"

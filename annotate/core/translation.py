@@ -1,6 +1,6 @@
-"""gettext for packages that do not know Django; the app hands them Django's own functions.
+"""gettext for packages that do not import Django; the app passes Django's functions to them.
 
-Without the app, as in the child process that decodes files, messages stay English.
+Without the app, as in the child process that decodes files, messages are in English.
 """
 
 from collections.abc import Callable
@@ -21,12 +21,10 @@ def translate_with(one: Callable[[str], str], counted: Callable[[str, str, int],
 
 
 def gettext(message: str) -> str:
-    """Return the message in the language of the reader."""
     return _one(message)
 
 
 def ngettext(singular: str, plural: str, number: int) -> str:
-    """Return the form of the message for this number, in the language of the reader."""
     return _counted(singular, plural, number)
 
 

@@ -1,3 +1,3 @@
-"""Concord's version, which every export names."""
+"""Concord's version, which every export records."""
 
 VERSION = "0.1.0"

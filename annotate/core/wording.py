@@ -1,5 +1,3 @@
-"""What differs in wording between two versions of a guideline."""
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,15 +9,13 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 
 @dataclass(frozen=True)
 class Change:
-    """A wording before and after, and where it is."""
-
     where: str
     before: str
     after: str
 
 
 def changes_of_wording(before: FrozenGuideline, after: FrozenGuideline) -> Iterator[Change]:
-    """Yield what differs, the guidelines for all dimensions first, then dimension by dimension."""
+    """Yield the differences: the guidelines for all dimensions first, then each dimension."""
     if before.guidelines != after.guidelines:
         yield Change(gettext("Guidelines for all dimensions"), before.guidelines, after.guidelines)
     old = {each.id: each for each in before.dimensions}
@@ -45,7 +41,6 @@ def _changes_of_dimension(before: FrozenDimension, after: FrozenDimension) -> It
 
 
 def _changes_of_options(before: FrozenDimension, after: FrozenDimension) -> Iterator[Change]:
-    """Yield the names and descriptions of labels, categories and severities that differ."""
     for name, rows in (after.options or {}).items():
         if isinstance(rows, list):
             old = {row["key"]: row for row in (before.options or {}).get(name, ())}

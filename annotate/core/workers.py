@@ -12,12 +12,12 @@ from kombu.exceptions import OperationalError
 
 from annotate.core.models import WorkerHeartbeat
 
-LONGEST = 1  # seconds that a page waits for the broker
+LONGEST = 1  # Timeout in seconds for a page's connection to the broker.
 REMEMBERED = 20  # seconds
 
 
 def broker_problem(url: str | None = None) -> str:
-    """Return in a sentence why the broker cannot be reached, empty where it can; remembered for a while."""
+    """Return the reason if the broker is unreachable, empty if it is reachable; cached for a while."""
     key = f"annotate.core.workers.{url}"
     problem: str | None = caches["process"].get(key)
     if problem is None:
@@ -52,15 +52,13 @@ HOW_TO_RUN = ".venv/bin/python -m celery -A concord worker --pool threads --conc
 
 @dataclass(frozen=True)
 class WorkerHealth:
-    """Whether workers run and can be reached."""
-
     workers: int
     last_seen: datetime | None
     broker_problem: str
 
     @property
     def problem(self) -> str:
-        """What is wrong and what to do, empty where nothing is."""
+        """Return the problem and its solution, empty if there is none."""
         if self.broker_problem:
             return self.broker_problem
         if self.workers:
@@ -81,7 +79,7 @@ class WorkerHealth:
 
 
 def worker_health() -> WorkerHealth:
-    """Return whether workers run. One query, and now and then a connection to the broker."""
+    """Return the health of the workers. One query, and occasionally a connection to the broker."""
     seen = list(WorkerHeartbeat.objects.order_by("-seen_at").values_list("seen_at", flat=True))
     long_ago = timezone.now() - SILENT_AFTER
     return WorkerHealth(

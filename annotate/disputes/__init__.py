@@ -1,1 +1,0 @@
-"""Round II: disputed units, their threads, digests and nudges."""

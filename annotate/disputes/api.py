@@ -41,7 +41,7 @@ ANYONE = ("read", "rate")
 
 
 class DisputeRow(serializers.ModelSerializer[Dispute]):
-    """A disputed unit; the system is told to nobody who may still decide about it."""
+    """A disputed unit. The system is hidden from users who can still influence the decision."""
 
     dimension = serializers.CharField(source="dimension.key")
     document = serializers.SerializerMethodField()
@@ -63,7 +63,7 @@ class DisputeRow(serializers.ModelSerializer[Dispute]):
         )
 
     def get_document(self, dispute: Dispute) -> str | None:
-        """Return the document's key, None for a rater, who reads the document itself."""
+        """Return the document's key; None for raters, who read the document itself."""
         return dispute.item.document.key if self.context["reads"] else None
 
     def get_system(self, dispute: Dispute) -> str | None:
@@ -79,7 +79,7 @@ class DisputeRow(serializers.ModelSerializer[Dispute]):
 
 
 class Standing(serializers.Serializer[Any]):
-    """What one rater holds, before and after discussion."""
+    """The answer of one rater, before and after discussion."""
 
     rater = serializers.CharField(source="rater.rater_name")
     is_me = serializers.BooleanField()
@@ -109,7 +109,7 @@ class PostRow(serializers.ModelSerializer[Post]):
 
 
 class EventRow(serializers.ModelSerializer[DisputeEvent]):
-    """What happened to the dispute."""
+    """An event of the dispute."""
 
     value = Points(allow_null=True)
     data = Data(allow_null=True)  # type: ignore[assignment]  # a field's name is no attribute
@@ -154,7 +154,7 @@ class DisputeDetail(serializers.Serializer[Any]):
 
 
 class DisputeChoice(serializers.Serializer[Any]):
-    """Which disputes are meant; what is not given is any."""
+    """Filters for disputes. A missing filter matches all."""
 
     status = OneOf(Dispute.Status.choices, required=False)
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
@@ -165,7 +165,7 @@ class DisputeChoice(serializers.Serializer[Any]):
 
 
 class DisputeAnswer(Input):
-    """Keep one's answer (value and data are null) or change it, with a reason."""
+    """Keep the answer (value and data are null) or change it, with a reason."""
 
     value = Points(allow_null=True)
     data = Data(  # type: ignore[assignment]  # a field's name is no attribute
@@ -206,7 +206,7 @@ class Disputes(ApiView):
 
     @reads(DisputeRow, paged=True, filters=(DisputeChoice,), scopes=ANYONE)
     def get(self, request: Request, slug: str) -> Response:
-        """List disputes: a rater's own once Round II was opened, all of them to who reads or decides them."""
+        """List disputes: a rater's own once Round II was opened, all of them for readers and deciders."""
         place = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
         rounds = rounds_of(place.project)
         chosen = DisputeFilter(**self.filters(DisputeChoice))
@@ -235,13 +235,13 @@ class OneDispute(ApiView):
 
 
 class AnswerToDispute(ApiView):
-    """One's answer to a dispute."""
+    """A rater's answer to a dispute."""
 
     about = "disputes"
 
     @writes(DisputeDetail, accepts=DisputeAnswer, scopes=("rate",))
     def post(self, request: Request, slug: str, number: int) -> Response:
-        """Keep or change one's value in Round II."""
+        """Keep or change the rater's value in Round II."""
         place, dispute = _own(request, slug, number)
         sent = self.check(DisputeAnswer)
         answer_dispute(
@@ -278,7 +278,7 @@ class DecisionOnDispute(ApiView):
 
     @writes(DisputeDetail, accepts=Decision)
     def post(self, request: Request, slug: str, number: int) -> Response:
-        """Adjudicate a dispute with a value, leave it open, open it again, or have it answered again."""
+        """Adjudicate a dispute with a value, leave it open, reopen it, or request new answers."""
         found = access.dispute_for_decider(request.user, slug, number)
         data = valid(AdjudicationForm(self.check(Decision))).cleaned_data
         why = {"dispute": found, "note": data["note"], "by": request_user(request)}
@@ -307,25 +307,25 @@ def _page(request: Request, slug: str, number: int) -> DisputePage:
     return dispute_page(access.dispute_in(project, number), reader=own)
 
 
-# What an admin does with many disputes at once: the rules that open them, and nudging who they wait for.
+# Actions of admins on many disputes: the rules that open them, and nudging.
 
 
 class RuleShape(serializers.Serializer[Any]):
-    """How far apart values open a dispute, and within which distance all values settle it."""
+    """The threshold that opens a dispute, and the tolerance within which all values settle it."""
 
     threshold = Points()
     tolerance = Points()
 
 
 class WouldOpen(serializers.Serializer[Any]):
-    """How many disputes a threshold would open."""
+    """The number of disputes that a threshold would open."""
 
     threshold = Points()
     disputes = serializers.IntegerField()
 
 
 class DimensionRule(serializers.Serializer[Any]):
-    """The rule of a dimension; what it has of its own is null where the project's holds."""
+    """The rule of a dimension. Its own settings are null if the project's apply."""
 
     dimension = serializers.CharField()
     threshold = Points(allow_null=True)
@@ -338,7 +338,7 @@ class DimensionRule(serializers.Serializer[Any]):
 
 
 class DisputeRules(serializers.Serializer[Any]):
-    """The rules that hold when Round I is closed."""
+    """The rules at the closing of Round I."""
 
     threshold = serializers.IntegerField()
     tolerance = serializers.IntegerField()
@@ -350,7 +350,7 @@ class DisputeRules(serializers.Serializer[Any]):
 
 
 class OwnRuleInput(Input):
-    """What a dimension has of its own; null is the project's."""
+    """A dimension's own rule. Null follows the project's rule."""
 
     dimension = Text(max_length=200, help_text="The dimension's key.")
     threshold = Points(min_value=SMALLEST_STEP, max_value=LARGEST, required=False, allow_null=True)
@@ -358,7 +358,7 @@ class OwnRuleInput(Input):
 
 
 class DisputeRulesInput(Input):
-    """The rules; a dimension that is not named has the project's."""
+    """The rules. A dimension that is not listed has the project's."""
 
     threshold = Whole(required=False, min_value=1, max_value=LARGEST, help_text="Left out: unchanged.")
     tolerance = Whole(required=False, min_value=0, max_value=LARGEST, help_text="Left out: unchanged.")
@@ -366,7 +366,7 @@ class DisputeRulesInput(Input):
 
 
 class NudgeInput(Input):
-    """Which disputes are meant; what is not given is any."""
+    """Filters for disputes. A missing filter matches all."""
 
     dimension = Text(required=False, max_length=200, help_text="The dimension's key.")
     rater = Text(required=False, max_length=10, help_text="The alias of a rater whom they wait for.")
@@ -376,7 +376,7 @@ class NudgeInput(Input):
 
 
 class NudgedPlace(serializers.ModelSerializer[Membership]):
-    """An annotator's place."""
+    """An annotator's membership."""
 
     class Meta:
         model = Membership
@@ -384,7 +384,7 @@ class NudgedPlace(serializers.ModelSerializer[Membership]):
 
 
 class NudgedRow(serializers.Serializer[Any]):
-    """Who was nudged."""
+    """The nudged raters."""
 
     now = NudgedPlace(many=True)
     already = NudgedPlace(many=True, help_text="Nudged today before; nobody is twice on a day.")
@@ -399,7 +399,7 @@ class RulesOfDisputes(ApiView):
 
     @reads(DisputeRules)
     def get(self, request: Request, slug: str) -> Response:
-        """Show how far apart values open a dispute, and what each threshold would open now, for admins."""
+        """Show the threshold of disputes, and the effect of each threshold now, for admins."""
         return _rules(request, project_for_admin(request.user, slug))
 
     @writes(DisputeRules, accepts=DisputeRulesInput)
@@ -412,13 +412,13 @@ class RulesOfDisputes(ApiView):
 
 
 class Nudges(ApiView):
-    """Asking raters to look at the disputes that wait for them."""
+    """Nudging raters about pending disputes."""
 
     about = "disputes"
 
     @writes(NudgedRow, accepts=NudgeInput)
     def post(self, request: Request, slug: str) -> Response:
-        """Nudge the raters whom these disputes wait for, on their page and by mail, nobody twice on a day."""
+        """Nudge the raters that these disputes need, on their page and by mail, once a day."""
         project = project_for_admin(request.user, slug)
         meant, round_two = DisputeFilter(**self.check(NudgeInput)), rounds_of(project).get(2)
         waiting = waited_for_in(project, meant, round_two) if round_two else {}
@@ -460,7 +460,10 @@ def _rules(request: Request, project: Project) -> Response:
 
 
 def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
-    """Return the page's form with what was sent; raises InvalidValueError with the places of what was."""
+    """Return the page's form with the submitted rules.
+
+    Raises InvalidValueError with the positions in the request.
+    """
     previews = rule_previews(project, {})
     dimensions = {each.dimension.key: each.dimension for each in previews if each.has_own_rule}
     entered = {

@@ -1,4 +1,4 @@
-"""What pages about disputes send, as typed values."""
+"""Forms of pages about disputes, with typed values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from annotate.disputes.queries.rules import Rule, RulePreview
 from annotate.rating.forms import DataField, EvidenceField, PointsFormField
 from annotate.rating.queries.own_items import has_many_documents
 
-# What the pages of Round II send.
+# Forms of Round II's pages.
 
 SILENT = [
     ("", _("any time")),
@@ -38,7 +38,7 @@ SILENT = [
 
 
 class DisputeAnswerForm(forms.Form):
-    """Keep one's answer (`keep`: its value on the page) or change it, with reason and evidence.
+    """Keep the answer (`keep`: its value on the page) or change it, with reason and evidence.
 
     A short reason, or `differs`, keeps the answer, too. `take_over` copies another rater's answer. The page
     sends an answer of several pieces as `data`; `kept_data` is the data of the answer on the page.
@@ -67,7 +67,7 @@ class DisputeAnswerForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The answer, and what the page showed when it was given."""
+        """Return the answer, and the state that the page showed at that time."""
         given = (
             *("value", "data", "comment", "short_reason", "differs", "evidence"),
             *("seen_revision", "seen_status", "guideline_version"),
@@ -75,7 +75,7 @@ class DisputeAnswerForm(forms.Form):
         return {name: self.cleaned_data[name] for name in given}
 
     def clean(self) -> dict[str, object]:
-        """Require an answer to keep or to change to: a number that was not typed does not mean to keep."""
+        """Require an answer to keep or to change to: a missing number does not mean to keep."""
         data = super().clean() or {}
         if data.get("only_send"):
             return data
@@ -91,7 +91,7 @@ class DisputeAnswerForm(forms.Form):
 
 
 class UndoForm(forms.Form):
-    """Which answer is taken back."""
+    """The answer to undo."""
 
     revision = forms.IntegerField(
         min_value=1, error_messages={"required": _("This page is out of date; load it again.")}
@@ -99,13 +99,13 @@ class UndoForm(forms.Form):
 
 
 class WordingForm(forms.Form):
-    """Which version of the guideline was read."""
+    """The version of the guideline that the user read."""
 
     version = forms.IntegerField(min_value=1, max_value=2**31 - 1)
 
 
 class AfterForm(forms.Form):
-    """The number of the dispute that was answered before this page came, as its address says."""
+    """The number of the dispute that was answered before this page, from its URL."""
 
     after = forms.IntegerField(min_value=1, max_value=2**31 - 1)
 
@@ -139,7 +139,7 @@ class AdjudicationForm(forms.Form):
         return not any(data.get(name) for name in ("leave_open", "open_again", "ask_again"))
 
     def clean(self) -> dict[str, object]:
-        """Require a value unless the unit is left open, opened again or to be answered again."""
+        """Require a value unless the unit is to remain open, to be reopened or answered again."""
         data = super().clean() or {}
         data["note"] = " · ".join(filter(None, (data.get("reason"), data.get("note"))))
         is_empty = data.get("value") is None and data.get("data") is None
@@ -153,9 +153,9 @@ def _rater(alias: str) -> str:
 
 
 class DisputeFilterForm(forms.Form):
-    """Which disputes of a project are meant; what it does not know means any.
+    """Filters for the disputes of a project. An unknown value matches all.
 
-    with_labels: raters are called as admins call them, as in the list.
+    with_labels: raters have the names that admins use, as in the list.
     """
 
     status = forms.ChoiceField(required=False, choices=[("", _("any")), *Dispute.Status.choices])
@@ -176,18 +176,18 @@ class DisputeFilterForm(forms.Form):
 
     @property
     def chosen(self) -> DisputeFilter:
-        """What is meant."""
+        """Return the filter."""
         self.is_valid()
         return DisputeFilter(**{name: self.cleaned_data[name] for name in self.cleaned_data})
 
     @property
     def query(self) -> str:
-        """The same as a page's address ends with."""
+        """Return the filter as the query string of a page."""
         return query_of({"all": 1, **vars(self.chosen)})
 
 
 class WorkFilterForm(forms.Form):
-    """Which of a rater's own disputes are meant; what it does not know means any."""
+    """Filters for a rater's own disputes. An unknown value matches all."""
 
     waits = forms.ChoiceField(
         required=False, label=_("Waits"), choices=[("", _("for anybody")), *Waits.choices]
@@ -217,7 +217,7 @@ class WorkFilterForm(forms.Form):
 
     @property
     def chosen(self) -> WorkFilter:
-        """What is meant."""
+        """Return the filter."""
         self.is_valid()
         known = self.cleaned_data.get
         return WorkFilter(
@@ -230,18 +230,18 @@ class WorkFilterForm(forms.Form):
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether not all of them are meant."""
+        """Return True if a filter is set."""
         return self.chosen != WorkFilter()
 
 
-# Dispute rules: those of the project, and those of dimensions that differ from it.
+# Dispute rules: the project's, and those for dimensions that differ from it.
 
 LARGEST = 2000
 
 
 @dataclass(frozen=True)
 class RuleRow:
-    """A dimension with its two fields, None for categories, whose rule is given."""
+    """A dimension with its two fields; None for categories, which have a fixed rule."""
 
     preview: RulePreview
     threshold: BoundField | None
@@ -254,11 +254,11 @@ class ShortReasonsField(forms.CharField):
     widget = forms.Textarea(attrs={"rows": 4})
 
     def prepare_value(self, value: Any) -> Any:
-        """Return reasons as the lines that are shown."""
+        """Return reasons as lines for display."""
         return "\n".join(value) if isinstance(value, list) else value
 
     def clean(self, value: Any) -> list[str]:
-        """Return the lines that say something, each once."""
+        """Return the non-empty lines, each once."""
         lines = [line.strip() for line in super().clean(value).splitlines()]
         return list(dict.fromkeys(filter(None, lines)))
 
@@ -334,7 +334,7 @@ class DisputeRulesForm(forms.Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse tolerances that would settle what is disputed, and thresholds longer than a scale."""
+        """Reject tolerances that would settle a disputed unit, and thresholds longer than a scale."""
         values = self.cleaned_data
         self._compare(values.get("threshold"), values.get("tolerance"), "tolerance")
         for preview in self.previews:
@@ -361,7 +361,7 @@ class DisputeRulesForm(forms.Form):
 
     @property
     def own(self) -> dict[int, OwnRule]:
-        """What dimensions have of their own, by their keys."""
+        """Return the rules of dimensions that differ from the project's, by their keys."""
         return {
             preview.dimension.pk: OwnRule(
                 self.cleaned_data[field_name("threshold", preview.dimension)],

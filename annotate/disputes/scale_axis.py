@@ -1,16 +1,16 @@
-"""A scale drawn as a line, with who stands where; pure."""
+"""A scale as a line with the positions of the raters; pure functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-ALL_TICKS = 11  # a scale of so many values names each of them
-NEAR = 9.0  # percent of the line; marks that are nearer than this stand below each other
-NEAR_ON_LONG_SCALES = 17.0  # where a mark names its value too
+ALL_TICKS = 11  # A scale with up to this number of values labels each of them.
+NEAR = 9.0  # Percent of the line; marks closer than this are below each other.
+NEAR_ON_LONG_SCALES = 17.0  # The same if a mark shows its value too.
 
 
 @dataclass(frozen=True)
 class Held:
-    """A value and who holds it, by the short name that stands at the line."""
+    """A value and its raters, by the short names on the axis."""
 
     name: str
     value: float
@@ -19,20 +19,20 @@ class Held:
 
 @dataclass(frozen=True)
 class Tick:
-    """A value that is named at the line, and how far along it stands, in percent."""
+    """A labelled value of the axis, with its position in percent."""
 
     value: float
     at: float
 
     @property
     def left(self) -> str:
-        """The place as CSS writes it, whatever the language of the page."""
+        """Return the position as CSS, independent of the page's language."""
         return f"{self.at:.2f}%"
 
 
 @dataclass(frozen=True)
 class AxisMark(Tick):
-    """One rater's place on the line; `lane` counts from the line downwards."""
+    """One rater's position on the axis; `lane` counts from the axis downwards."""
 
     name: str
     is_me: bool
@@ -41,7 +41,7 @@ class AxisMark(Tick):
 
 @dataclass(frozen=True)
 class ScaleAxis:
-    """The line: its named values, raters on it from low to high, its number of values, what was decided."""
+    """The axis: its labelled values, its raters from low to high, its number of values, and the decision."""
 
     ticks: tuple[Tick, ...]
     marks: tuple[AxisMark, ...]
@@ -50,27 +50,24 @@ class ScaleAxis:
 
     @property
     def is_long(self) -> bool:
-        """Whether most values have no tick, so that a mark must name its value."""
+        """Return True if most values have no tick, so that a mark must show its value."""
         return self.values > len(self.ticks)
 
     @property
     def lanes(self) -> int:
-        """How many marks stand below each other at most."""
         return 1 + max(mark.lane for mark in self.marks)
 
     @property
     def start(self) -> str:
-        """Where the lowest value that anyone holds stands."""
         return self.marks[0].left
 
     @property
     def width(self) -> str:
-        """How far the highest stands from it."""
         return f"{self.marks[-1].at - self.marks[0].at:.2f}%"
 
 
 def scale_axis(values: Sequence[float], held: Sequence[Held], *, decided: float | None = None) -> ScaleAxis:
-    """Return the line of a scale with those who hold its values, one at least, and the adjudicated value."""
+    """Return the axis of a scale with the raters of its values (one or more), and the adjudicated value."""
     ticks = tuple(Tick(value, _at(values, value)) for value in _labelled_values(values))
     near = NEAR if len(values) <= ALL_TICKS else NEAR_ON_LONG_SCALES
     last: list[float] = []  # where the last mark of each lane stands

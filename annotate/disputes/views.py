@@ -1,5 +1,3 @@
-"""Pages about disputes."""
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -74,9 +72,9 @@ from annotate.results.registry import result_of
 # Round II: the work list of disputes, one dispute, its answers, thread and adjudication.
 
 PER_PAGE = 25
-LISTED = 100  # disputes of each part of the work list, before all are asked for
-QUEUE = f"status={Dispute.Status.IRRESOLVABLE}"  # the filter of what waits for an adjudicator
-# What is decided without a value, by the name of its button.
+LISTED = 100  # The number of disputes in each part of the work list, before the user requests all.
+QUEUE = f"status={Dispute.Status.IRRESOLVABLE}"  # The filter of disputes that need an adjudicator.
+# Decisions without a value, by the name of their button.
 DECISIONS: dict[str, Callable[..., Dispute]] = {
     "leave_open": leave_open,
     "open_again": open_again,
@@ -92,9 +90,9 @@ class PagePart(StrEnum):
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Ask to sign in and lead back to the dispute's page, whatever was sent.
+    """Require sign-in and lead back to the dispute's page after any request.
 
-    htmx is told so in the fragment: the page stays, with what was typed.
+    For htmx the fragment shows a sign-in message: the page remains, with the user's input.
     """
 
     @wraps(view)
@@ -112,7 +110,7 @@ def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 @dataclass(frozen=True)
 class Reading:
-    """One dispute and the person who looks at it: a rater with a place, who decides it, or a researcher."""
+    """A dispute and its reader: a rater with a membership, a decider, or a researcher."""
 
     dispute: Dispute
     project: Project
@@ -123,7 +121,10 @@ class Reading:
 @login_required
 @require_GET
 def disputes(request: Request, slug: str) -> HttpResponse:
-    """List one's own disputes, or all of them for who does not rate; an adjudicator begins with the queue."""
+    """List the user's own disputes, or all of them for users who do not rate.
+
+    Adjudicators see the queue first.
+    """
     place = access.membership(request.user, slug, Role.ANNOTATOR, *access.DISPUTE_READERS)
     if place.role == Role.ANNOTATOR and "all" not in request.GET:
         form = WorkFilterForm(request.GET, place=place)
@@ -144,7 +145,6 @@ def disputes(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def queue(request: Request, slug: str) -> HttpResponse:
-    """List what discussion did not resolve and waits for an adjudicator."""
     place = access.membership(request.user, slug, *access.DECIDERS)
     project = access.project_for_dispute_reader(request.user, slug)
     return _all_disputes(request, project, Role(place.role), at_queue=True)
@@ -164,7 +164,7 @@ def _all_disputes(request: Request, project: Project, role: Role, *, at_queue: b
         "rows": dispute_rows(list(found)),
         "round_two": round_two,
         "kept_reasons": kept_reasons(project),
-        # Who decides, or talks to who decides, shall not know whose text it is about.
+        # Deciders, and raters who talk to them, must not know the system.
         "shows_systems": role != Role.ADJUDICATOR and round_two is not None and not round_two.is_open,
         "is_admin": is_admin,
     }
@@ -173,12 +173,12 @@ def _all_disputes(request: Request, project: Project, role: Role, *, at_queue: b
 
 @signed_in
 @require_GET
-@vary_on_headers("HX-Request")  # or going back in history shows the fragment, which has the same address
+@vary_on_headers("HX-Request")  # Otherwise going back in history shows the fragment, which has the same URL.
 def dispute(request: Request, slug: str, number: int) -> HttpResponse:
-    """Show the disputes about a text, this one at work.
+    """Show the disputes about an item, with this one current.
 
-    htmx gets the part beside the text, or of that what others change: values, reasons and thread. Where that
-    is still what the page has `seen`, the answer is 204, after three queries.
+    htmx gets the part next to the source, or the part of it that others change: values, reasons and thread.
+    If that part equals the version that the page has `seen`, the response is 204, after three queries.
     """
     part = PagePart.AT_WORK if request.htmx.target == PagePart.AT_WORK else PagePart.DISCUSSION
     return _page(request, slug, number, part=part)
@@ -187,7 +187,9 @@ def dispute(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @require_POST
 def answer(request: Request, slug: str, number: int) -> HttpResponse:
-    """Keep or change one's value and go on to what needs one next, or stay; or only send what was written."""
+    """Keep or change the user's value and continue with the next dispute, or stay; or only send the
+    message.
+    """
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     found = access.dispute_for_rater(place, number)
     form = DisputeAnswerForm(request.POST)
@@ -211,7 +213,6 @@ def answer(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @require_POST
 def undo(request: Request, slug: str, number: int) -> HttpResponse:
-    """Take one's last answer back and show the dispute again."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     found = access.dispute_for_rater(place, number)
     form = UndoForm(request.POST)
@@ -227,7 +228,6 @@ def undo(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @require_POST
 def read_wording(request: Request, slug: str, number: int) -> HttpResponse:
-    """Note that a rater has read changed wording, and show the dispute again, with its answers."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     access.dispute_for_rater(place, number)
     form = WordingForm(request.POST)
@@ -245,9 +245,9 @@ def read_wording(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @require_POST
 def decide(request: Request, slug: str, number: int) -> HttpResponse:
-    """Adjudicate a dispute, leave it open, open it again or have it answered again.
+    """Adjudicate a dispute, leave it open, reopen it or request new answers.
 
-    A dispute that waited for an adjudicator leads to the next one that waits.
+    A dispute from the adjudication queue leads to the next one in the queue.
     """
     found = access.dispute_for_decider(request.user, slug, number)
     form = AdjudicationForm(request.POST)
@@ -271,9 +271,9 @@ def decide(request: Request, slug: str, number: int) -> HttpResponse:
 
 
 def _refusal(form: forms.Form, command: Callable[[], None], *, written_by: Membership | None = None) -> str:
-    """Do what a form asks for; return why nothing was done, empty when it was.
+    """Execute the command of a form. Return the reason of a failure, empty on success.
 
-    `written_by`: the rater whom the page must have been made for.
+    `written_by`: the rater that the page must belong to.
     """
     try:
         if written_by is not None:
@@ -287,12 +287,14 @@ def _refusal(form: forms.Form, command: Callable[[], None], *, written_by: Membe
 
 
 def _go_to(request: Request, url: str) -> HttpResponse:
-    # htmx would follow a redirect and put the page into the fragment's place.
+    # htmx would follow a redirect and insert the page as the fragment.
     return HttpResponseClientRedirect(url) if request.htmx else redirect(url)
 
 
 def _go_on(request: Request, slug: str, number: int, *, after: int | None = None) -> HttpResponse:
-    """Show a dispute: in its place where the page shows it, beside its text where that stands there."""
+    """Show a dispute: replace only the part of the page that changes, if the page shows the same dispute
+    or item.
+    """
     url = reverse("dispute", args=[slug, number]) + (f"?after={after}" if after else "")
     shown = _number_shown(request, slug)
     if shown == number:
@@ -304,7 +306,6 @@ def _go_on(request: Request, slug: str, number: int, *, after: int | None = None
 
 
 def _number_shown(request: Request, slug: str) -> int | None:
-    """Return the number of the dispute at work on the page that asks by htmx."""
     path = (request.htmx.current_url_abs_path or "").partition("?")[0] if request.htmx else ""
     try:
         found = resolve(path)
@@ -337,8 +338,8 @@ def _page(
     after: int | None = None,
     part: PagePart = PagePart.DISCUSSION,
 ) -> HttpResponse:
-    """Return the page of a dispute, to htmx the part of it that was asked for."""
-    # Read before the rest: what changes in between makes the page ask once more, and is never missed.
+    """Return the page of a dispute, or the requested part of it to htmx."""
+    # Read before the rest: the page requests a later change again, and never misses one.
     version = version_of(access.disputes_open_to(request.user, slug, number))
     if request.htmx and version and request.GET.get("seen") == version:
         return HttpResponse(status=204)
@@ -369,7 +370,7 @@ def _page(
 
 
 def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
-    """Return what stands around a dispute: the others about its text, and how many are left."""
+    """Return the context of a dispute: the others about its item, and the number of remaining ones."""
     held = {each.dimension.id: each.says for each in page.own_values}
     around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.place, held)}
     if reading.place:
@@ -398,7 +399,7 @@ def _decided_before(request: Request, reading: Reading, page: DisputePage) -> di
 def _answer_to_take_back(
     request: Request, place: Membership | None, after: int | None = None
 ) -> Answered | None:
-    """Return what this rater answered in the dispute `after` which this page comes, to take it back."""
+    """Return this rater's answer in the dispute `after` which this page comes, for undoing it."""
     form = AfterForm(request.GET)
     number = after or (form.cleaned_data["after"] if form.is_valid() else None)
     return just_answered(place, number) if place and number else None
@@ -410,20 +411,23 @@ def _answer_to_take_back(
 @csrf_exempt  # a mail program that ends them by one click has no page; the token is what permits it
 @require_http_methods(["GET", "POST"])
 def digest_stop(request: HttpRequest, token: str) -> HttpResponse:
-    """Ask whether digests shall end, and end them: programs that look at links in mail only ask."""
+    """Show a confirmation for ending digests, and end them on POST:
+
+    mail programs that follow links change nothing.
+    """
     user = access.user_of_digest(token)
     if request.method == "POST":
         stop_digests(user=user)
     return render(request, "disputes/digest_stop.html", {"is_done": request.method == "POST"})
 
 
-# What an admin does with many disputes at once: the rules that open them, and nudging who they wait for.
+# Actions of admins on many disputes: the rules that open them, and nudging.
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show and set how far apart values open a dispute, with how many each threshold would open now."""
+    """Show and set the dispute rules, with the number of disputes that each threshold would open now."""
     project = access.project_for_admin(request.user, slug)
     round = rounds_of(project).get(1)
     may_see_values = not access.rates_independently(request.user, project)
@@ -460,7 +464,6 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
-    """Nudge the raters whose answer the listed disputes need."""
     project = access.project_for_admin(request.user, slug)
     form = DisputeFilterForm(request.POST, project=project)
     round_two = rounds_of(project).get(2)

@@ -30,7 +30,7 @@ PushInput = form_input(
 
 
 class ExportRow(serializers.ModelSerializer[Export]):
-    """An export: what goes out, where it is, and once it is ready what is in it."""
+    """An export: its parts, its state, and its content once it is ready."""
 
     left_out = serializers.ListField(child=serializers.CharField())
     tables = serializers.DictField(child=serializers.IntegerField(), help_text="Rows by table.")
@@ -44,7 +44,7 @@ class ExportRow(serializers.ModelSerializer[Export]):
 
 
 class PushRow(serializers.ModelSerializer[Push]):
-    """A push to the Hub: where to, and how far it is."""
+    """A push to the Hub: its repository and its progress."""
 
     class Meta:
         model = Push
@@ -52,7 +52,7 @@ class PushRow(serializers.ModelSerializer[Push]):
 
 
 class DatasheetRow(serializers.Serializer[Datasheet]):
-    """What the authors of a data set say of it, empty where nothing is written."""
+    """The authors' description of a data set; empty fields have no content."""
 
     languages = serializers.ListField(child=serializers.CharField())
     task_categories = serializers.ListField(child=serializers.CharField())
@@ -60,7 +60,7 @@ class DatasheetRow(serializers.Serializer[Datasheet]):
 
 
 class DatasheetOfProject(ApiView):
-    """What the authors of a data set say of it."""
+    """The authors' description of a data set."""
 
     about = "exports"
 
@@ -72,7 +72,7 @@ class DatasheetOfProject(ApiView):
 
     @writes(DatasheetRow, accepts=DatasheetInput)
     def patch(self, request: Request, slug: str) -> Response:
-        """Change what is sent, for exports to come; lists have commas between their words."""
+        """Change the submitted fields, for future exports; lists have commas between their words."""
         project = project_for_admin(request.user, slug)
         standing = DatasheetForm.values_of(Datasheet.from_dict(project.datasheet))
         made = valid(DatasheetForm({**standing, **self.check(DatasheetInput)})).datasheet
@@ -92,7 +92,7 @@ class Exports(ApiView):
 
     @writes(ExportRow, accepts=ExportInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Ask for a snapshot, which a worker writes; `parts` are what goes out beside the values."""
+        """Request a snapshot, which a worker writes; `parts` are the parts in addition to the values."""
         project = project_for_reader(request.user, slug)
         choice = valid(ExportForm(self.check(ExportInput))).choice
         made = start_export(project=project, choice=choice, by=request_user(request))
@@ -106,7 +106,7 @@ class OneExport(ApiView):
 
     @reads(ExportRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Show where an export is."""
+        """Show the state of an export."""
         return Response(ExportRow(export_in(project_for_reader(request.user, slug), pk)).data)
 
     @writes(None, status=204)
@@ -117,18 +117,18 @@ class OneExport(ApiView):
 
 
 class Pushes(ApiView):
-    """Where an export was pushed to."""
+    """The pushes of an export."""
 
     about = "exports"
 
     @reads(PushRow, paged=True)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """List the repositories of the Hugging Face Hub that an export was pushed to, or is to be."""
+        """List the repositories of the Hugging Face Hub to which an export was pushed, or will be."""
         return self.page(pushes_of(export_in(project_for_reader(request.user, slug), pk)), PushRow)
 
     @writes(PushRow, accepts=PushInput, status=201)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Push a Hugging Face data set that is ready, or push it again; a worker does."""
+        """Push a Hugging Face data set that is ready, or push it again. A worker pushes it."""
         export = export_in(project_for_admin(request.user, slug), pk)
         sent = valid(PushForm(self.check(PushInput))).cleaned_data
         made = start_push(export=export, by=request_user(request), **sent)

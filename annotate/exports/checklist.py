@@ -53,7 +53,6 @@ class ChecklistLine:
 
     @property
     def text(self) -> str:
-        """The answer, or the request to state it."""
         return self.answer or NOT_RECORDED
 
 
@@ -63,7 +62,9 @@ CHECKLIST_LINES: dict[str, ChecklistLines] = {}
 
 
 def checklist(project: Project) -> list[ChecklistLine]:
-    """Return the lines. The same data give the same lines: looks are counted once Round I is closed."""
+    """Return the lines. The same data give the same lines, because accesses count only once Round I is
+    closed.
+    """
     facts = facts_of(project)
     first = facts.rounds[0].round if facts.rounds else None
     lines = [
@@ -81,13 +82,13 @@ def checklist(project: Project) -> list[ChecklistLine]:
 
 
 def introduce(lines: Sequence[ChecklistLine], source: str = SOURCE) -> str:
-    """Return the sentences above the lines. source: the citation."""
+    """Return the introduction above the lines. source: the citation."""
     filled = sum(bool(each.answer) for each in lines)
     return INTRODUCTION.format(filled=filled, total=len(lines), source=source)
 
 
 def checklist_markdown(project: Project, lines: Sequence[ChecklistLine]) -> str:
-    """Return the checklist as a table in Markdown; what admins wrote stays text."""
+    """Return the checklist as a table in Markdown; input of admins is escaped."""
     rows = [f"| {plain_line(each.topic)} | {plain_line(each.text)} | {each.heds or '–'} |" for each in lines]
     head = ["| what | answer | HEDS |", "|---|---|---|"]
     return (
@@ -172,7 +173,6 @@ def _assignment(facts: Facts, first: Round | None) -> str:
 
 
 def _is_rated_here(first: Round | None) -> bool:
-    """Whether people rated in Concord, and not only elsewhere."""
     assignments = Assignment.objects.filter(round=first, completed_at__isnull=False)
     return first is not None and assignments.exclude(plan=Assignment.Plan.IMPORTED).exists()
 
@@ -295,7 +295,7 @@ def _time(facts: Facts, first: Round | None) -> str:
 
 
 def _looks(project: Project, first: Round | None) -> str:
-    """Downloads while Round I was open; views of results pages are not recorded."""
+    """Return the downloads while Round I was open; views of results pages are not recorded."""
     if first is None or first.closed_at is None:
         return ""
     entries = AuditEntry.objects.filter(project=project)

@@ -1,5 +1,3 @@
-"""What someone wants to take away."""
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -13,8 +11,6 @@ from annotate.questions.scale import SCALE
 
 
 class Format(StrEnum):
-    """How an export is written."""
-
     JSONL = "jsonl"
     CSV = "csv"
     PARQUET = "parquet"
@@ -37,9 +33,9 @@ LABELS = {
 
 @dataclass(frozen=True)
 class ExportChoice:
-    """A format, the parts that stay behind, and the licence under which it may be used, if it was said.
+    """A format, the parts to omit, and the licence of the export, if one is stated.
 
-    card: what a data set's card says besides; other formats have none.
+    card: the description for the card of a data set; other formats have none.
     """
 
     format: Format
@@ -48,9 +44,9 @@ class ExportChoice:
     card: Card = field(default_factory=Card)
 
     def tables_of(self, project: Project) -> list[ExportTable]:
-        """Return a project's tables with the columns that go out. One query.
+        """Return a project's tables with the exported columns. One query.
 
-        Data sets are published, so what identifies raters from outside never goes into one.
+        Data sets are published, so they never contain identifiers of external raters.
         """
         left_out = self.left_out | ({ExportPart.RATERS} if self.format == Format.HUGGING_FACE else set())
         asked = list(project.dimensions.values_list("key", "kind", "scale_step"))
@@ -59,6 +55,5 @@ class ExportChoice:
         return tables_without(left_out, points, [key for key, *_ in asked])
 
     def filters(self) -> dict[str, Any]:
-        """Return what was chosen, as a manifest has it."""
         filters = {"format": self.format.value, "without": sorted(self.left_out), "licence": self.licence}
         return {**filters, "card": self.card.as_dict()} if self.format == Format.HUGGING_FACE else filters

@@ -1,4 +1,4 @@
-"""How a data set is to be cited, and who allows what with its texts: what only its authors can say."""
+"""The citation and licences of a data set, which only its authors can provide."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,7 +10,7 @@ from annotate.results.latex import escape_latex
 
 
 class SplitName(StrEnum):
-    """The split that all rows of a data set are in: a benchmark is for testing."""
+    """The split of all rows of a data set: a benchmark is for testing."""
 
     TEST = "test"
     VALIDATION = "validation"
@@ -19,10 +19,10 @@ class SplitName(StrEnum):
 
 @dataclass(frozen=True)
 class Card:
-    """What the authors of a data set say of it.
+    """The authors' description of a data set.
 
-    authors: in the order of a citation. address: where it, or its paper, is found. text_licences: for each
-    source of texts (reviews, a system's outputs) under which licence they are.
+    authors: in the order of a citation. address: URL of the data set or its paper. text_licences: the licence
+    of each origin of content (reviews, a system's outputs).
     """
 
     authors: tuple[str, ...] = ()
@@ -31,12 +31,11 @@ class Card:
     split: SplitName = SplitName.TEST
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values for JSON."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Card":
-        """Return the card that `as_dict` gave; nothing gives an empty one."""
+        """Return the card from the output of `as_dict`; an empty input gives an empty card."""
         return cls(
             authors=tuple(plain.get("authors", ())),
             address=plain.get("address", ""),
@@ -46,7 +45,7 @@ class Card:
 
 
 class DatasheetSection(StrEnum):
-    """What a datasheet says (Gebru and others 2021), in its order."""
+    """The sections of a datasheet (Gebru and others 2021), in order."""
 
     MOTIVATION = "motivation"
     COMPOSITION = "composition"
@@ -59,10 +58,10 @@ class DatasheetSection(StrEnum):
 
 @dataclass(frozen=True)
 class Datasheet:
-    """What the authors of a data set write for its readers, kept with the project.
+    """The datasheet that the authors of a data set write for its readers, stored with the project.
 
-    languages: codes such as en or pt-BR; task_categories: as the Hugging Face Hub names them. sections: what
-    is written of each, without those that are empty.
+    languages: codes such as en or pt-BR; task_categories: in the Hugging Face Hub's names. sections: the
+    content of each section, without empty ones.
     """
 
     languages: tuple[str, ...] = ()
@@ -70,7 +69,7 @@ class Datasheet:
     sections: Mapping[DatasheetSection, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values for JSON, nothing for an empty one."""
+        """Return the same as plain values for JSON; an empty datasheet gives an empty dict."""
         sections = {each.value: self.sections[each] for each in DatasheetSection if each in self.sections}
         written = {
             "languages": list(self.languages),
@@ -81,7 +80,7 @@ class Datasheet:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Datasheet":
-        """Return the datasheet that `as_dict` gave; raises ValueError for what is none."""
+        """Return the datasheet from the output of `as_dict`. Raises ValueError for an invalid input."""
         languages, tasks, sections = (
             plain.get(name) or kind()
             for name, kind in (("languages", list), ("task_categories", list), ("sections", dict))
@@ -98,7 +97,7 @@ class Datasheet:
 
 
 def read_text_licences(lines: str) -> tuple[tuple[str, str], ...]:
-    """Return sources with their licences, a line for each; raises ValueError with a line that is none."""
+    """Return origins with their licences, one per line. Raises ValueError with an invalid line."""
     found = []
     for line in filter(None, map(str.strip, lines.splitlines())):
         what, colon, licence = line.rpartition(":")
@@ -109,9 +108,10 @@ def read_text_licences(lines: str) -> tuple[tuple[str, str], ...]:
 
 
 def bibtex(slug: str, name: str, card: Card, latest: datetime | None) -> str:
-    """Return the entry by which a data set is cited, empty where nobody said who its authors are.
+    """Return the BibTeX entry of a data set, empty without authors.
 
-    latest: the latest time in the data, whose year is the data set's; today's would change the bytes.
+    latest: the latest time in the data, which sets the year of the data set. Today's year would change the
+    bytes.
     """
     if not card.authors:
         return ""

@@ -1,5 +1,3 @@
-"""Facts on the ratings of a project, for datasheets and papers."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,8 +13,8 @@ from annotate.exports.tables.ratings import time_if_known
 class RoundFacts:
     """The ratings of a round. first, last: None if the times are unknown.
 
-    seconds: active time that was measured. without_value: answers “cannot rate” or “not applicable”.
-    unfinished: the number of open assignments.
+    seconds: measured active time. without_value: answers “cannot rate” or “not applicable”. unfinished: the
+    number of open assignments.
     """
 
     round: Round
@@ -30,7 +28,6 @@ class RoundFacts:
 
     @property
     def days(self) -> str:
-        """The first and the last day with values, in words."""
         if self.first is None or self.last is None:
             return "recorded elsewhere, on days that are not known"
         return write_days(self.first, self.last)
@@ -53,7 +50,6 @@ class Facts:
 
     @cached_property
     def disputed(self) -> int:
-        """The number of disputed units."""
         return sum(self.disputes.values())
 
 

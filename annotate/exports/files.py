@@ -25,7 +25,7 @@ CONTENT_TYPES = {
 def write_file(
     project: Project, choice: ExportChoice, target: Path, on_progress: OnProgress | None = None
 ) -> Manifest:
-    """Write a snapshot to one file: a workbook, or the zip of a folder that is made beside it."""
+    """Write a snapshot to one file: a workbook, or the zip of a folder that is created next to it."""
     with TemporaryDirectory(dir=target.parent, prefix=target.name) as name:
         folder = Path(name)
         manifest = write_folder(project, choice, folder, on_progress)
@@ -39,7 +39,6 @@ def write_file(
 def download_table(
     project: Project, table: ExportTable, name: str, format: str, *, defuses_formulas: bool = False
 ) -> StreamingHttpResponse:
-    """Stream a table as a file to be kept under this name."""
     stream = export_table(project, table, format, defuses_formulas=defuses_formulas)
     response = StreamingHttpResponse(stream, content_type=CONTENT_TYPES[f".{format}"])
     response["Content-Disposition"] = f'attachment; filename="{project.slug}-{name}.{format}"'

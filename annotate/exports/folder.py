@@ -1,4 +1,4 @@
-"""A whole project as a folder of files: one snapshot, whatever the format."""
+"""A whole project as a folder of files: one snapshot, in any format."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -27,9 +27,9 @@ EVERY = 1000  # rows
 def write_folder(
     project: Project, choice: ExportChoice, folder: Path, on_progress: OnProgress | None = None
 ) -> Manifest:
-    """Write everything chosen to an empty folder, as it was at one moment, with its manifest.
+    """Write all chosen parts to an empty folder, with the manifest, as one consistent snapshot.
 
-    on_progress: gets how many rows have passed, now and then; what it raises stops the writing.
+    on_progress: gets the number of written rows now and then; an exception in it stops the writing.
     """
     passed = Passed()
 
@@ -107,7 +107,7 @@ _WRITERS = {
 
 
 def write_data_set(project: Project, choice: ExportChoice, folder: Path, passed: Passed) -> None:
-    """Write what belongs beside the Parquet files; tables without rows have no configuration."""
+    """Write the additional files of a Parquet data set; tables without rows have no configuration."""
     tables = [table for table in choice.tables_of(project) if passed.rows[table.name]]
     described = _description(project, choice, passed)
     _write(folder / "README.md", data_card(project, choice, tables, passed))

@@ -1,4 +1,4 @@
-"""What goes out in an export."""
+"""Forms for the content of an export."""
 
 import re
 from typing import Any
@@ -26,7 +26,7 @@ PARTS = {
 
 
 class ExportForm(forms.Form):
-    """A format, what goes with it, and the licence that a data set names."""
+    """A format, the parts to include, and the licence that a data set states."""
 
     format = forms.ChoiceField(
         choices=[(each.value, LABELS[each]) for each in Format], widget=forms.RadioSelect
@@ -78,7 +78,7 @@ class ExportForm(forms.Form):
 
     @property
     def choice(self) -> ExportChoice:
-        """What was entered, where it is valid."""
+        """Return the validated choice."""
         given = self.cleaned_data
         left_out = frozenset(ExportPart) - {ExportPart(each) for each in given["parts"]}
         authors = (line.strip() for line in given["authors"].splitlines())
@@ -117,7 +117,7 @@ class ExportFileForm(forms.Form):
     )
 
     def clean_file(self) -> "UploadedFile[Any]":
-        """Refuse what is too large to be read while somebody waits."""
+        """Reject a file that is too large to be read in the request."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         if (file.size or 0) > LARGEST_EXPORT_FILE:
             says = gettext("This file is too large for the browser; import it with manage.py import_export.")
@@ -140,7 +140,7 @@ def _section_field(section: DatasheetSection) -> forms.CharField:
 
 
 class DatasheetForm(forms.Form):
-    """Languages, tasks, and what is written of each section of the datasheet."""
+    """Languages, tasks, and the content of each section of the datasheet."""
 
     languages = forms.CharField(
         required=False,
@@ -163,7 +163,7 @@ class DatasheetForm(forms.Form):
 
     @classmethod
     def values_of(cls, datasheet: Datasheet) -> dict[str, str]:
-        """Return what the form's fields hold for a datasheet."""
+        """Return the initial values of the form for a datasheet."""
         lists = {
             "languages": ", ".join(datasheet.languages),
             "task_categories": ", ".join(datasheet.task_categories),
@@ -182,14 +182,14 @@ class DatasheetForm(forms.Form):
 
     @property
     def datasheet(self) -> Datasheet:
-        """What was entered, where it is valid."""
+        """Return the validated datasheet."""
         given = self.cleaned_data
         sections = {each: given[each.value] for each in DatasheetSection if given[each.value]}
         return Datasheet(given["languages"], given["task_categories"], sections)
 
 
 class PushForm(forms.Form):
-    """Where a data set goes on the Hub."""
+    """The repository of a data set on the Hub."""
 
     repository = forms.CharField(
         max_length=200,
@@ -204,7 +204,7 @@ class PushForm(forms.Form):
 
 
 def _read_list(entered: str, pattern: re.Pattern[str], says: str) -> tuple[str, ...]:
-    """Return the words of a list with commas, each once; raises ValidationError for one that is none."""
+    """Return the words of a list with commas, each once. Raises ValidationError for an invalid word."""
     words = tuple(dict.fromkeys(filter(None, map(str.strip, entered.split(",")))))
     for word in words:
         if not pattern.fullmatch(word):

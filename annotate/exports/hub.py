@@ -1,7 +1,7 @@
-"""A data set's folder as a repository of the Hugging Face Hub, or of what HF_ENDPOINT names.
+"""A data set's folder as a repository of the Hugging Face Hub, or of the server in HF_ENDPOINT.
 
-The token is that of HF_TOKEN, read when it is needed, for the projects that the operator lists.
-huggingface_hub is loaded with the first push: other processes shall not pay for it.
+The token is in HF_TOKEN, read at use, for the projects that the operator lists. huggingface_hub is loaded
+with the first push, so that other processes do not pay for it.
 """
 
 import os
@@ -29,14 +29,12 @@ SENTENCES = {
 
 
 class HubError(DomainError):
-    """The Hub did not take a data set."""
-
     code = "hub_failed"
     status = 502
 
 
 def hub_is_configured(project: str) -> bool:
-    """Return whether this process has a token of the Hub, and a project (its slug) may use it."""
+    """Return True if this process has a token of the Hub, and a project (its slug) may use it."""
     try:
         return bool(_token(project))
     except HubError:
@@ -44,7 +42,7 @@ def hub_is_configured(project: str) -> bool:
 
 
 def refuse_repository(name: str) -> None:
-    """Raise InvalidValueError for what is no name of a repository."""
+    """Raise InvalidValueError for an invalid repository name."""
     if not NAME.fullmatch(name) or "--" in name or ".." in name:
         sentence = gettext(
             "A repository is called like name/data-set, with letters, digits, -, _ and single dots."
@@ -60,11 +58,11 @@ def push_folder(
     private: bool,
     on_progress: OnProgress | None = None,
 ) -> str:
-    """Make the repository what the folder is, in one commit, and return the commit's address.
+    """Make the repository equal to the folder, in one commit, and return the commit's URL.
 
-    project: the slug of the one whose data set it is. private: of a repository that is made for it; one that
-    is there stays as it is. Shards of an earlier push that this one lacks are deleted. The same bytes make no
-    new commit. on_progress: gets how many of all bytes are there after each file; what it raises stops it.
+    project: the slug of the project with the data set. private: for a new repository; an existing one is
+    unchanged. Shards of an earlier push that the folder lacks are deleted. The same bytes make no new commit.
+    on_progress: gets the number of transferred bytes after each file; an exception in it stops the push.
     Raises InvalidValueError, HubError.
     """
     refuse_repository(repository)
@@ -118,7 +116,8 @@ def _told_in_sentences(repository: str) -> Iterator[None]:
 def _sentence(error: BaseException, repository: str) -> str:
     from httpx2 import TransportError
 
-    if isinstance(error, RuntimeError) and error.__cause__:  # of a file that was being sent
+    # The cause of an error during the transfer of a file.
+    if isinstance(error, RuntimeError) and error.__cause__:
         error = error.__cause__
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status in SENTENCES:

@@ -1,4 +1,4 @@
-"""What an export says of itself: from which state, by which Concord, what is in it, and its content hash."""
+"""The manifest of an export: the state of the data, Concord's version, the content, and the content hash."""
 
 import hashlib
 import json
@@ -20,18 +20,16 @@ MANIFEST = "manifest.json"
 
 @dataclass
 class Passed:
-    """What has passed through on its way into a file: rows by table, and the latest time in any of them."""
+    """Counts of written rows by table, and the latest time in any of them."""
 
     rows: dict[str, int] = field(default_factory=dict)
     latest: datetime | None = None
 
     @property
     def total(self) -> int:
-        """The rows of all tables."""
         return sum(self.rows.values())
 
     def count(self, table: ExportTable, rows: Iterable[Row]) -> Iterator[Row]:
-        """Yield the rows, counted."""
         times = table.names_of(ValueKind.TIME)
         number, latest = 0, self.latest
         self.rows[table.name] = 0
@@ -47,7 +45,10 @@ class Passed:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an export is. `content_hash` is a SHA-256 over the names and SHA-256 of all its other files."""
+    """The description of an export.
+
+    `content_hash` is a SHA-256 over the names and SHA-256 of all its other files.
+    """
 
     project: str
     filters: dict[str, Any]
@@ -57,7 +58,7 @@ class Manifest:
     content_hash: str
 
     def to_json(self) -> str:
-        """Return the file's text: the same for the same state, since it holds no time of its making."""
+        """Return the file's content. It depends only on the data, because it contains no creation time."""
         content = {
             "manifest": FORMAT,
             "concord_version": VERSION,
@@ -72,7 +73,6 @@ class Manifest:
 
 
 def write_manifest(project: Project, choice: ExportChoice, passed: Passed, folder: Path) -> Manifest:
-    """Write the manifest of everything that is in the folder, and return it."""
     files = {str(path.relative_to(folder)): sha256_of(path) for path in files_in(folder)}
     manifest = Manifest(project.slug, choice.filters(), passed.latest, passed.rows, files, hash_of(files))
     (folder / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
@@ -80,12 +80,11 @@ def write_manifest(project: Project, choice: ExportChoice, passed: Passed, folde
 
 
 def hash_of(files: Mapping[str, str]) -> str:
-    """Return the content hash of files: a SHA-256 over their names and SHA-256, in their order."""
+    """Return the content hash of files: a SHA-256 over their names and SHA-256, in order."""
     listed = "".join(f"{digest}  {name}\n" for name, digest in files.items())
     return hashlib.sha256(listed.encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

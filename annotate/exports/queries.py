@@ -1,5 +1,3 @@
-"""Exports of a project: where they are and what can be done with them."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -20,8 +18,6 @@ FOLDER = "exports"  # of the files, and of the notes of workers
 
 @dataclass(frozen=True)
 class ExportState:
-    """Where an export is, as pages show it."""
-
     export: Export
     rows: int
     waits_for_worker: bool
@@ -29,44 +25,38 @@ class ExportState:
 
     @property
     def label(self) -> str:
-        """What its format is called."""
         return str(LABELS[Format(self.export.format)])
 
     @property
     def tables(self) -> list[tuple[str, int]]:
-        """Each table with its rows."""
         return list(self.export.tables.items())
 
     @property
     def file_name(self) -> str:
-        """The name under which the file is downloaded."""
         export = self.export
         made = f"{export.created_at:%Y-%m-%d-%H%M}"
         return f"{export.project.slug}-{made}-{export.format}{SUFFIXES[Format(export.format)]}"
 
 
 def notes_of(export: Export) -> JobNotes:
-    """Return what the worker tells pages while its snapshot lasts, in which it can write nothing."""
+    """Return the worker's notes to pages during its snapshot, which is read-only."""
     return JobNotes(FOLDER, export.pk)
 
 
 def exports_of(project: Project) -> QuerySet[Export]:
-    """Return a project's exports, the newest first."""
     return Export.objects.filter(project=project).select_related("project", "created_by")
 
 
 def pushes_of(export: Export) -> QuerySet[Push]:
-    """Return where an export was pushed to, or is to be, the newest first."""
+    """Return the pushes of an export, done or pending, the newest first."""
     return Push.objects.filter(export=export).select_related("created_by")
 
 
 def states_of(exports: Iterable[Export]) -> list[ExportState]:
-    """Return where exports are."""
     return [state_of(each) for each in exports]
 
 
 def state_of(export: Export) -> ExportState:
-    """Return where an export is."""
     waiting = export.status == Export.Status.WAITING
     return ExportState(
         export=export,
@@ -77,13 +67,12 @@ def state_of(export: Export) -> ExportState:
 
 
 def may_restart(export: Export) -> bool:
-    """Return whether a worker may be sent to it: none is at it, or the one that was has gone silent."""
+    """Return True if a worker may take it: it has none, or its worker has gone silent."""
     return export.status in (Export.Status.WAITING, Export.Status.STOPPED) or (
         export.status == Export.Status.WRITING and is_silent(export)
     )
 
 
 def choice_of(export: Export) -> ExportChoice:
-    """Return what was asked for."""
     parts = frozenset(ExportPart(each) for each in export.left_out)
     return ExportChoice(Format(export.format), parts, export.licence, Card.from_dict(export.card))

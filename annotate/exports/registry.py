@@ -49,10 +49,10 @@ class ExportPart(StrEnum):
 class ExportColumn:
     """A column of a table.
 
-    name: a name with `{dimension}` stands for a column of each dimension of a project.
-    source: the path from the table's model to the value; empty if `rows` computes it. An import of an export
-    copies columns that are the model's own fields; code in `restoring` brings the others back. part: the part
-    without which the column is missing. lost: why an import cannot bring it back.
+    name: a name with `{dimension}` represents a column of each dimension of a project. source: the path from
+    the table's model to the value; empty if `rows` computes it. An import of an export copies columns that
+    are the model's own fields; code in `restoring` restores the others. part: the part without which the
+    column is missing. lost: the reason why an import cannot restore it.
     """
 
     name: str
@@ -63,12 +63,10 @@ class ExportColumn:
     lost: str = ""
 
     def of_dimension(self, key: str) -> "ExportColumn":
-        """Return the column of one dimension."""
         return replace(self, name=self.name.format(dimension=key), meaning=self.meaning.format(dimension=key))
 
 
 def read_columns(path: Path) -> dict[str, tuple[ExportColumn, ...]]:
-    """Return the columns that a file declares, by table."""
     columns: dict[str, tuple[ExportColumn, ...]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -93,7 +91,8 @@ class ExportTable:
 
     rows_without: yields the rows of exports without a part that a column quotes. part: the part to which the
     whole table belongs. lists: the fields of columns that are lists of objects; Parquet stores them as such.
-    is_computed: whether the rows follow from other tables. lost: why an import cannot bring the rows back.
+    is_computed: True if the rows follow from other tables. lost: the reason why an import cannot restore the
+    rows.
     """
 
     name: str
@@ -116,7 +115,6 @@ class ExportTable:
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the columns."""
         return [column.name for column in self.columns]
 
     @cached_property
@@ -136,7 +134,6 @@ class ExportTable:
         return {source: row[name] for name, source in self.sources.items() if "__" not in source}
 
     def names_of(self, *kinds: ValueKind) -> list[str]:
-        """Return the names of the columns of some types."""
         return [column.name for column in self.columns if column.kind in kinds]
 
 

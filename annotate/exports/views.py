@@ -1,4 +1,4 @@
-"""Export: snapshots that a worker writes, and single tables at once."""
+"""Exports: snapshots that a worker writes, and immediate downloads of single tables."""
 
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -37,7 +37,6 @@ from annotate.exports.restoring.archive import ExportArchive, refuse_unfit_uploa
 @login_required
 @require_http_methods(["GET", "POST"])
 def exports(request: Request, slug: str) -> HttpResponse:
-    """List a project's exports and its tables; a POST asks for a snapshot."""
     project = access.project_for_reader(request.user, slug)
     form = (
         ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=_chosen_before(request))
@@ -68,7 +67,7 @@ def _chosen_before(request: Request) -> dict[str, Any]:
 @login_required
 @require_http_methods(["GET", "POST"])
 def project_from_export(request: HttpRequest) -> HttpResponse:
-    """Make the project of an export, with who sends it as its admin."""
+    """Restore the project of an export, with the user as its admin."""
     access.refuse_all_but_project_makers(request.user)
     form = ExportFileForm(request.POST or None, request.FILES or None)
     try:
@@ -97,7 +96,7 @@ def _restore_upload(upload: "UploadedFile[Any]", by: User) -> tuple[Project, str
 @login_required
 @require_http_methods(["GET", "POST"])
 def datasheet(request: Request, slug: str) -> HttpResponse:
-    """Show what the authors say of the data set, and keep it as an admin, for exports to come."""
+    """Show the authors' description of the data set. Admins can edit it for future exports."""
     project = access.project_for_admin(request.user, slug)
     written = DatasheetForm.values_of(Datasheet.from_dict(project.datasheet))
     form = DatasheetForm(request.POST) if request.method == "POST" else DatasheetForm(initial=written)
@@ -112,7 +111,7 @@ def datasheet(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def export(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show where an export is, and when it is ready its file and what is in it."""
+    """Show the state of an export, and its file and content when it is ready."""
     project = access.project_for_reader(request.user, slug)
     found = access.export_in(project, pk)
     template = "exports/export.html#state" if request.htmx else "exports/export.html"
@@ -122,7 +121,6 @@ def export(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def export_push(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Send a worker with a data set to the Hub, as an admin."""
     project = access.project_for_admin(request.user, slug)
     found = access.export_in(project, pk)
     form = PushForm(request.POST)
@@ -154,7 +152,6 @@ def _context(request: Request, export: Export) -> dict[str, Any]:
 @login_required
 @require_GET
 def export_file(request: HttpRequest, slug: str, pk: int) -> FileResponse:
-    """Send the file of an export that is ready."""
     found = access.export_in(access.project_for_reader(request.user, slug), pk)
     if found.status != Export.Status.READY:
         raise Http404(gettext("This export is not ready."))
@@ -164,7 +161,6 @@ def export_file(request: HttpRequest, slug: str, pk: int) -> FileResponse:
 @login_required
 @require_POST
 def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Send a worker to an export that none is at."""
     found = access.export_in(access.project_for_reader(request.user, slug), pk)
     try:
         restart_export(export=found)
@@ -176,7 +172,6 @@ def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def export_delete(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Delete an export with its file."""
     delete_export(export=access.export_in(access.project_for_reader(request.user, slug), pk))
     messages.success(request, gettext("The export and its file were deleted."))
     return redirect(reverse("exports", args=[slug]))
@@ -185,7 +180,7 @@ def export_delete(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def export_one(request: HttpRequest, slug: str, table: str, format: str) -> StreamingHttpResponse:
-    """Stream one table as it is now."""
+    """Stream one table in its current state."""
     project = access.project_for_reader(request.user, slug)
     if table not in TABLES or format not in FORMATS:
         raise Http404(gettext("There is no such table or format."))

@@ -1,12 +1,14 @@
-"""What is asked and written thousands of times while people rate, done cheaply. It knows no table of Concord.
+"""Fast queries and writes for operations that run thousands of times during rating.
 
-Django compiles every query anew, makes each row's object by calling its model, and starts a round trip for
-each statement. That is most of the work of a save, so here queries are compiled once (`queries`, `writes`),
-several go to PostgreSQL in one round trip (`statements`, `pipeline`), and who sends a request is read
-together with what the request is about (`sessions`, `prefetch`). The figures are in docs/performance.md.
+Independent of Concord's tables.
 
-CONCORD_FAST_PATH=libpq, cursor or off: `cursor` keeps what is compiled but sends it by Django's cursor, as
-SQLite always does; `off` is the plain ORM throughout, to compare with, and to turn to when in doubt.
+Django compiles every query again, creates each row's object by calling its model, and makes a round trip for
+each statement. That is most of the work of a save. So here queries are compiled once (`queries`, `writes`),
+and several go to PostgreSQL in one round trip (`statements`, `pipeline`). The sender of a request is read
+together with its subject (`sessions`, `prefetch`). Measurements are in docs/performance.md.
+
+CONCORD_FAST_PATH=libpq, cursor or off: `cursor` keeps compiled statements but sends them by Django's cursor,
+as SQLite always does; `off` is the plain ORM everywhere, for comparison and for debugging.
 """
 
 from django.conf import settings
@@ -15,5 +17,4 @@ LIBPQ, CURSOR, OFF = "libpq", "cursor", "off"
 
 
 def is_off() -> bool:
-    """Whether everything goes by the plain ORM."""
     return str(settings.FAST_PATH) == OFF

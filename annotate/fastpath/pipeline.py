@@ -1,7 +1,7 @@
 """Statements sent to PostgreSQL together, and prepared, by libpq itself.
 
 psycopg can do both, but its cursors and its pipeline took ten times the processor time for three statements
-(236 against 23 microseconds). psycopg still opens the connection, converts values and makes the exceptions.
+(236 against 23 microseconds). psycopg still opens the connection, converts values and creates the exceptions.
 """
 
 import re
@@ -20,7 +20,7 @@ MARK = re.compile("%[s%]")
 
 
 class Statement:
-    """A statement with the values for its places; once it was executed, with the rows that it found."""
+    """A statement with the values of its placeholders and, after execution, its rows."""
 
     __slots__ = ("parameters", "rows", "sql")
     rows: Sequence[tuple[Any, ...]]
@@ -31,8 +31,6 @@ class Statement:
 
 
 class Wire:
-    """A connection, with what is prepared on it."""
-
     def __init__(self, connection: Connection[Any]) -> None:
         self.connection = connection
         self._libpq = connection.pgconn
@@ -44,17 +42,18 @@ class Wire:
         self._can_go_on.register(self._libpq.socket, POLLIN | POLLOUT)
 
     def run(self, statements: Sequence[Statement], *, commit: bool = False) -> None:
-        """Execute statements in one round trip and fill their rows; raise what the first that fails raises.
+        """Execute statements in one round trip and fill their rows. Raises the error of the first that fails.
 
-        A transaction that the connection is to be in begins before them, and ends after them with `commit`.
+        If the connection should be in a transaction, it starts before them, and ends after them with
+        `commit`.
         """
-        # psycopg begins a transaction before its first statement, so what goes past psycopg must do so too:
-        # Django takes the connection to be in one as soon as `atomic` was entered.
+        # psycopg starts a transaction before its first statement, so statements that bypass psycopg must do
+        # so too: Django assumes that the connection is in one as soon as `atomic` was entered.
         begins = self._libpq.transaction_status == TransactionStatus.IDLE and not self.connection.autocommit
         frame = [Statement("BEGIN")] if begins else [], [Statement("COMMIT")] if commit else []
         ready = [(each, self._as_text(each.parameters)) for each in (*frame[0], *statements, *frame[1])]
-        # Names that the server learns in this very round trip. They are kept only if all of it succeeds: the
-        # server skips what follows a failure, so a later PREPARE may never have happened.
+        # Names that the server learns in this round trip. They are valid only if the whole round trip
+        # succeeds: the server skips statements after a failure, so a later PREPARE may never have happened.
         new: dict[str, bytes] = {}
         # One result comes for each message, in order; None is the result of a PREPARE.
         awaited: list[Statement | None] = []
@@ -80,12 +79,12 @@ class Wire:
         self._names |= new
 
     def _as_text(self, values: Sequence[object]) -> Sequence[Any]:
-        """Return values as text without types, which the server takes as what they are compared with."""
+        """Return values as untyped strings. The server infers their types from the comparison."""
         return self._types.dump_sequence(values, [PyFormat.TEXT] * len(values)) if values else ()
 
     def _results(self) -> list[PGresult]:
-        # The connection does not block. While sending, what the server answers is read as well: were both
-        # sides only to write, both buffers would fill and neither would go on.
+        # The connection does not block. While sending, responses of the server are read as well: if both
+        # sides only wrote, both buffers would fill and neither side would continue.
         while self._libpq.flush():
             self._can_go_on.poll()
             self._libpq.consume_input()
@@ -114,6 +113,6 @@ class Wire:
 
 
 def _number_placeholders(sql: str) -> str:
-    """Return a statement with numbers in its places, as the server has them."""
+    """Return a statement with numbered placeholders, as the server requires."""
     numbers = count(1)
     return MARK.sub(lambda mark: f"${next(numbers)}" if mark[0] == "%s" else "%", sql)

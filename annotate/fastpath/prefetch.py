@@ -1,4 +1,4 @@
-"""Who sends a request, and what it is about: read in one round trip to the database instead of three."""
+"""The sender of a request and its subject, read in one round trip to the database instead of three."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,12 +15,13 @@ Question = tuple[Prepared[Any], tuple[Value, ...]]
 
 
 def prefetch_request(questions: Callable[..., tuple[Question, ...]]) -> Callable[[View], View]:
-    """Ask these questions together with the session, where this process has seen whose session it is.
+    """Send these questions together with the session query, if this process has seen the owner of the
+    session.
 
-    questions: given the likely holder's key and the view's arguments, what the view is going to ask.
+    questions: gets the likely owner's key and the view's arguments; returns the view's likely queries.
 
-    Whether the session lasts, whose it is, and what that person may do is decided as everywhere, by the rows
-    that are found; where it is someone else's by now, they are asked for again, for that person.
+    The usual code decides on the session's validity, its owner and the owner's rights, from the rows found.
+    If the session now belongs to another person, the queries run again for that person.
     """
 
     def decorate(view: View) -> View:
@@ -28,12 +29,12 @@ def prefetch_request(questions: Callable[..., tuple[Question, ...]]) -> Callable
         def inner(request: HttpRequest, **arguments: Any) -> HttpResponse:
             key = request.session.session_key or ""
             holder = None if is_off() else likely_holder(key)
-            # The first request of a session in this process asks one by one, and so learns whose session it
-            # is.
+            # The first request of a session in this process sends the queries individually, and so learns the
+            # owner.
             if holder is None:
                 return view(request, **arguments)
-            # Rows are found again only by the same question with the same values, each once. So a wrong
-            # guess costs rows that nobody asks for, and what is read again after a write is read anew.
+            # Only the same question with the same values finds the rows, each once. So a wrong guess costs
+            # unused rows, and reading after a write reads again.
             with prefetch_queries((SESSION, (key,)), *questions(holder, **arguments)):
                 return view(request, **arguments)
 

@@ -1,7 +1,8 @@
-"""Queries that are asked thousands of times: compiled once in each thread, then only executed.
+"""Queries that run thousands of times: compiled once in each thread, then only executed.
 
-Django compiles a query whenever it is asked. How the database keeps them: see `annotate.fastpath.statements`.
-With CONCORD_FAST_PATH=off each is a queryset that is made and evaluated when it is asked.
+Django compiles a query at each execution. For prepared statements in the database, see
+`annotate.fastpath.statements`. With CONCORD_FAST_PATH=off each is a queryset that is built and evaluated at
+each call.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,8 +31,8 @@ _here = local()
 class Prepared(Generic[M]):
     """A query of whole rows or of values, written as a function from its values to a queryset.
 
-    What is given beside it are stand-ins, one for each value: of its type, and unlike anything else in the
-    query. Where they come to stand in the compiled statement, the values are put.
+    The arguments after it are stand-ins, one for each value: of its type, and unlike anything else in the
+    query. The values replace them in the compiled statement.
     """
 
     def __init__(self, make: Callable[..., QuerySet[Any, M]], *stand_ins: Value) -> None:
@@ -66,7 +67,10 @@ class Prepared(Generic[M]):
 
 @contextmanager
 def prefetch_queries(*questions: tuple[Prepared[Any], tuple[Value, ...]]) -> Iterator[None]:
-    """Ask in one round trip what is likely to be asked inside, where the first to ask it has it already."""
+    """Send likely queries of the block in one round trip.
+
+    The first use of each inside has its rows already.
+    """
     with at_once():
         _here.ahead = {question: question[0].ask(*question[1]) for question in questions}
     try:
@@ -76,18 +80,17 @@ def prefetch_queries(*questions: tuple[Prepared[Any], tuple[Value, ...]]) -> Ite
 
 
 def _as_parameter(value: Value) -> Any:
-    """Return a value as a statement has it: SQLite's have moments as words."""
+    """Return a value as a parameter; SQLite takes times as strings."""
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
 
 class Asked(Generic[M]):
-    """Rows that were asked for; inside `at_once` they can be read only after it."""
+    """Requested rows; inside `at_once` they are available only after it."""
 
     def __init__(self, rows: Callable[[], list[M]]) -> None:
         self.all = rows
 
     def first(self) -> M | None:
-        """Return the first of the rows, None without any."""
         return next(iter(self.all()), None)
 
 
@@ -97,8 +100,8 @@ class _Compiled:
     def __init__(self, queryset: QuerySet[Any], stand_ins: Sequence[Value]) -> None:
         self._compiler = queryset.query.get_compiler(connection=connection)
         self._sql, parameters = self._compiler.as_sql()
-        # A stand-in is found by its value, which is why it must be unlike anything else in the query. Django
-        # may repeat one, or put a value of its own between two: each place is looked at by itself.
+        # The value identifies a stand-in, so it must be unlike anything else in the query. Django may repeat
+        # one, or insert its own value between two: each position is checked separately.
         places = {_as_parameter(each): place for place, each in enumerate(stand_ins)}
         self._parameters = [(places.get(each), each) for each in parameters]
         select, info = self._compiler.select, self._compiler.klass_info
@@ -110,12 +113,11 @@ class _Compiled:
             self._make_row = _Objects(info, [column.target.attname for column, *_ in select]).of
 
     def execute(self, values: Sequence[Value]) -> Statement:
-        """Execute the statement with these values in the place of the stand-ins."""
+        """Execute the statement with these values instead of the stand-ins."""
         sent = [each if place is None else _as_parameter(values[place]) for place, each in self._parameters]
         return execute(self._sql, sent)
 
     def objects(self, statement: Statement) -> list[Any]:
-        """Return the objects, or dictionaries of values, that an executed statement found."""
         found: Iterable[Any] = statement.rows
         if self._converters:
             found = self._compiler.apply_converters(found, self._converters)
@@ -123,10 +125,10 @@ class _Compiled:
 
 
 class _Objects:
-    """Makes objects of rows, with those that they refer to, as Django's ModelIterable does.
+    """Creates objects of rows, with the objects that they refer to, as Django's ModelIterable does.
 
-    But without calling the model, whose signals nobody waits for: that took longer than the statement. A
-    deferred column is simply not in the object's dictionary, as Django has it, and is read when it is used.
+    It does not call the model, because no code uses its signals: that took longer than the statement. A
+    deferred column is missing in the object's dictionary, as in Django, and is read on access.
     """
 
     def __init__(self, info: Any, names: Sequence[str]) -> None:
@@ -141,7 +143,7 @@ class _Objects:
         ]
 
     def of(self, row: Any) -> Any:
-        """Return the object of a row, None where there is none to refer to."""
+        """Return the object of a row, None if there is none to refer to."""
         if row[self._key] is None:
             return None
         made = self._model.__new__(self._model)

@@ -17,15 +17,13 @@ _holders: dict[str, int] = {}  # whose sessions were, when this process last rea
 
 
 def likely_holder(key: str) -> int | None:
-    """Return whose session it was when this process last read it: to ask about, never to believe."""
+    """Return the session's owner at this process's last read: for prefetching, not for authentication."""
     return _holders.get(key)
 
 
 class SessionStore(db.SessionStore):
-    """Django's own sessions, and its table."""
-
     def load(self) -> dict[str, Any]:
-        """Read the session, and remember whose it is."""
+        """Read the session, and remember its owner."""
         found: dict[str, Any] = super().load()
         if self.session_key and SESSION_KEY in found:
             if len(_holders) >= MOST_HOLDERS:

@@ -1,11 +1,11 @@
-"""Statements that are executed thousands of times: PostgreSQL plans them once, and takes several at a time.
+"""Statements that run thousands of times: PostgreSQL plans them once, and takes several at a time.
 
-Django writes the values into a statement, so that PostgreSQL reads and plans it anew each time: on the way of
-a save this took more time than everything else. Here the values go apart from the statement, which each
-connection keeps prepared. Where queries are logged or counted, and on SQLite, statements go Django's way.
+Django writes the values into a statement, so PostgreSQL parses and plans it again each time. In a save this
+took more time than everything else. Here the values are separate from the statement, which each connection
+keeps prepared. If queries are logged or counted, and on SQLite, statements take Django's path.
 
-State is kept for each thread, as Django keeps its connections: `together` are the statements that wait for
-the end of `at_once`, `wire` is what is prepared on the thread's connection.
+State is per thread, like Django's connections: `together` has the statements pending until the end of
+`at_once`, `wire` the statements prepared on the thread's connection.
 """
 
 import time
@@ -93,11 +93,10 @@ class Writes:
         self._groups: dict[tuple[type[Model], tuple[str, ...]], list[Model]] = {}
 
     def add(self, row: Model, fields: tuple[str, ...]) -> None:
-        """Take in a row to be inserted, or of which these fields are to be stored."""
         self._groups.setdefault((type(row), fields), []).append(row)
 
     def flush(self) -> None:
-        """Write them, one statement for each kind; rows that others refer to come before those."""
+        """Write them, one statement for each kind; referenced rows come before referring ones."""
         inserted = {model for model, fields in self._groups if not fields}
 
         def refers_to_new(group: tuple[type[Model], tuple[str, ...]]) -> bool:
@@ -124,11 +123,11 @@ def _goes_prepared(connection: Any) -> bool:
 
 
 def _is_outermost(connection: Any) -> bool:
-    """Return whether the transaction is that of the innermost `atomic`.
+    """Return True if the transaction belongs to the innermost `atomic`.
 
     Its COMMIT can then go with the last statements. Django's own commit at the end of the block finds no
     transaction and sends nothing; callbacks for after the commit run there as always. In an outer block, as
-    in each test, the transaction must go on. In a block that needs a rollback, it must not be committed.
+    in each test, the transaction must continue. In a block that needs a rollback, it must not be committed.
     """
     return len(connection.atomic_blocks) == 1 and not connection.needs_rollback
 
@@ -144,10 +143,10 @@ def _send(connection: Any, statements: list[Statement], *, commit: bool = False)
 
 
 def _connect(connection: Any) -> None:
-    """Have a connection that lives.
+    """Ensure that the connection is alive.
 
-    Django asks that by a statement before the first one of every request, which cost as much as a real one. A
-    connection that dies within CHECKED_FOR fails one request; the rating page sends its answers again.
+    Django checks that by a statement before the first one of every request, which cost as much as a real one.
+    A connection that dies within CHECKED_FOR fails one request; the rating page sends its answers again.
     """
     if connection.connection is None:
         connection.ensure_connection()

@@ -1,4 +1,4 @@
-"""Writes that are done thousands of times: their statements are made once, see `fastpath.statements`.
+"""Writes that run thousands of times: their statements are built once, see `fastpath.statements`.
 
 With CONCORD_FAST_PATH=off they go by the ORM, in bulk inside `at_once`.
 """
@@ -13,15 +13,16 @@ from django.db.models import JSONField, Model
 from annotate.fastpath import is_off
 from annotate.fastpath.statements import execute, write
 
-PLAIN = frozenset({int, float, bool, str, type(None)})  # taken by drivers as they are, but for JSON columns
+# Drivers accept them unchanged, except for JSON columns.
+PLAIN = frozenset({int, float, bool, str, type(None)})
 
 
 class PreparedInsert:
     """Inserts a row with all of a table's columns but its key, from the values of an object.
 
-    A column can instead be given by a subquery, whose parameters then come last: a row that is inserted in
-    the same round trip has no key yet that another one could refer to by value. The ORM takes the object
-    instead, so that field of the row must be set to it too.
+    A subquery can replace a column; its parameters then come last. A row inserted in the same round trip has
+    no key yet, so another row cannot refer to it by value. The ORM takes the object instead, so that field of
+    the row must be set to it too.
     """
 
     def __init__(self, model: type[Model], **subqueries: str) -> None:
@@ -33,7 +34,7 @@ class PreparedInsert:
         }
 
     def run(self, row: Model, *parameters: object) -> None:
-        """Insert the row; by libpq and by cursor it does not learn its key."""
+        """Insert the row. By libpq and by cursor its key is unknown afterwards."""
         if is_off():
             write(row)
             return
@@ -48,15 +49,12 @@ class PreparedInsert:
 
 
 class PreparedUpdate:
-    """Stores some fields of an object in its row."""
-
     def __init__(self, model: type[Model], *names: str) -> None:
         self._table = model._meta.db_table
         self._names = names
         self._fields: list[Any] = [model._meta.get_field(name) for name in names]
 
     def run(self, row: Model) -> None:
-        """Store them."""
         if is_off():
             write(row, self._names)
             return
@@ -74,7 +72,7 @@ def _list(parts: Iterable[str]) -> str:
 
 
 def _values(fields: list[Any], row: Model) -> list[Any]:
-    """Return what the database driver takes for these fields."""
+    """Return the values of these fields in the database driver's form."""
     here = connections[DEFAULT_DB_ALIAS]
     given = [(field, getattr(row, field.attname)) for field in fields]
     return [

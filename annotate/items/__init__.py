@@ -1,1 +1,1 @@
-"""A project's items for its admins and researchers: found, listed, tagged, each with all that is known."""
+"""A project's items for its admins and researchers: searched, listed, tagged, each with all its data."""

@@ -1,5 +1,3 @@
-"""What admins do with many items at once."""
-
 from collections.abc import Iterable
 
 from django.db import transaction
@@ -21,7 +19,10 @@ ORIGIN = "items chosen by an admin"
 
 @transaction.atomic
 def tag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) -> int:
-    """Give items a tag; return how many lacked it. Raises InvalidValueError for a tag without a word."""
+    """Give items a tag; return the number of items that lacked it.
+
+    Raises InvalidValueError for an empty tag.
+    """
     name = " ".join(tag.split())
     if not name:
         raise InvalidValueError(gettext("Give the tag a name."), fields={"tag": gettext("Give it a name.")})
@@ -34,7 +35,7 @@ def tag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) ->
 
 @transaction.atomic
 def untag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) -> int:
-    """Take a tag from items; return how many had it."""
+    """Remove a tag from items; return the number of items that had it."""
     count, _ = ItemTag.objects.filter(item__in=items.order_by().values("pk"), name=tag).delete()
     _record(project, "items.untagged", tag, count, by)
     return count
@@ -42,10 +43,11 @@ def untag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) 
 
 @transaction.atomic
 def send_to_people(*, project: Project, items: QuerySet[Item], raters: int, by: User) -> int:
-    """Ask for so many raters of every dimension of items; return how many units lacked some.
+    """Require this number of raters for every dimension of items; return the number of units that lacked
+    some.
 
-    Asked twice it adds nothing. Locks the project, then the items' assignments. Raises NotReadyError unless
-    Round I is open, and for gold items.
+    Safe to run twice. Locks the project, then the items' assignments. Raises NotReadyError unless Round I is
+    open, and for gold items.
     """
     lock_project(project)
     round = round_one(project)

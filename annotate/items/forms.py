@@ -1,4 +1,4 @@
-"""Which items are looked for, and what is done with many of them."""
+"""Forms for finding items and for actions on many items."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ class ItemFilterForm(forms.Form):
 
     @property
     def chosen(self) -> ItemFilter:
-        """What is looked for."""
+        """Return the filter."""
         self.is_valid()
         given = {name: value for name, value in self.cleaned_data.items() if value not in ("", None, [])}
         return ItemFilter(**{**given, "marked": tuple(given.get("marked", ()))})

@@ -1,5 +1,3 @@
-"""A project's items: which are meant, a page of them, and everything about one."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +17,6 @@ from annotate.results.queries.disagreements import texts_of_sides
 
 
 class RatedState(models.TextChoices):
-    """How far Round I is with an item."""
-
     UNASKED = "unasked", _("not assigned")
     WAITING = "waiting", _("not started")
     BEGUN = "begun", _("started")
@@ -28,8 +24,6 @@ class RatedState(models.TextChoices):
 
 
 class ItemOrder(models.TextChoices):
-    """What comes first."""
-
     IMPORTED = "imported", _("as imported")
     NEWEST = "newest", _("newest first")
     DOCUMENT = "document", _("by document")
@@ -41,9 +35,9 @@ class ItemOrder(models.TextChoices):
 class ItemFilter:
     """A selection of items and its order; an empty field selects all.
 
-    words: in the text, or in key or title of its document. raters: the minimum number of complete ratings.
-    apart: the minimum range of Round I values of a disputed unit. An item has all of `marked`.
-    metadata: a name; metadata_value: its value, of the item or of its document.
+    words: in the output, or in key or title of its document. raters: the minimum number of complete ratings.
+    `apart`: the minimum range of Round I values of a disputed unit. An item has all of `marked`. metadata: a
+    name; metadata_value: its value, of the item or of its document.
     """
 
     words: str = ""
@@ -60,7 +54,7 @@ class ItemFilter:
 
 
 def items_of(project: Project, chosen: ItemFilter) -> QuerySet[Item]:
-    """Return the project's items that are meant, in no order. One query for its Round I."""
+    """Return the project's items that match the filter, unordered. One query for its Round I."""
     found = Item.objects.filter(document__project=project)
     round = round_one(project) if chosen.state or chosen.raters else None
     places: QuerySet[Any, Any] = Assignment.objects.filter(round=round).order_by().values("item")
@@ -72,7 +66,7 @@ def items_of(project: Project, chosen: ItemFilter) -> QuerySet[Item]:
     if chosen.system:
         found = found.filter(system__name=chosen.system)
     if chosen.state == RatedState.UNASKED:
-        # Not "in none of them": PostgreSQL goes through all places again for each item then.
+        # Not "in none of them": PostgreSQL then scans all assignments again for each item.
         found = found.filter(~Exists(Assignment.objects.filter(round=round, item=OuterRef("pk"))))
     elif chosen.state:
         found = found.filter(pk__in=places.annotate(**_PROGRESS).filter(_STATES[chosen.state]).values("item"))
@@ -147,7 +141,9 @@ def describe_contents(project: Project) -> str:
 
 @dataclass(frozen=True)
 class ListedItem:
-    """An item in the list: how many rated it of how many asked, its disputes, the widest one, its tags."""
+    """An item in the list: its numbers of complete and required ratings, its disputes, the widest one, its
+    tags.
+    """
 
     item: Item
     rated: int
@@ -158,7 +154,7 @@ class ListedItem:
 
 
 def listed_items(keys: Sequence[int]) -> list[ListedItem]:
-    """Return items (by key) as they are listed, in their order. Four queries."""
+    """Return items (by key) for the list, in order. Four queries."""
     rows = Item.objects.select_related("document", "system").defer("document__parts").in_bulk(keys)
     items = [rows[key] for key in keys if key in rows]
     done = Count("pk", filter=Q(completed_at__isnull=False))
@@ -209,8 +205,6 @@ class RaterAnswers:
 
 @dataclass(frozen=True)
 class ItemFacts:
-    """Everything that the project knows of an item."""
-
     item: Item
     dimensions: Sequence[FrozenDimension]
     raters: Sequence[RaterAnswers]
@@ -221,12 +215,10 @@ class ItemFacts:
 
     @property
     def title(self) -> str:
-        """The document's title."""
         return str(self.item.document)
 
     @property
     def metadata_of_document(self) -> list[tuple[str, str]]:
-        """The names and values of the document's metadata."""
         return [(name, metadata_text(value)) for name, value in self.item.document.metadata.items()]
 
     @property
@@ -236,7 +228,6 @@ class ItemFacts:
 
     @property
     def parts(self) -> list[dict[str, str]]:
-        """The parts of the document."""
         return list(self.item.document.parts)
 
 

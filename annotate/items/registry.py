@@ -1,4 +1,4 @@
-"""Marks by which items are found, and pages that take a filter: annotate's own, and those of other apps."""
+"""Marks that filter items, and pages that take a filter: annotate's own, and those from other apps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from annotate.core.models import Assignment, Dispute, GoldItem
 
 @dataclass(frozen=True)
 class ItemMark:
-    """Something that an item has or not: its name in addresses, what it is called, and the condition."""
+    """A property of items: its name in URLs, its label, and its condition."""
 
     name: str
     label: str | Promise
@@ -21,7 +21,7 @@ class ItemMark:
 
 @dataclass(frozen=True)
 class ItemLead:
-    """What an admin may do with the items that were found, on a page that takes their filter as `items`."""
+    """An action of an admin on the filtered items, on a page that takes their filter as `items`."""
 
     route: str
     label: str | Promise

@@ -1,5 +1,3 @@
-"""Pages about items: the list, one of them, and what is done with many."""
-
 from collections.abc import Callable
 
 from django.contrib import messages
@@ -28,7 +26,7 @@ PER_PAGE = 25
 @login_required
 @require_http_methods(["GET", "POST"])
 def items(request: Request, slug: str) -> HttpResponse:
-    """List a project's items, those that are looked for; a POST of an admin does something with many."""
+    """List a project's items that match the filter; a POST of an admin applies an action to many."""
     project = access.project_for_reader(request.user, slug)
     shown = shows_systems(project)
     form = ItemFilterForm(request.GET, project=project, shows_systems=shown)
@@ -90,7 +88,6 @@ def _send(project: Project, items: QuerySet[Item], raters: int, by: User) -> str
 @login_required
 @require_GET
 def item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show everything that is known of one item."""
     project = access.project_for_reader(request.user, slug)
     context = {
         "facts": item_facts(project, access.item_in(project, pk)),

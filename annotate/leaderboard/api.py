@@ -18,12 +18,12 @@ from annotate.leaderboard.queries import documents_with_outputs
 
 
 class OutputsField(serializers.DictField):
-    """Texts by document key. The first error ends the check: a body may have very many."""
+    """Outputs by document key. The first error ends the check, because a body may have very many."""
 
     child = serializers.CharField(trim_whitespace=False)
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        """Return the outputs as they are."""
+        """Return the outputs unchanged."""
         if not isinstance(data, dict):
             self.fail("not_a_dict", input_type=type(data).__name__)
         most = self.context["most"]
@@ -52,7 +52,7 @@ class SubmissionInput(serializers.Serializer[Any]):
 
 
 class SubmissionAnswer(serializers.Serializer[Any]):
-    """What was received."""
+    """The received submission."""
 
     system = serializers.CharField()
     outputs = serializers.IntegerField(help_text="How many.")
@@ -76,8 +76,7 @@ class BenchmarkSubmissions(ApiView):
     def post(self, request: Request, key: str) -> Response:
         """Submit outputs of a new system. An admin decides whether people rate them.
 
-        Needs no token. Each document has exactly one output. An IP address has 5 submissions an hour and 10
-        a day.
+        Needs no token. Each document has exactly one output. An IP has 5 submissions an hour and 10 a day.
         """
         page = public_leaderboard(key)
         if page is None or not page.settings.takes_submissions:

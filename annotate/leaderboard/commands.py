@@ -1,5 +1,3 @@
-"""Publishing a leaderboard, and what happens to submitted outputs."""
-
 import math
 from collections.abc import Mapping
 from contextlib import suppress
@@ -40,7 +38,7 @@ Status = Submission.Status
 
 
 class AlreadySubmittedError(DomainError):
-    """The same outputs were submitted before, by somebody else or for another system."""
+    """The same outputs were submitted before, by another person or for another system."""
 
     code = "already_submitted"
     status = 409
@@ -64,7 +62,7 @@ def publish(
     introduction: str,
     by: User | None,
 ) -> PublicLeaderboard:
-    """Change what a project's public page shows, and whether there is one. The key stays."""
+    """Change the content of a project's public page, and whether it exists. The key remains."""
     if takes_submissions and not is_public:
         raise InvalidValueError(
             gettext("Submissions need a public page."),
@@ -106,7 +104,7 @@ def replace_key(*, project: Project, by: User | None) -> PublicLeaderboard:
 
 
 class TooManySubmissionsError(DomainError):
-    """An IP address has sent as many as it may. wait: seconds until it may again."""
+    """An IP has reached its maximum of submissions. wait: seconds until the next one is possible."""
 
     code = "too_many_requests"
     status = 429
@@ -122,7 +120,7 @@ class TooManySubmissionsError(DomainError):
 
 
 def count_submission(address: str) -> None:
-    """Count a submission from an IP address. Raises TooManySubmissionsError above a limit."""
+    """Count a submission from an IP. Raises TooManySubmissionsError above a limit."""
     counters = [limit.of(address) for limit in PER_ADDRESS]
     if not count_attempt(counters):
         limit, wait = longest_wait(counters) or (PER_ADDRESS[0], timedelta(minutes=1))
@@ -138,12 +136,12 @@ def submit_outputs(
     outputs: Mapping[str, str],
     address: str = "",
 ) -> Submission:
-    """Keep outputs of a new system, by document key, until an admin decides.
+    """Store outputs of a new system, by document key, until an admin decides.
 
-    The same outputs for the same system and contact are kept once. address: the sender's IP address, for
-    which usable outputs count. Raises InvalidValueError unless each document has exactly one output,
-    AlreadySubmittedError for outputs of another submission, NotReadyError if the page takes none or many
-    wait, TooManySubmissionsError if the address has sent many.
+    The same outputs for the same system and contact are stored once. `address`: the sender's IP, for which
+    usable outputs count. Raises InvalidValueError unless each document has exactly one output,
+    AlreadySubmittedError for outputs of another submission, NotReadyError if the page accepts none or many
+    are pending, TooManySubmissionsError if the IP has sent many.
     """
     if not (shown.is_public and shown.takes_submissions):
         raise NotReadyError(gettext("This benchmark takes no submissions."))
@@ -193,7 +191,7 @@ def _is_taken(project: Project, system: str) -> bool:
 
 
 def _refuse_text(what: str, text: str) -> None:
-    """Raise InvalidValueError for a text with characters that no database or page can show."""
+    """Raise InvalidValueError for a string with characters that no database or page can show."""
     if any(each < " " and each not in "\n\r\t" for each in text) or any(
         "\ud800" <= each <= "\udfff" for each in text
     ):
@@ -201,7 +199,7 @@ def _refuse_text(what: str, text: str) -> None:
 
 
 def _refuse_outputs(project: Project, outputs: Mapping[str, str]) -> None:
-    """Raise InvalidValueError unless there is exactly one usable text for each document. One query."""
+    """Raise InvalidValueError unless there is exactly one usable output for each document. One query."""
     expected = set(documents_with_outputs(project).values_list("key", flat=True))
     unknown, missing = sorted(set(outputs) - expected), sorted(expected - set(outputs))
     if unknown:
@@ -234,7 +232,7 @@ def _refuse_outputs(project: Project, outputs: Mapping[str, str]) -> None:
 
 
 def _list(names: list[str]) -> str:
-    # A lone surrogate, which JSON may have, cannot be sent back.
+    # A lone surrogate, which JSON may contain, cannot be part of a response.
     listed = ", ".join(name[:80].encode(errors="replace").decode() for name in names[:LISTED])
     return f"{listed}, …" if len(names) > LISTED else listed
 

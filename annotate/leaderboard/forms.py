@@ -1,4 +1,4 @@
-"""What pages about leaderboards send."""
+"""Forms of pages about leaderboards."""
 
 from pathlib import PurePath
 from typing import Any
@@ -20,7 +20,7 @@ DOCUMENT, OUTPUT = "document", "output"
 
 
 class PublicPageForm(forms.Form):
-    """What the public page of a leaderboard shows."""
+    """The content of the public page of a leaderboard."""
 
     is_public = forms.BooleanField(
         required=False,
@@ -111,7 +111,7 @@ class SubmissionForm(forms.Form):
 
     @property
     def submitted(self) -> dict[str, Any]:
-        """What the command takes."""
+        """Return the arguments for the command."""
         data = dict(self.cleaned_data)
         return {"outputs": data.pop("file"), **data}
 
@@ -128,7 +128,7 @@ def _read_row(row: Record) -> tuple[str, str]:
 
 
 class AcceptSubmissionForm(forms.Form):
-    """How an accepted submission is linked with the first raters."""
+    """The settings for linking an accepted submission with the first raters."""
 
     bridging = forms.IntegerField(
         min_value=0,
@@ -143,7 +143,7 @@ class AcceptSubmissionForm(forms.Form):
 
 
 class RejectSubmissionForm(forms.Form):
-    """Why a submission is rejected."""
+    """The reason for rejecting a submission."""
 
     reason = forms.CharField(
         max_length=2_000, label=_("Reason"), widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"})

@@ -1,4 +1,4 @@
-"""The content of the public pages of a leaderboard: the newest version, as it was stored."""
+"""The content of the public pages of a leaderboard: the stored newest version."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,27 +35,23 @@ def public_leaderboard(key: str) -> "PublicPage | None":
 
 @dataclass(frozen=True)
 class ShownRow:
-    """A row of the table: a system, and its cells as texts with the value that sorts them."""
+    """A row of the table: a system, and its cells as strings with the value that sorts them."""
 
     system: str
     cells: Sequence[tuple[str, object, str]]
 
 
 class PublicPage:
-    """A public leaderboard with its newest version."""
-
     def __init__(self, shown: PublicLeaderboard, version: Version) -> None:
         self.settings, self.version = shown, version
         self.project = shown.project
 
     @cached_property
     def leaderboard(self) -> Leaderboard:
-        """The standings that the version keeps."""
         return Leaderboard.from_dict(self.version.leaderboard)
 
     @property
     def etag(self) -> str:
-        """A digest of everything that the page shows."""
         chosen = self.settings
         parts = [
             *(VERSION, self.version.content_hash, self.version.number, self.version.changelog),
@@ -67,11 +63,9 @@ class PublicPage:
 
     @property
     def metadata_names(self) -> Sequence[str]:
-        """The names of metadata that it shows."""
         return [str(name) for name in self.settings.metadata_names]
 
     def board(self, given: Mapping[str, str]) -> Board | None:
-        """Return the chosen board, else the first one."""
         boards = self.leaderboard.boards
         return self.leaderboard.board(given.get("dimension", "")) or (boards[0] if boards else None)
 
@@ -81,7 +75,6 @@ class PublicPage:
         return name if name in self.metadata_names and name in board.values else ""
 
     def table(self, given: Mapping[str, str]) -> Table | None:
-        """Return the chosen table."""
         board = self.board(given)
         if board is None:
             return None
@@ -117,7 +110,7 @@ class PublicPage:
         }
 
     def _cells(self, table: Table) -> dict[str, Any]:
-        """Return what the template needs of a table; a cell is its text, what sorts it, and a reason."""
+        """Return the template's context for a table; a cell has its content, its sort value, and a reason."""
         found = []
         for row in table.rows:
             cells: list[tuple[str, object, str]] = []
@@ -158,7 +151,7 @@ class PublicPage:
         return found or f"{name} ({year}). {address}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all boards as plain values for JSON, without what is not shown."""
+        """Return all boards as plain values for JSON, without hidden content."""
         found = self.leaderboard.as_dict()
         for board in found["boards"]:
             board["values"] = {
@@ -176,9 +169,9 @@ class PublicPage:
         }
 
     def documents(self, number: int) -> tuple[list[dict[str, Any]], bool]:
-        """Return a page of documents, from 1, and whether there are more. Two queries at most.
+        """Return a page of documents, from 1, and True if there are more. Up to two queries.
 
-        Keys and titles; texts and outputs only if they are released. Gold items are left out.
+        Contains keys and titles; sources and outputs only if they are released. Gold items are excluded.
         """
         listed = documents_with_outputs(self.project)
         start = (number - 1) * DOCUMENTS_ON_A_PAGE

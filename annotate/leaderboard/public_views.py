@@ -26,27 +26,27 @@ from annotate.leaderboard.public import PublicPage, public_leaderboard
 from annotate.leaderboard.queries import documents_with_outputs
 from annotate.results.text import comma_separated
 
-MORE_IN_FORM = 1024**2  # bytes besides the file
+MORE_IN_FORM = 1024**2  # Bytes in addition to the file.
 FRESH = 300  # seconds for which caches need not ask
 View = Callable[..., HttpResponse]
 
 
 class PublicThrottle(SimpleRateThrottle):
-    """Counts the requests of an IP address in each process: a GET writes nothing into the database."""
+    """Counts the requests of an IP in each process, because a GET writes nothing into the database."""
 
     scope = "public"
     rate = "120/min"
     cache = caches["process"]
 
     def get_cache_key(self, request: HttpRequest, _view: object) -> str:
-        """Return the key of an address in the cache."""
+        """Return the cache key of an IP."""
         return f"public-{get_ip(request)}"
 
 
 def _public(view: Callable[[HttpRequest, PublicPage], HttpResponse], *, is_stored: bool = True) -> View:
     """Find the page of a key; answer 304, 404 or 429 instead. Unknown and hidden pages look the same.
 
-    is_stored: whether the version and the settings decide the answer, so that the page's ETag fits it.
+    is_stored: True if the version and the settings determine the response, so that the page's ETag fits it.
     """
 
     @wraps(view)
@@ -72,10 +72,10 @@ def _public(view: Callable[[HttpRequest, PublicPage], HttpResponse], *, is_store
 
 
 def _share(response: HttpResponse, page: PublicPage) -> HttpResponse:
-    """Let caches keep an answer, and search engines leave it out.
+    """Let caches store a response, and exclude it from search engines.
 
-    noindex: a link that somebody shares on purpose should not be found by accident, and an old copy in a
-    search engine would outlive a page that is withdrawn.
+    noindex: a deliberately shared link should not turn up by accident, and an old copy in a search engine
+    would outlive a withdrawn page.
     """
     response.headers.setdefault("ETag", page.etag)
     if response.status_code in (200, 304):
@@ -104,7 +104,7 @@ def _context(request: HttpRequest, page: PublicPage) -> dict[str, Any]:
 @require_safe
 @_public
 def page(request: HttpRequest, page: PublicPage) -> HttpResponse:
-    """Show the newest version's standings, with what is needed to read and cite them."""
+    """Show the newest version's standings, with instructions to read and cite them."""
     return HttpResponse(_render("public", _context(request, page)))
 
 
@@ -132,14 +132,13 @@ def embed(request: HttpRequest, page: PublicPage) -> HttpResponse:
 @require_safe
 @_public
 def as_json(_request: HttpRequest, page: PublicPage) -> HttpResponse:
-    """Give all boards as JSON."""
     return _let_others_read(JsonResponse(page.as_dict(), json_dumps_params={"ensure_ascii": False}))
 
 
 @require_safe
 @_public
 def as_csv(request: HttpRequest, page: PublicPage) -> HttpResponse:
-    """Give the chosen table as CSV, in which spreadsheets compute nothing."""
+    """Return the chosen table as CSV, in which spreadsheets compute nothing."""
     table = page.table(request.GET.dict())
     content = comma_separated(table, defuses_formulas=True) if table else ""
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
@@ -150,7 +149,7 @@ def as_csv(request: HttpRequest, page: PublicPage) -> HttpResponse:
 @require_safe
 @partial(_public, is_stored=False)
 def documents(request: HttpRequest, page: PublicPage) -> HttpResponse:
-    """Give a page of documents as JSON: keys and titles, and texts if they are released."""
+    """Return a page of documents as JSON: keys and titles, and sources and outputs if they are released."""
     asked = request.GET.get("page", "1")
     number = int(asked) if asked.isascii() and asked.isdigit() and 0 < len(asked) < 7 else 1
     found, has_more = page.documents(max(number, 1))
@@ -166,13 +165,12 @@ def _let_others_read(response: HttpResponse) -> HttpResponse:
     return response
 
 
-# There is no account whose rights a forged request could use, so the form has no token, which would need a
-# cookie. Forms of other sites are refused all the same: they would use up their visitors' submissions.
+# There is no account with rights that a forged request could use, so the form has no token, which would need
+# a cookie. Forms of other sites are rejected anyway: they would use up their visitors' submissions.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 @_public
 def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
-    """Take outputs of a new system, about which an admin decides."""
     if not page.settings.takes_submissions:
         return _refuse(404, gettext("This benchmark takes no submissions."))
     form = SubmissionForm(None, None)
@@ -215,10 +213,10 @@ def _body_size(request: HttpRequest) -> int:
 
 
 def _is_own_form(request: HttpRequest) -> bool:
-    """Return whether a form comes from a page of this site, as far as the browser tells."""
+    """Return True if a form comes from a page of this site, as far as the browser shows."""
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = request.headers.get("Origin")
-    # A proxy may tell another scheme or host, so those of the settings count as well.
+    # A proxy may pass another scheme or host, so the values in the settings count as well.
     own = (f"{request.scheme}://{request.get_host()}", *settings.CSRF_TRUSTED_ORIGINS)
     return origin is None or origin in own

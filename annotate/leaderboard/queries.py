@@ -1,5 +1,3 @@
-"""The leaderboard of a benchmark with its finished additions."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -37,10 +35,10 @@ SECONDS_OF_AN_HOUR = 3600
 
 @dataclass(frozen=True, eq=False)
 class _RatedSystems:
-    """A project's systems as its own raters rate them.
+    """A project's systems with the ratings by its raters.
 
     values: by dimension key (raters, documents, systems), NaN for gaps. scores: (documents, systems), the
-    mean over raters, or for the systems of `corrected`, likewise by key, scores of a judge. offsets: by key.
+    mean over raters, or the scores of a judge for the systems of `corrected`, also by key. offsets: by key.
     """
 
     project: Project
@@ -74,7 +72,7 @@ def documents_with_outputs(project: Project) -> QuerySet[Document]:
 def leaderboard_of(project: Project) -> Leaderboard:
     """Return the standings by dimension and, if scales agree, over all dimensions.
 
-    Means of people are those at the end of the last round. An addition counts once its Round I is closed.
+    People's means are the means at the end of the last round. An addition counts once its Round I is closed.
     Named categories have no means, so their dimensions have no board. Raises UndefinedResultError before
     Round I.
     """
@@ -99,7 +97,6 @@ def leaderboard_of(project: Project) -> Leaderboard:
 
 
 def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension]) -> list[str]:
-    """Return cautions about the means."""
     notes = [] if dimensions else [gettext("Named categories have no means, so systems have none.")]
     for panel in panels:
         unequal = unequally_drawn(panel.rated, items_of(panel.project))
@@ -163,7 +160,7 @@ def _panel_of(
             if place := place_of(item):
                 values[:, *place] = own.data.values[:, at]
         table = mean_over_raters(values)
-        # What is not among these scores, such as documents in development, is no part of the estimate.
+        # Items without such scores, such as documents in development, are not part of the estimate.
         table[:, [column_of[each] for each in corrected.get(dimension.key, ()) if each in column_of]] = np.nan
         for item, score in judged.get(dimension.key, {}).items():
             if place := place_of(item):
@@ -173,7 +170,7 @@ def _panel_of(
 
 
 def _offsets_of(addition: Addition) -> Mapping[str, PanelOffset]:
-    """Return by dimension how much higher the addition's raters rate than the first ones."""
+    """Return the severity difference between the addition's raters and the first raters, by dimension."""
     found = {}
     for key, bridge in severity_of(addition).items():
         if bridge.offset is not None and bridge.offset.interval is not None:
@@ -280,9 +277,10 @@ def _board(
 def _differences_within(
     panel: _RatedSystems, dimensions: Sequence[FrozenDimension], tests: int
 ) -> dict[tuple[str, str], SystemDifference]:
-    """Return a panel's pairs by the crossed model, whose raters are a sample; none if it cannot be fitted.
+    """Return a panel's pairs by the crossed model, with raters as a sample; empty if it cannot be fitted.
 
-    Of several dimensions each rater's mean counts. tests: how many pairs simultaneous intervals hold for.
+    For several dimensions each rater's mean counts. tests: the number of pairs that simultaneous intervals
+    cover.
     """
     keys = [each.key for each in dimensions]
     if panel.corrected.keys() & set(keys) or not set(keys) <= set(panel.values):
@@ -304,9 +302,9 @@ def _scores(panel: _RatedSystems, key: str) -> FloatArray:
 
 
 def _offset(panel: _RatedSystems, dimensions: Sequence[FrozenDimension]) -> PanelOffset:
-    """Return the mean offset on these dimensions, with the longest interval that it can have.
+    """Return the mean offset on these dimensions, with the longest possible interval.
 
-    The same raters err on all of them, so errors may go together: reaches are averaged, not their squares.
+    The same raters err on all of them, so errors may correlate: reaches are averaged, not their squares.
     """
     if panel.addition is None:
         return PanelOffset()

@@ -1,5 +1,3 @@
-"""What judges add to leaderboards."""
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,10 +7,10 @@ from annotate.core.models import Project
 
 @dataclass(frozen=True)
 class JudgedScores:
-    """What an app with judges knows about a project.
+    """Data of an app with judges about a project.
 
-    scores: by dimension key, where a judge decides a part of the units, the score of each item by its key;
-    the mean of a system's scores is an unbiased estimate of people's mean. money: spent on judges. version: a
+    scores: by dimension key, if a judge decides a part of the units, the score of each item by its key; the
+    mean of a system's scores is an unbiased estimate of people's mean. money: spent on judges. version: a
     value that changes whenever these can change.
     """
 

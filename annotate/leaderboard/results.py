@@ -1,5 +1,3 @@
-"""The leaderboard among the results of a project."""
-
 import re
 from collections.abc import Sequence
 
@@ -41,7 +39,6 @@ SAYS_JUDGED = gettext_lazy(
 
 
 def explain(board: Board) -> str:
-    """Return how to read a board."""
     parts = [SAYS]
     if any(each.addition for each in board.systems):
         parts.append(SAYS_ADDITIONS)
@@ -128,7 +125,6 @@ def ranks_of(each: ListedSystem) -> str:
 
 
 def mean_cell(each: ListedSystem) -> Cell:
-    """Return a mean with its interval."""
     if each.mean is None:
         return Cell(reason=each.reason)
     return Cell(
@@ -183,7 +179,7 @@ def _parts_table(found: Leaderboard) -> Table:
 
 
 def answer_leaderboard(tables: Tables) -> str:
-    """Return the system with the highest mean, and those that do not surely differ from it."""
+    """Return the system with the highest mean, and the systems without a clear difference from it."""
     board = tables.get("standings")
     if board is None or not board.rows or board.rows[0][1].value is None:
         return gettext("No system has a mean yet.")

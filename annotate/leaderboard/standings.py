@@ -14,10 +14,9 @@ PEOPLE, CORRECTED = "people", "judge corrected by people"
 class ListedSystem:
     """A system on a board. Its mean is on the scale of the benchmark's own raters.
 
-    source: PEOPLE or CORRECTED. addition: the number of the addition that it came with, None for the
-    benchmark's own. severity_correction: what was added to the mean, because the addition's raters
-    are more or less severe. best, worst: possible ranks, 0 if no pair was compared. reason: why there is
-    no mean or interval.
+    source: PEOPLE or CORRECTED. addition: the number of the addition that added it, None for the benchmark's
+    own. severity_correction: the correction of the mean for the severity of the addition's raters. best,
+    worst: possible ranks, 0 if no pair was compared. reason: the reason why there is no mean or interval.
     """
 
     system: str
@@ -36,7 +35,6 @@ class ListedSystem:
 
     @property
     def is_judged(self) -> bool:
-        """Whether a judge rated a part of its outputs."""
         return self.source == CORRECTED
 
 
@@ -77,21 +75,17 @@ class Leaderboard:
     notes: Sequence[str] = ()
 
     def board(self, key: str) -> Board | None:
-        """Return the board with this key."""
         return next((each for each in self.boards if each.key == key), None)
 
     @property
     def hours(self) -> float:
-        """The active hours of all raters."""
         return sum(each.hours for each in self.parts)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values for JSON."""
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Leaderboard":
-        """Return the leaderboard that `as_dict` gave."""
         boards = [
             Board(
                 **{

@@ -1,5 +1,3 @@
-"""Pages of admins about the public leaderboard and about submissions."""
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -64,7 +62,6 @@ def public_page(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def submissions(request: Request, slug: str) -> HttpResponse:
-    """List submitted outputs, those that wait first."""
     project = project_for_admin(request.user, slug)
     listed = project.submissions.defer("outputs").order_by("decided_at", "-pk")
     waiting = [each for each in listed if each.status == Submission.Status.WAITING]
@@ -78,7 +75,6 @@ def submissions(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def submission(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show submitted outputs; a POST accepts or rejects them."""
     project, status = project_for_admin(request.user, slug), 200
     found = project.submissions.select_related("addition__project", "decided_by").filter(pk=pk).first()
     if found is None:

@@ -17,7 +17,6 @@ class WithoutCookiesMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
         if not request.path_info.startswith(PUBLIC):
             return self.get_response(request)
         request.META.pop("HTTP_COOKIE", None)

@@ -1,4 +1,4 @@
-"""What every command does: it is described by its module, and says a refusal in one line."""
+"""The base of all commands: the module's docstring is the help, and a rejection is a one-line error."""
 
 import sys
 from typing import Any
@@ -9,16 +9,15 @@ from annotate.core.errors import DomainError
 
 
 class ConcordCommand(BaseCommand):
-    """A command whose help is its module's docstring, and which ends with the sentence of a DomainError."""
+    """A command with its module's docstring as help. It ends with the message of a DomainError."""
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Take the help over, unless the command has its own."""
         super().__init_subclass__(**more)
         if "help" not in vars(cls):
             cls.help = sys.modules[cls.__module__].__doc__ or ""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Do it, here as from a shell; raises CommandError for what Concord refuses."""
+        """Run the command, here as from a shell. Raises CommandError for rejections by Concord."""
         try:
             return super().execute(*args, **options)
         except DomainError as error:

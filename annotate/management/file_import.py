@@ -1,4 +1,4 @@
-"""What commands that import a file have in common: arguments, progress, the report."""
+"""Shared by commands that import a file: arguments, progress, the report."""
 
 import json
 import shlex
@@ -34,7 +34,7 @@ from annotate.material.reading.source import Source
 
 
 class ReportedImport(ConcordCommand):
-    """Imports a file into a project, or lists the refused lines with the reasons."""
+    """Imports a file into a project, or lists the rejected lines with the reasons."""
 
     @abstractmethod
     def add_columns(self, parser: ArgumentParser) -> None:
@@ -43,11 +43,9 @@ class ReportedImport(ConcordCommand):
     @abstractmethod
     def take(
         self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
-    ) -> FileReport:
-        """Import the file, or check it for a dry run."""
+    ) -> FileReport: ...
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("project", help="the project's slug, as its address has it")
         parser.add_argument("file", type=Path, help=f"{FORMATS}, texts in UTF-8, or a data set's folder")
         self.add_columns(parser)
@@ -55,7 +53,7 @@ class ReportedImport(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Import the file and print the report; exit with 1 if a line was refused."""
+        """Import the file and print the report; exit with 1 if a line was rejected."""
         project = project_called(options["project"])
         path: Path = options["file"]
         if not path.exists():
@@ -75,15 +73,12 @@ class ReportedImport(ConcordCommand):
 
 
 class FileImportCommand(ReportedImport):
-    """Imports a file of items or ratings."""
-
     items = False
     ratings = False
     checking = FileCheck
     writing = Writing
 
     def add_columns(self, parser: ArgumentParser) -> None:
-        """Declare the arguments for the part of the file and the meaning of its columns."""
         parser.add_argument(
             "--part",
             default="",
@@ -123,7 +118,7 @@ class FileImportCommand(ReportedImport):
     def take(
         self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
     ) -> FileReport:
-        """Import the file, or check it for a dry run; write the refused lines to `--refused`."""
+        """Import the file, or check it for a dry run; write the rejected lines to `--refused`."""
         if options["sheet"] or options["header_row"]:
             options["part"] = SheetChoice(options["header_row"] or 1, tuple(options["sheet"])).part
         mapping = self._mapping(project, path, options)
@@ -201,19 +196,17 @@ class FileImportCommand(ReportedImport):
 
 
 class ProgressLine:
-    """Rewrites one line of a terminal with how far the import has come."""
+    """Rewrites one line of a terminal with the progress of the import."""
 
     def __init__(self, stream: OutputWrapper, wanted: bool) -> None:
         self.stream = stream
         self.wanted = wanted and stream.isatty()
 
     def __call__(self, stage: str, fraction: float, lines: int = 0, _report: Any = None, /) -> None:
-        """Show the stage, the share of the file that it has passed, and the lines."""
         if self.wanted:
             self.stream.write(f"\r{stage}: {fraction:4.0%}, {lines:,} lines   ", ending="")
             self.stream.flush()
 
     def end(self) -> None:
-        """Clear the line."""
         if self.wanted:
             self.stream.write("\r" + " " * 60 + "\r", ending="")

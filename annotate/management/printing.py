@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 
 
 def print_rows(out: OutputWrapper, rows: Iterable[Row], *, as_json: bool, nothing: str) -> None:
-    """Print a JSON list of objects, or aligned lines with a header; nothing: said instead of none."""
+    """Print a JSON list of objects, or aligned lines with a header. nothing: printed if there are no rows."""
     found = list(rows)
     if as_json:
         out.write(json.dumps(found, ensure_ascii=False, indent=1, cls=DjangoJSONEncoder))
@@ -38,19 +38,17 @@ def _format_value(value: Any) -> str:
 
 
 class RowCounter:
-    """Rewrites one line of a terminal with how many rows have passed."""
+    """Rewrites one line of a terminal with the number of processed rows."""
 
     def __init__(self, stream: OutputWrapper, wanted: bool) -> None:
         self._stream = stream
         self._wanted = wanted and stream.isatty()
 
     def __call__(self, rows: int) -> None:
-        """Show how many."""
         if self._wanted:
             self._stream.write(f"\r{rows:,} rows   ", ending="")
             self._stream.flush()
 
     def end(self) -> None:
-        """Clear the line."""
         if self._wanted:
             self._stream.write("\r" + " " * 30 + "\r", ending="")

@@ -1,4 +1,4 @@
-"""The project that a command is about, by the name that its address has."""
+"""The subject of a command: a project by the slug in its URL."""
 
 from django.core.management.base import CommandError
 
@@ -6,7 +6,7 @@ from annotate.core.models import Project
 
 
 def project_called(slug: str) -> Project:
-    """Return the project; raises CommandError with the projects that there are."""
+    """Return the project. Raises CommandError with a list of the existing projects."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)) or "none"

@@ -1,4 +1,4 @@
-"""What every command that prints a result has in common."""
+"""Shared by every command that prints a result."""
 
 import json
 import sys
@@ -22,17 +22,17 @@ from annotate.results.table_files import CONTENT_TYPES, writer_of
 
 
 class ResultsCommand(ConcordCommand):
-    """Prints a result: the tables of its page, with the same figures to the last digit.
+    """Prints a result: the tables of its page, with the same values to the last digit.
 
-    page: its name. brief: the keys of the tables that are printed where neither one nor all are asked for.
-    Exits with 1 where a figure has a warning, such as a cross-check that failed.
+    page: its name. brief: the keys of the tables to print by default, without options for one table or all.
+    Exits with 1 if a value has a warning, such as a failed cross-check.
     """
 
     page: ClassVar[str]
     brief: ClassVar[tuple[str, ...]] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for: the project, the page's parameters, what is printed and how."""
+        """Add the project, the page's parameters, and the content and format of the output."""
         parser.add_argument("project", help="The project's short name, as in its address.")
         for parameter in PAGES[self.page].parameters:
             parser.add_argument(
@@ -44,7 +44,6 @@ class ResultsCommand(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="Everything, as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
-        """Print the tables, or everything as JSON."""
         project = project_called(options["project"])
         result, kept = current_result(project, self.page, options)
         kept = self.narrow(kept, options)
@@ -60,11 +59,11 @@ class ResultsCommand(ConcordCommand):
             sys.exit(1)
 
     def narrow(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:  # noqa: ARG002
-        """Return what is asked for of a page; a command may have options for parts of it."""
+        """Return the requested part of a page; a command may have options for parts of it."""
         return kept
 
     def tables(self, kept: KeptPage, key: str | None) -> list[Table]:
-        """Return the tables that are asked for; raises CommandError where there is none of this key."""
+        """Return the requested tables. Raises CommandError if none has this key."""
         if key is None and self.brief:
             return [table for table in kept.tables if table.key in self.brief] or kept.tables
         chosen = [table for table in kept.tables if key in (None, "all", table.key)]
@@ -75,7 +74,6 @@ class ResultsCommand(ConcordCommand):
 
 
 def add_latex_arguments(parser: ArgumentParser) -> None:
-    """Declare how LaTeX is set."""
     parser.add_argument("--intervals", choices=list(Intervals), help="LaTeX: position of intervals.")
     parser.add_argument("--environment", choices=list(Environment), help="LaTeX: what holds the table.")
     parser.add_argument("--transposed", action="store_true", help="LaTeX: rows as columns.")
@@ -86,7 +84,7 @@ def add_latex_arguments(parser: ArgumentParser) -> None:
 
 
 def current_result(project: Project, page: str, options: Mapping[str, Any]) -> tuple[Result, KeptPage]:
-    """Return a result with its figures; raises CommandError where there is nothing to measure."""
+    """Return a current result. Raises CommandError if there are no data for it."""
     asked = dict(_parameters_of(project, page, options))
     result = result_of(project, page, asked)
     kept = current_page(project=project, result=result)
@@ -96,7 +94,7 @@ def current_result(project: Project, page: str, options: Mapping[str, Any]) -> t
 
 
 def _parameters_of(project: Project, page: str, options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what was given for each parameter: its value, or the name that people see, such as a judge's."""
+    """Yield the value of each parameter: the option itself, or a display name, such as a judge's."""
     for parameter in PAGES[page].parameters:
         given = options.get(parameter.name)
         if given is not None:

@@ -1,1 +1,0 @@
-"""Documents, systems and items, and importing them."""

@@ -29,14 +29,14 @@ from annotate.material.reading.source import Source
 from annotate.material.reading.values import RATER_LIMIT
 from annotate.questions.ranking import MOST_SIDES
 
-# Many rows at once, by the same importing as files: all of them, or none and a sentence for each refused.
+# Bulk imports, by the same code as files: all rows, or none and a message for each rejected one.
 
 MOST_ROWS = 10_000
 
 
 @contextmanager
 def as_file(rows: Sequence[Mapping[str, Any]]) -> Iterator[Path]:
-    """Give the rows as a file with a line for each."""
+    """Write the rows to a file, one per line, and yield its path."""
     with TemporaryDirectory(prefix="concord-api-") as folder:
         path = Path(folder) / "rows.jsonl"
         with path.open("w", encoding="utf-8") as file:
@@ -45,7 +45,7 @@ def as_file(rows: Sequence[Mapping[str, Any]]) -> Iterator[Path]:
 
 
 def refuse_lines(refused: Sequence[RefusedLine], *, within: str) -> None:
-    """Raise ImportRefusedError with a sentence for each refused row, if there is any."""
+    """Raise ImportRefusedError with a message for each rejected row, if there is any."""
     if not refused:
         return
     fields: dict[str, str] = {}
@@ -56,7 +56,7 @@ def refuse_lines(refused: Sequence[RefusedLine], *, within: str) -> None:
     raise ImportRefusedError(message, fields=fields)
 
 
-# Documents, systems and items: read in pages by who reads results.
+# Documents, systems and items: pages for readers of results.
 
 DOCUMENTS = ColumnMapping("document", "title", (PartColumn("parts", ""),))
 ITEMS = ColumnMapping(document_key="document", system="system", text="text")
@@ -66,14 +66,14 @@ RATINGS = ColumnMapping(
 
 
 class MaterialFilter(serializers.Serializer[Any]):
-    """Which documents and systems are meant."""
+    """Filters for documents and systems."""
 
     document = serializers.CharField(required=False, help_text="The document's key.")
     system = serializers.CharField(required=False, help_text="The system's name.")
 
 
 class DocumentFilter(serializers.Serializer[Any]):
-    """Which documents are meant."""
+    """Filters for documents."""
 
     document = serializers.CharField(required=False, help_text="The document's key.")
 
@@ -107,7 +107,7 @@ class SystemRow(serializers.ModelSerializer[System]):
 
 
 class ItemRow(serializers.ModelSerializer[Item]):
-    """A system's text for a document, or a comparison without a text."""
+    """A system's output for a document, or a comparison without an output."""
 
     document = serializers.CharField(source="document.key")
     system = serializers.CharField(source="system.name")
@@ -125,7 +125,7 @@ class PartInput(Input):
 
 
 class DocumentInput(Input):
-    """A document; one with this key and the same parts is not made again."""
+    """A document. A document with this key and the same parts is not created again."""
 
     document = Text(max_length=200, help_text="Its key.")
     title = Text(required=False, allow_blank=True, max_length=300)
@@ -133,7 +133,7 @@ class DocumentInput(Input):
 
 
 class ItemInput(Input):
-    """A system's text for a document that is there."""
+    """A system's output for an existing document."""
 
     document = Text(max_length=200, help_text="The document's key.")
     system = Text(max_length=200, help_text="The system's name; a new one is made.")
@@ -141,19 +141,19 @@ class ItemInput(Input):
 
 
 class DocumentsInput(Input):
-    """Documents, all of which are made or none."""
+    """Documents. Either all of them are created, or none."""
 
     documents = serializers.ListField(child=DocumentInput(), min_length=1, max_length=MOST_ROWS)
 
 
 class ItemsInput(Input):
-    """Items, all of which are made or none."""
+    """Items. Either all of them are created, or none."""
 
     items = serializers.ListField(child=ItemInput(), min_length=1, max_length=MOST_ROWS)
 
 
 class RatingInput(Input):
-    """A rating that was made elsewhere."""
+    """A rating recorded elsewhere."""
 
     document = Text(max_length=200, help_text="The document's key.")
     system = Text(max_length=200, help_text="The system's name.")
@@ -163,7 +163,7 @@ class RatingInput(Input):
 
 
 class RecordedInput(Input):
-    """Ratings made elsewhere; the server takes all or none."""
+    """Ratings recorded elsewhere. The server imports all or none."""
 
     ratings = serializers.ListField(child=RatingInput(), min_length=1, max_length=MOST_ROWS)
 
@@ -184,7 +184,7 @@ class RecordedImport(serializers.Serializer[Any]):
 
 
 class MadeRows(serializers.Serializer[Any]):
-    """How many rows were made, and how many were there already."""
+    """The number of new rows, and the number of existing ones."""
 
     documents = serializers.IntegerField()
     systems = serializers.IntegerField()
@@ -192,7 +192,7 @@ class MadeRows(serializers.Serializer[Any]):
 
 
 class Imported(serializers.Serializer[Any]):
-    """What became of the rows that were sent."""
+    """The outcome for the submitted rows."""
 
     made = MadeRows()
     already_there = MadeRows()
@@ -214,7 +214,7 @@ class Documents(ApiView):
 
     @writes(Imported, accepts=DocumentsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Make documents, all or none."""
+        """Create documents, all or none."""
         project = project_for_admin(request.user, slug)
         sent = self.check(DocumentsInput)["documents"]
         rows = [{**row, "parts": {part["label"]: part["text"] for part in row["parts"]}} for row in sent]
@@ -241,7 +241,7 @@ class Items(ApiView):
 
     @reads(ItemRow, paged=True, filters=(MaterialFilter,))
     def get(self, request: Request, slug: str) -> Response:
-        """List items: systems' texts for documents."""
+        """List items: systems' outputs for documents."""
         project = project_for_reader(request.user, slug)
         items = Item.objects.filter(document__project=project, **_filters(self.filters(MaterialFilter)))
         named = items.select_related("document", "system").defer("document__parts")
@@ -249,7 +249,7 @@ class Items(ApiView):
 
     @writes(Imported, accepts=ItemsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Make items of documents that are there, with the systems that they need, all or none."""
+        """Create items of existing documents, with the systems that they need, all or none."""
         project = project_for_admin(request.user, slug)
         report = _import_rows(request, project, self.check(ItemsInput)["items"], ITEMS, within="items")
         return Response(Imported(report).data, status=201)
@@ -259,7 +259,7 @@ class Items(ApiView):
 
 
 class ComparisonsInput(Input):
-    """Which comparisons to draw."""
+    """The comparisons to create."""
 
     size = Whole(min_value=2, max_value=MOST_SIDES, default=2, help_text="Outputs in a comparison.")
     per_document = Whole(
@@ -272,7 +272,7 @@ class ComparisonsInput(Input):
 
 
 class DrawnComparisons(serializers.Serializer[Any]):
-    """How many comparisons were made."""
+    """The number of new comparisons."""
 
     made = serializers.IntegerField()
 
@@ -284,7 +284,7 @@ class Comparisons(ApiView):
 
     @writes(DrawnComparisons, accepts=ComparisonsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Draw comparisons before Round I opens; documents that have some of this size keep them."""
+        """Create comparisons before Round I opens. Documents with comparisons of this size keep them."""
         project = project_for_admin(request.user, slug)
         made = draw_comparisons(project=project, **self.check(ComparisonsInput))
         return Response(DrawnComparisons({"made": made}).data, status=201)
@@ -297,7 +297,7 @@ class Comparisons(ApiView):
 
 
 class PartsOfOutput(Input):
-    """The parts of an output, in their order."""
+    """The parts of an output, in order."""
 
     document = Text(max_length=200, help_text="The document's key.")
     system = Text(max_length=200, help_text="The system's name.")
@@ -305,25 +305,25 @@ class PartsOfOutput(Input):
 
 
 class PartsInput(Input):
-    """Parts of outputs, all of which are kept or none."""
+    """Parts of outputs. Either all of them are stored, or none."""
 
     outputs = serializers.ListField(child=PartsOfOutput(), min_length=1, max_length=MOST_ROWS)
 
 
 class ImportedParts(serializers.Serializer[Any]):
-    """How many outputs have these parts now."""
+    """The number of outputs that now have these parts."""
 
     outputs = serializers.IntegerField()
 
 
 class Parts(ApiView):
-    """The parts of outputs: sentences, facts or content units that are judged one by one."""
+    """The parts of outputs: sentences, facts or content units, each judged separately."""
 
     about = "material"
 
     @writes(ImportedParts, accepts=PartsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Give outputs these parts before Round I opens, which splits the others into sentences."""
+        """Give outputs these parts before Round I opens. Opening splits the other outputs into sentences."""
         project = project_for_admin(request.user, slug)
         sent = self.check(PartsInput)["outputs"]
         parts = {(each["document"], each["system"]): each["parts"] for each in sent}
@@ -332,13 +332,13 @@ class Parts(ApiView):
 
 
 class RecordedRatings(ApiView):
-    """Ratings that were made elsewhere."""
+    """Ratings recorded elsewhere."""
 
     about = "ratings"
 
     @writes(RecordedImport, accepts=RecordedInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Import ratings made elsewhere as those of Round I, all or none, by the same rules as files.
+        """Import ratings recorded elsewhere into Round I, all or none, by the same rules as files.
 
         The import opens Round I if it is not open. It skips equal ratings and never overwrites one.
         """

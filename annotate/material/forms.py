@@ -36,7 +36,7 @@ README = "---\nconfigs:\n- config_name: default\n  data_files: '*'\n---\n"
 
 
 class NotTogetherError(Exception):
-    """Files that cannot be one import; the message says why."""
+    """Files that cannot be one import; the message states the reason."""
 
 
 def pack_files(files: Sequence["UploadedFile[Any]"]) -> "File[Any]":
@@ -90,12 +90,12 @@ VALUES_OF = "values of "
 
 
 class SeveralFiles(forms.FileInput):
-    """Takes one file or more; the field is given the last, and the form finds the others."""
+    """Takes one or more files; the field receives the last, and the form finds the others."""
 
     allow_multiple_selected = True
 
     def value_from_datadict(self, data: Any, files: "MultiValueDict[str, Any]", name: str) -> Any:  # noqa: ARG002
-        """Return one file, as the field of a single one needs it."""
+        """Return one file, as a single-file field needs it."""
         return files.get(name)
 
 
@@ -114,7 +114,7 @@ class UploadForm(forms.Form):
         self.project = project
 
     def clean_file(self) -> "File[Any]":
-        """Refuse what is too large or of an unknown format before anything is kept."""
+        """Reject a file that is too large or has an unknown format, before storing it."""
         listed = self.files.getlist("file") if isinstance(self.files, MultiValueDict) else []
         files = listed or [self.cleaned_data["file"]]
         for file in files:
@@ -180,7 +180,7 @@ class ColumnsForm(forms.Form):
         raise NotImplementedError
 
     def initial_of(self, mapping: Any) -> dict[str, Any]:
-        """Return the fields under a mapping."""
+        """Return the initial values of the form under a mapping."""
         raise NotImplementedError
 
     def make_mapping(self, columns: Entered[str, list[str]]) -> Any:
@@ -188,7 +188,7 @@ class ColumnsForm(forms.Form):
         raise NotImplementedError
 
     def find_problem(self, mapping: Any) -> str:
-        """Return the reason why a mapping cannot be used, or an empty text."""
+        """Return the reason for which a mapping is unusable, empty if it is usable."""
         return str(mapping.problem)
 
     def store(self, mapping: Any) -> dict[str, Any]:
@@ -197,7 +197,7 @@ class ColumnsForm(forms.Form):
         return stored
 
     def may_repeat(self, meaning: str) -> bool:
-        """Return whether several columns can have a meaning."""
+        """Return True if several columns can have a meaning."""
         del meaning
         return False
 
@@ -302,12 +302,12 @@ class MappingForm(ColumnsForm):
             yield f"{VALUES_OF}{name}", gettext("values of {dimension}").format(dimension=name)
 
     def may_repeat(self, meaning: str) -> bool:
-        """Return whether several columns can have a meaning."""
+        """Return True if several columns can have a meaning."""
         is_shipped = bool(self.cleaned_data.get("mapping_name"))  # which ignores the columns' meanings
         return is_shipped or meaning in REPEATED or meaning.startswith(VALUES_OF)
 
     def initial_of(self, mapping: Mapping) -> dict[str, str]:
-        """Return the fields under a mapping."""
+        """Return the initial values of the form under a mapping."""
         initial = {"mapping_name": mapping.name}
         if not isinstance(mapping, ColumnMapping):
             kept = {f"meaning_{index}": "metadata" for index, _ in enumerate(self.columns)}
@@ -324,7 +324,7 @@ class MappingForm(ColumnsForm):
         return initial
 
     def make_mapping(self, columns: Entered[str, list[str]]) -> Mapping:
-        """Return the shipped mapping that was chosen, or that of columns by meaning."""
+        """Return the chosen shipped mapping, or the mapping of columns by meaning."""
         if name := self.cleaned_data["mapping_name"]:
             return SHIPPED[name]
         label_of = {column: self.cleaned_data[f"label_{index}"] for index, column in enumerate(self.columns)}
@@ -342,7 +342,7 @@ class MappingForm(ColumnsForm):
         )
 
     def find_problem(self, mapping: Mapping) -> str:
-        """Return the reason why a mapping does not give what is to be imported."""
+        """Return the reason for which a mapping lacks the requested rows."""
         if reason := misfit(mapping, self.columns):
             return reason
         what = self.cleaned_data["what"] if self.is_bound else self.guessed_what

@@ -1,4 +1,4 @@
-"""What uploaded files can be imported as: annotate's own kind, and those that other apps add."""
+"""The import kinds of uploaded files: annotate's own, and those from other apps."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,17 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ImportKind:
-    """How uploaded files of one kind are imported, and what the page of an import shows.
+    """A kind of uploaded files: their import, and the content of the import's page.
 
-    run: imports a file and reports progress; the last act of its transaction is to report "written".
-    report: the class of its reports.
-    form: the form with the meanings of the columns, a ColumnsForm. preview: the first records under a mapping
-    and the form's other choices; it has a `report`.
-    page, pages: the routes of one import, which takes slug and pk, and of all of this kind.
-    all_name: the link to all. after, after_name: the URL of the next page after an import, and its link.
-    rows: the template of a preview's first rows.
-    holds: the contents of its files, as part of a message. recognises: whether a file is plainly of this
-    kind.
+    run: imports a file and reports progress; the last act of its transaction is to report "written". report:
+    the class of its reports. form: the form with the meanings of the columns, a ColumnsForm. preview: the
+    first records under a mapping and the form's other choices; it has a `report`. page, pages: the routes of
+    one import, which takes slug and pk, and of all of this kind. all_name: the link to all. after,
+    after_name: the URL of the next page after an import, and its link. rows: the template of a preview's
+    first rows. holds: the contents of its files, as part of a message. recognises: True if a file is plainly
+    of this kind.
     """
 
     key: str

@@ -1,5 +1,3 @@
-"""Imports of documents, items and recorded ratings."""
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""What pages about imports of any kind share."""
-
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +27,7 @@ def uploads_page(
 ) -> HttpResponse:
     """List a project's imports of a kind; a POST uploads a file and leads to its page.
 
-    shown: what else the template shows.
+    shown: further context of the template.
     """
     entered = (request.POST, request.FILES) if request.method == "POST" else ()
     form = UploadForm(*entered, project=project)
@@ -46,7 +44,7 @@ def uploads_page(
 def preview_of_upload(upload: DataImport, *, again: bool = False) -> UploadPreview:
     """Return the preview of an upload; send a worker to read the file if it has none.
 
-    While another process writes to SQLite, the page shows an upload that waits, and asks again.
+    While another process writes to SQLite, the page shows a pending upload, and polls again.
     """
     kept = UploadPreview.objects.filter(data_import=upload).first()
     if kept is not None and kept.fits(upload, again=again):
@@ -58,7 +56,7 @@ def preview_of_upload(upload: DataImport, *, again: bool = False) -> UploadPrevi
 def start_on_worker(
     request: Request, upload: DataImport, mapping: dict[str, Any], what: str = "", *, only_good: bool = False
 ) -> HttpResponse:
-    """Have a worker import an upload of any kind, and show its page."""
+    """Start the import of an upload of any kind on a worker, and show its page."""
     with show_refusal(request):
         start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
     return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)

@@ -1,5 +1,3 @@
-"""Pages about material."""
-
 from typing import Any
 
 from django.contrib import messages
@@ -45,13 +43,10 @@ from annotate.material.reading.refused import FORMATS
 from annotate.material.reading.sheets import SheetChoice
 from annotate.people.recorded_raters import name_recorded_raters, possible_members
 
-# What is done with an upload besides saying how it is read: started, stopped, discarded, undone.
-
 
 @login_required
 @require_POST
 def import_again(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Send an import to the worker again, as it was set, or now without its refused lines."""
     upload = data_import_in(project_for_admin(request.user, slug), pk)
     if upload.mapping is None:
         return redirect(KINDS[upload.kind].page, slug, pk)
@@ -62,7 +57,6 @@ def import_again(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Choose the configuration and split of a data set's folder, or the sheets of a workbook."""
     upload = data_import_in(project_for_admin(request.user, slug), pk, MATERIAL)
     choose_part(data_import=upload, part=_part(request)[:LONGEST_PART])
     upload.refresh_from_db(fields=["part"])
@@ -71,7 +65,7 @@ def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
 
 
 def _part(request: Request) -> str:
-    """Return what is to be read; empty is the first configuration, or the first sheet."""
+    """Return the requested part; empty means the first configuration or the first sheet."""
     if "header_row" not in request.POST or "first_sheet" in request.POST:
         return str(request.POST.get("part", ""))
     row = request.POST["header_row"]
@@ -81,7 +75,6 @@ def _part(request: Request) -> str:
 @login_required
 @require_POST
 def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Ask the worker to stop."""
     upload = data_import_in(project_for_admin(request.user, slug), pk)
     with show_refusal(request):
         cancel_import(data_import=upload)
@@ -91,7 +84,6 @@ def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Forget an import that was not made, with its file."""
     upload = data_import_in(project_for_admin(request.user, slug), pk)
     try:
         discard_import(data_import=upload)
@@ -105,7 +97,6 @@ def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_undo(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Take back what an import has brought."""
     upload = data_import_in(project_for_admin(request.user, slug), pk)
     with show_refusal(request):
         undo_import(data_import=upload, by=request_user(request))
@@ -115,7 +106,6 @@ def import_undo(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def import_refused(request: Request, slug: str, pk: int, format: str) -> StreamingHttpResponse:
-    """Stream the refused lines of an import with the reasons."""
     upload = data_import_in(project_for_admin(request.user, slug), pk)
     name = refused_file_of(upload)
     if format not in FORMATS or not default_storage.exists(name):
@@ -128,13 +118,12 @@ def import_refused(request: Request, slug: str, pk: int, format: str) -> Streami
     return response
 
 
-# Importing in the browser: upload, say what columns mean, see what will be made, import on the worker.
+# Import in the browser: upload, map the columns, check the preview, import on the worker.
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def imports(request: Request, slug: str) -> HttpResponse:
-    """List a project's imports; a POST uploads a file."""
     project = project_for_admin(request.user, slug)
     return uploads_page(request, project, "material/imports.html")
 
@@ -142,7 +131,6 @@ def imports(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def data_import(request: Request, slug: str, pk: int, kind: str = MATERIAL) -> HttpResponse:
-    """Show an import of any kind, and before it starts how its file is read; a POST changes that."""
     upload = data_import_in(project_for_admin(request.user, slug), pk, kind)
     over = upload.status in (DataImport.Status.IMPORTED, DataImport.Status.UNDONE)
     if upload.is_under_way or over or upload.must_be_finished:
@@ -150,7 +138,7 @@ def data_import(request: Request, slug: str, pk: int, kind: str = MATERIAL) -> H
     preview = preview_of_upload(upload, again="read_again" in request.POST)
     if preview.status in UploadPreview.UNDER_WAY:
         return _render(request, upload, "#waiting", waits=preview, no_worker=is_late(preview))
-    if request.htmx and request.method == "GET":  # what was polled has come to its end
+    if request.htmx and request.method == "GET":  # polling has ended
         return HttpResponseClientRefresh()
     return _mapping(request, upload, opening_of(preview))
 
@@ -158,7 +146,6 @@ def data_import(request: Request, slug: str, pk: int, kind: str = MATERIAL) -> H
 def _render(
     request: Request, upload: DataImport, part: str = "", status: int = 200, **shown: Any
 ) -> HttpResponse:
-    """Render the page of an import, or for htmx a part of it."""
     kind = KINDS[upload.kind]
     context = {
         "state": state_of(upload),
@@ -176,7 +163,10 @@ def _render(
 
 
 def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResponse:
-    """Show how the file is read and what it makes; a POST imports it, unless it is only to `show` that."""
+    """Show the column mapping and a preview of the import.
+
+    A POST runs the import unless it only requests `show`.
+    """
     if opening.problem:
         return _render(request, upload, opening=opening, workers=worker_health())
     kind, members = KINDS[upload.kind], _chosen_members(request)
@@ -209,7 +199,6 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
 
 
 def _chosen_members(request: Request) -> dict[str, int]:
-    """Return which members (by key) the raters of the file are, as far as it was said."""
     names, members = request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member")
     return {name: int(pk) for name, pk in zip(names, members, strict=False) if pk.isdecimal()}
 
@@ -220,7 +209,7 @@ def _chosen_members(request: Request) -> dict[str, int]:
 @login_required
 @require_http_methods(["GET", "POST"])
 def comparisons(request: Request, slug: str) -> HttpResponse:
-    """Show the numbers of stored and possible comparisons; a POST makes or removes comparisons."""
+    """Show the numbers of stored and possible comparisons; a POST creates or removes comparisons."""
     project = project_for_admin(request.user, slug)
     if "remove" in request.POST:
         with show_refusal(request):
@@ -254,7 +243,6 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def item_parts(request: Request, slug: str) -> HttpResponse:
-    """Show the number of outputs with parts; a POST splits outputs into sentences or imports parts."""
     project = project_for_admin(request.user, slug)
     if "split" in request.POST:
         with show_refusal(request):

@@ -1,1 +1,0 @@
-"""Accounts, memberships, invitations, preferences and tokens."""

@@ -1,4 +1,4 @@
-"""What follows a change of how a person signs in: an event, the end of other sessions, and a mail."""
+"""Effects of a change to a person's sign-in: an event, the end of other sessions, and a mail."""
 
 from enum import StrEnum
 
@@ -14,8 +14,6 @@ from annotate.people.sessions import end_sessions
 
 
 class AccountChange(StrEnum):
-    """A change, by the name of its event in the log."""
-
     PASSWORD = "password.changed"  # noqa: S105 - an event
     FACTOR_ADDED = "second_factor.added"
     FACTOR_REMOVED = "second_factor.removed"
@@ -27,10 +25,10 @@ class AccountChange(StrEnum):
 def note_account_change(
     *, user: User, change: AccountChange, session: str | None, by: User | None = None, before: str = ""
 ) -> None:
-    """Log the change, end the person's sessions and mail the person. Tokens of the API stay.
+    """Log the change, end the person's sessions and mail the person. API tokens stay valid.
 
-    session: the one that stays, where the person made the change in it. by: the operator who made it, if the
-    person did not. before: the address before this change, which gets the mail too.
+    session: the session that stays, if the person made the change in it. by: the operator who made the
+    change, if not the person. before: the e-mail before this change, which also gets the mail.
     """
     log_security(change, user, by=by.pk if by and by.pk != user.pk else None)
     end_sessions(user=user, besides=session)

@@ -39,14 +39,13 @@ def post_account_mail(*, user: User | None, to: str, subject: str, body: str) ->
 
 @sensitive_variables("told")
 def _send(row: AccountMail) -> None:
-    """Send a mail about an account and delete it. Without a mail server it is written to the log."""
     try:
         told = json.loads(encryption.cipher_for(PURPOSE).decrypt(row.sealed.encode()))
         send_mail(**told)
     except fernet.InvalidToken:
         logger.warning("%s is deleted: the secrets that could read it are gone", row)
     except MailError as error:
-        # The log names accounts by number, and servers repeat the receiver's address.
+        # The log names accounts by number, because servers repeat the receiver's e-mail.
         raise MailError(error.message.replace(told["to"], "its receiver")) from None
     row.delete()
 

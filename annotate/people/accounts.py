@@ -1,5 +1,3 @@
-"""How accounts come to be, by invitation only, and how people sign in to them."""
-
 from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -25,16 +23,15 @@ from annotate.people.sign_in_limits import guess_counters, remember_device
 
 
 class Backend(AuthenticationBackend):  # type: ignore[misc]
-    """Signs people in by their address; every request then reads the person, with what they prefer."""
-
     def get_user(self, user_id: int) -> User | None:
-        """Return the person of a session while they may sign in. One query."""
         user = PERSON.first(user_id)
         return user if user is not None and self.user_can_authenticate(user) else None
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Lets only people who hold an invitation sign up, takes them where it leads, and limits guessing."""
+    """Restricts sign-up to invited people, redirects them to the invitation's project, and limits
+    guessing.
+    """
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultAccountAdapter.error_messages,
@@ -44,20 +41,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return whether an invitation was opened in this session and can still be accepted."""
+        """Return True if the session has an invitation that can still be accepted."""
         return invitation_of(request.session) is not None
 
     def is_email_verified(self, request: HttpRequest, email: str) -> bool:
-        """Return whether a mailed link proves the address of a new account."""
         return email.lower() == mailed_address(request.session)
 
     def save_user(self, request: HttpRequest, user: Any, form: Any, commit: bool = True) -> Any:
-        """Keep the name that was given when signing up."""
         user.name = form.cleaned_data.get("name", "")
         return super().save_user(request, user, form, commit)
 
     def post_login(self, request: HttpRequest, user: User, *, signup: bool, **kwargs: Any) -> HttpResponse:
-        """Remember the device, and let a new account accept the invitation that it was made for."""
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
         if signup and INVITATION_IN_SESSION in request.session:
             response = join_project(request, user)
@@ -65,19 +59,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return response
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Sign a person in, and let the session know since when."""
         super().login(request, user)
         request.session[SIGNED_IN_AT] = timezone.now().timestamp()
         log_security("sign_in", user)
 
     def logout(self, request: HttpRequest) -> None:
-        """Sign a person out."""
         user = request.user if isinstance(request.user, User) else None
         super().logout(request)
         log_security("sign_out", user)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Queue a mail of allauth, so that no request waits for a mail server."""
+        """Queue a mail of allauth, so that no request depends on a mail server."""
         site = get_current_site(allauth_context.request)
         message = self.render_mail(template_prefix, email, {"email": email, "current_site": site, **context})
         post_account_mail(
@@ -85,15 +77,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         )
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count a wrong password before it is looked at: of many that come at once, none slips through."""
+        """Count a wrong password before the check, so that no concurrent attempt escapes the limit."""
         if not count_attempt(guess_counters(request, str(credentials.get("email", "")))):
             log_security("sign_in.too_many", None)
             raise self.validation_error("too_many_login_attempts")
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        """Return whose password it is; a right one counts for nothing."""
         user: User | None = super().authenticate(request, **credentials)
-        if user is None:  # not what was typed: it may be a password in the wrong field
+        if user is None:  # not the input: it may be a password in the wrong field
             typed = str(credentials.get("email", "")).lower()
             log_security("sign_in.refused", User.objects.filter(email=typed).first())
         else:
@@ -102,7 +93,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 def join_project(request: HttpRequest, user: User) -> HttpResponse:
-    """Accept the session's invitation and go to its project, or say why it cannot be accepted."""
+    """Accept the session's invitation and redirect to its project, or show why it cannot be accepted."""
     request.session.pop(ADDRESS_IN_SESSION, None)
     try:
         place = accept_invitation(token=request.session.pop(INVITATION_IN_SESSION, ""), user=user)

@@ -1,4 +1,4 @@
-"""Recording what is done to a person's account: they may be in several projects or in none."""
+"""Records of changes to a person's account, in all their projects."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""Links that prove an address: signed, mailed to that address only, and kept nowhere."""
+"""Links that prove an e-mail: signed, mailed to that e-mail only, and never stored."""
 
 from datetime import timedelta
 
@@ -15,12 +15,12 @@ LASTS = timedelta(days=3)
 
 
 def change_token(user: User, email: str) -> str:
-    """Return what proves that this person reads mail at a new address; void once the address changed."""
+    """Return a token that proves a person reads mail at a new e-mail. Void after the e-mail changes."""
     return TimestampSigner(salt=CHANGE).sign_object([user.pk, user.email, email.strip().lower()])
 
 
 def proven_change(user: User, token: str) -> str:
-    """Return the new address that the token proves for this person. Raises AddressLinkError."""
+    """Return the new e-mail that the token proves for this person. Raises AddressLinkError."""
     whose, present, email = _read(CHANGE, token)
     if (whose, present) != (user.pk, user.email):
         raise AddressLinkError(
@@ -30,18 +30,17 @@ def proven_change(user: User, token: str) -> str:
 
 
 def signup_token(invitation: Invitation, email: str) -> str:
-    """Return what proves that whoever holds this invitation reads mail at an address."""
+    """Return a token that proves the holder of this invitation reads mail at an e-mail."""
     return TimestampSigner(salt=SIGNUP).sign_object([invitation.pk, email.strip().lower()])
 
 
 def proven_signup(token: str) -> tuple[int, str]:
-    """Return the key of the invitation and the address that a token proves. Raises AddressLinkError."""
+    """Return the key of the invitation and the e-mail that a token proves. Raises AddressLinkError."""
     invitation, email = _read(SIGNUP, token)
     return int(invitation), str(email)
 
 
 def send_change_link(user: User, email: str, link: str) -> None:
-    """Queue the mail that proves a new address."""
     asked = gettext(
         "Someone wants to use this e-mail for their account. If it was you, follow this link in "
         "the browser where you are signed in; it works for three days. If it was not you, do "
@@ -51,7 +50,6 @@ def send_change_link(user: User, email: str, link: str) -> None:
 
 
 def send_signup_link(email: str, link: str) -> None:
-    """Queue the mail that continues a sign-up."""
     asked = gettext(
         "An invited person entered this e-mail for a new account. If it was you, follow this link"
         " to create the account; it works for three days. If it was not you, do nothing."

@@ -1,4 +1,4 @@
-"""People of a project, and the links that invite to it."""
+"""Members of a project, and its invitations."""
 
 from typing import Any
 
@@ -59,7 +59,7 @@ class RaterRow(serializers.ModelSerializer[Membership]):
 
 
 class PlaceRow(serializers.ModelSerializer[Membership]):
-    """A person's place in a project, as its admins see it."""
+    """A person's membership of a project, as its admins see it."""
 
     email = serializers.CharField(source="user.email", default=None, allow_null=True)
 
@@ -92,7 +92,7 @@ class PersonRow(PlaceRow):
 
 
 class InvitationRow(serializers.ModelSerializer[Invitation]):
-    """An offer of a place."""
+    """An invitation."""
 
     class Meta:
         model = Invitation
@@ -100,7 +100,7 @@ class InvitationRow(serializers.ModelSerializer[Invitation]):
 
 
 class InvitedRow(serializers.Serializer[Any]):
-    """What came of inviting several people."""
+    """The outcome of inviting several people."""
 
     made = InvitationRow(many=True)
     members = serializers.ListField(child=serializers.CharField(), help_text="Who has that place already.")
@@ -114,19 +114,19 @@ class PendingRow(serializers.Serializer[Any]):
     link = serializers.SerializerMethodField()
 
     def get_link(self, pending: PendingInvitation) -> str:
-        """Return the link, which lets whoever follows it in."""
+        """Return the link; anyone with the link can join."""
         request: Request = self.context["request"]
         return request.build_absolute_uri(reverse("invitation", args=[pending.token]))
 
 
 class PlaceInput(Input):
-    """Whether a place is open."""
+    """Whether a membership is active."""
 
     active = Flag()
 
 
 class HandOverInput(Input):
-    """Who takes over."""
+    """The members who receive the items."""
 
     to = Text(
         max_length=40, help_text="The id of a place, `everyone`, or `queue`: whoever asks for work next."
@@ -134,13 +134,13 @@ class HandOverInput(Input):
 
 
 class JoinInput(Input):
-    """Whose ratings they are."""
+    """The actual rater of the ratings."""
 
     member = Text(max_length=40, help_text="The id of the place of an annotator with an account.")
 
 
 class HandedOverRow(serializers.Serializer[Any]):
-    """What was handed over."""
+    """The result of handing over items."""
 
     given = serializers.IntegerField(help_text="Items that have another rater now.")
     freed = serializers.IntegerField(help_text="Items that are free for whoever asks next.")
@@ -154,7 +154,7 @@ class Raters(ApiView):
 
     @reads(RaterRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List annotators under the names that exports give them, for who reads results."""
+        """List annotators with the names used in exports, for readers of results."""
         project = project_for_reader(request.user, slug)
         return self.page(Membership.objects.filter(project=project, role=Role.ANNOTATOR), RaterRow)
 
@@ -174,13 +174,13 @@ class People(ApiView):
 
 
 class OnePlace(ApiView):
-    """A place of a project."""
+    """A membership of a project."""
 
     about = "people"
 
     @writes(PlaceRow, accepts=PlaceInput)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
-        """Close a place, or open it again; its ratings stay."""
+        """Deactivate or reactivate a membership; its ratings stay."""
         project = project_for_admin(request.user, slug)
         place, active = place_in(project, pk), self.check(PlaceInput)["active"]
         change = reactivate_member if active else deactivate_member
@@ -189,13 +189,15 @@ class OnePlace(ApiView):
 
 
 class RoleOfPlace(ApiView):
-    """The role of a place."""
+    """The role of a membership."""
 
     about = "people"
 
     @writes(PlaceRow, accepts=RoleInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Give a person another role; who has rated keeps that place, closed, and gets a new one."""
+        """Change a person's role; if they have rated, the old membership is deactivated and a new one
+        created.
+        """
         project = project_for_admin(request.user, slug)
         role = Role(valid(RoleForm(self.check(RoleInput))).cleaned_data["role"])
         now = change_role(place=place_in(project, pk), role=role)
@@ -203,13 +205,13 @@ class RoleOfPlace(ApiView):
 
 
 class LabelOfPlace(ApiView):
-    """What an annotator is called in tables and figures."""
+    """An annotator's label in tables and charts."""
 
     about = "people"
 
     @writes(PlaceRow, accepts=LabelInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Give an annotator another label; pseudonym and letter stay."""
+        """Change an annotator's label; pseudonym and alias stay."""
         project = project_for_admin(request.user, slug)
         place = place_in(project, pk)
         label = valid(LabelForm(self.check(LabelInput))).cleaned_data["label"]
@@ -224,20 +226,22 @@ class HandOver(ApiView):
 
     @writes(HandedOverRow, accepts=HandOverInput)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Hand unfinished items to others; what was answered stays with its rater."""
+        """Hand unfinished items to other annotators; finished items stay with their rater."""
         place = place_in(project_for_admin(request.user, slug), pk)
         form = HandOverForm(self.check(HandOverInput), others=other_annotators(place))
         return Response(HandedOverRow(hand_over_work(place=place, to=valid(form).receivers)).data)
 
 
 class JoinedPlace(ApiView):
-    """The recorded ratings of a place that nobody holds."""
+    """The recorded ratings of a membership without an account."""
 
     about = "people"
 
     @writes(PlaceRow, accepts=JoinInput)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Give them to a member, whose place is returned; the place of the recording goes, for good."""
+        """Give the recorded ratings to a member and return the membership; the recorded one is removed
+        permanently.
+        """
         project = project_for_admin(request.user, slug)
         recorded = place_in(project, pk)
         member = valid(JoinForm(self.check(JoinInput), members=possible_members(project))).chosen
@@ -259,7 +263,7 @@ class Invitations(ApiView):
 
     @writes(InvitationRow, accepts=NewInvitation, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Offer a place; the link stands in the list of invitations, and nothing is sent."""
+        """Create an invitation; the list of invitations shows the link, and Concord sends no mail."""
         project = project_for_admin(request.user, slug)
         chosen = valid(InvitationForm(self.check(NewInvitation))).cleaned_data
         role, by = Role(chosen["role"]), request_user(request)
@@ -274,7 +278,7 @@ class SeveralInvitations(ApiView):
 
     @writes(InvitedRow, accepts=NewInvitations, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Offer each address a place; members and who has a link that waits are left alone and named."""
+        """Invite each e-mail; skip and report members and people with a pending invitation."""
         project = project_for_admin(request.user, slug)
         sent = self.check(NewInvitations)
         form = valid(InvitationsForm({**sent, "addresses": "\n".join(sent["addresses"])}))
@@ -294,7 +298,7 @@ class MailOfInvitation(ApiView):
 
     @writes(InvitationRow)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Let a worker mail the link to its address, which gets one a day at most; `sent_at` says when."""
+        """Queue a mail with the link, up to one a day per e-mail; `sent_at` is the time of sending."""
         offer = invitation_in(project_for_admin(request.user, slug), pk)
         ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
         return Response(InvitationRow(offer).data)

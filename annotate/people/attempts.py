@@ -1,4 +1,4 @@
-"""How often something may be tried, counted in the database: all processes and hosts count together."""
+"""Rate limits counted in the database, shared by all processes and hosts."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,27 +14,26 @@ from annotate.core.models import AttemptCount
 
 @dataclass(frozen=True)
 class Limit:
-    """At most so many attempts within a time, which begins with the first of them."""
+    """A maximum number of attempts within a period, which starts with the first attempt."""
 
     name: str
     most: int
     within: timedelta
 
     def of(self, whose: str) -> "Counter":
-        """Return the counter of one account, address or device."""
         return Counter(self, hashlib.sha256(f"{self.name} {self.within} {whose}".encode()).hexdigest())
 
 
 @dataclass(frozen=True)
 class Counter:
-    """What is counted together, and up to where."""
+    """The key of attempts counted together, and their limit."""
 
     limit: Limit
     key: str
 
 
-# One statement, so that attempts at the same moment wait for each other in the database and nowhere else.
-# A lock in the cache, as allauth's own limits take one, gave up on 7 of 60 people who signed in at once.
+# One statement, so that simultaneous attempts queue only in the database. A lock in the cache, as in
+# allauth's own limits, failed for 7 of 60 people who signed in at once.
 COUNT = """
 INSERT INTO annotate_attemptcount AS known (key, count, ends) VALUES (%(key)s, 1, %(ends)s)
 ON CONFLICT (key) DO UPDATE SET
@@ -45,7 +44,7 @@ RETURNING count
 
 
 def count_attempt(counters: Sequence[Counter]) -> bool:
-    """Count an attempt in each of these, in order; where one is full, in none of them, and return False."""
+    """Count an attempt in all counters, in order. If one is full, count nothing and return False."""
     for number, counter in enumerate(counters, start=1):
         if _count(counter) > counter.limit.most:
             take_back(counters[:number])
@@ -54,7 +53,10 @@ def count_attempt(counters: Sequence[Counter]) -> bool:
 
 
 def longest_wait(counters: Sequence[Counter]) -> tuple[Limit, timedelta] | None:
-    """Return the full limit that lasts longest, and how long. None if an attempt may be made. One query."""
+    """Return the full limit that lasts longest and its remaining time.
+
+    None if an attempt is allowed. One query.
+    """
     now, known = timezone.now(), AttemptCount.objects.in_bulk([each.key for each in counters])
     waits = [
         (known[each.key].ends - now, place)
@@ -77,11 +79,11 @@ def _count(counter: Counter) -> int:
 
 
 def take_back(counters: Sequence[Counter]) -> None:
-    """Count an attempt no longer."""
-    for counter in counters:  # one by one: two that take back several in different orders could wait for ever
+    # individually: two transactions that uncount several in different orders could deadlock
+    for counter in counters:
         AttemptCount.objects.filter(pk=counter.key, count__gt=0).update(count=F("count") - 1)
 
 
 def forget_old_attempts() -> int:
-    """Remove what counts no more, and return how many counters that were."""
+    """Remove expired counters and return their number."""
     return AttemptCount.objects.filter(ends__lte=timezone.now()).delete()[0]

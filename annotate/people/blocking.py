@@ -1,4 +1,4 @@
-"""Keeping a person out of the installation, and letting them in again. What they did stays."""
+"""Blocking and unblocking people. Their work stays."""
 
 from django.db import transaction
 from django.utils.translation import gettext
@@ -13,10 +13,10 @@ from annotate.people.sessions import end_sessions
 
 @transaction.atomic
 def block_person(*, user: User, by: User | None = None, note: str = "") -> User:
-    """Let a person sign in no more, sign them out everywhere, revoke their tokens and withdraw their links.
+    """Block sign-in, end all sessions, revoke the tokens and withdraw the invitations of a person.
 
-    Each of their projects is told, once. Locks the person's row and the projects that they invited to. by:
-    None on the command line. Raises InvalidValueError for who would block themselves.
+    Adds one event to each of their projects. Locks the person's row and the projects that they invited to.
+    by: None on the command line. Raises InvalidValueError if they would block themselves.
     """
     if by is not None and by.pk == user.pk:
         raise InvalidValueError(gettext("You cannot block yourself: another operator can."))
@@ -42,7 +42,7 @@ def unblock_person(*, user: User, by: User | None = None, note: str = "") -> Use
 
 
 def withdraw_invitations_of(person: User) -> None:
-    """Withdraw what a person offered: by one of their own links they could come back under another name."""
+    """Withdraw a person's invitations: through their own link they could return under another name."""
     made = Invitation.objects.filter(created_by=person, accepted_at=None, withdrawn_at=None)
     for invitation in made.select_related("project").order_by("project", "pk"):
         withdraw_invitation(invitation=invitation)

@@ -1,4 +1,4 @@
-"""Codes of an app: each is taken once, for as long as it could be sent again."""
+"""Authenticator codes: each is accepted once during its validity."""
 
 from allauth.core.internal.cryptokit import normalize_user_code
 from allauth.mfa import app_settings
@@ -12,10 +12,10 @@ USABLE_SECONDS = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 2
 
 
 class TakenOnce:
-    """Refuses a code that was right before."""
+    """Rejects a code that was used before."""
 
     def clean_code(self) -> str:
-        """Return the code, or refuse it. Of two requests that send the same at once, one gets in."""
+        """Return the code, or reject it. Of two simultaneous requests with the same code, one is accepted."""
         code: str = super().clean_code()  # type: ignore[misc]
         key = f"used-code-{self.user.pk}-{normalize_user_code(code)}"  # type: ignore[attr-defined]
         if not cache.add(key, True, timeout=USABLE_SECONDS):
@@ -24,8 +24,8 @@ class TakenOnce:
 
 
 class CodeForm(TakenOnce, AuthenticateForm):  # type: ignore[misc]
-    """A code beside the password."""
+    """A code in addition to the password."""
 
 
 class CodeAgainForm(TakenOnce, ReauthenticateForm):  # type: ignore[misc]
-    """A code in place of the password that is asked for again."""
+    """A code instead of re-entering the password."""

@@ -1,4 +1,4 @@
-"""What is done about people: writes, one function for each thing that a person or a worker does."""
+"""Write operations on members, invitations and accounts."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -37,17 +37,17 @@ from annotate.people.invitations import invitation_id, invitation_token, refuse_
 from annotate.people.proven_addresses import mark_proven
 from annotate.people.queries import open_offers, projects_needing
 
-# Places in a project: taken, offered by invitation, given up. Every command locks the project first.
+# Memberships and invitations. Every command locks the project first.
 
 INVITATION_LASTS = timedelta(days=14)
 
 
 @transaction.atomic
 def add_member(*, project: Project, role: Role, user: User | None = None, label: str = "") -> Membership:
-    """Return this person's active place in the role, made or made active again where it has to be.
+    """Return the person's active membership in the role; create or reactivate it if necessary.
 
-    Without a user it is the annotators' place with this label, which is unique among a project's annotators:
-    an empty one is made unless there is one already, be it empty or held by someone. Locks the project.
+    Without a user, return the annotator membership with this label, which is unique among a project's
+    annotators. It is created without an account unless it exists. Locks the project.
     """
     lock_project(project)
     if user is None:
@@ -72,9 +72,9 @@ def invite(
     place: Membership | None = None,
     note: str = "",
 ) -> Invitation:
-    """Offer a place in the project, or one of its empty places, for 14 days. Locks the project.
+    """Invite to a project, or to one of its memberships without an account, for 14 days. Locks the project.
 
-    note: what the work is, which the link's page and the mail say.
+    note: a description of the work for the link's page and the mail.
     """
     lock_project(project)
     if place is not None:
@@ -101,7 +101,7 @@ def invite(
 
 @dataclass
 class Invited:
-    """What came of inviting many: new links, and the addresses that were left alone."""
+    """The outcome of inviting several people: new invitations and skipped e-mails."""
 
     made: list[Invitation] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
@@ -110,9 +110,9 @@ class Invited:
 
 @transaction.atomic
 def invite_many(*, project: Project, by: User, role: Role, emails: Iterable[str], note: str = "") -> Invited:
-    """Offer each address a place; members and who has a link that can be followed are left alone.
+    """Invite each e-mail; skip members and people with a valid invitation.
 
-    So it is safe to run twice. Locks the project.
+    Therefore safe to run twice. Locks the project.
     """
     lock_project(project)
     members = Membership.objects.filter(project=project, role=role, active=True, user__isnull=False)
@@ -141,10 +141,10 @@ def withdraw_invitation(*, invitation: Invitation) -> None:
 
 @transaction.atomic
 def accept_invitation(*, token: str, user: User) -> Membership:
-    """Give the person the place that the link offers. Locks the project.
+    """Give the person the membership that the link offers. Locks the project.
 
-    Following one's own link again returns the same place. No link opens a closed place again: only an admin
-    does. Raises InvitationUnusableError.
+    Following one's own link again returns the same membership. No link reactivates a membership: only an
+    admin can. Raises InvitationUnusableError.
     """
     invitation = Invitation.objects.select_related("project").filter(pk=invitation_id(token)).first()
     if invitation is not None:
@@ -165,9 +165,9 @@ def accept_invitation(*, token: str, user: User) -> Membership:
 
 @transaction.atomic
 def deactivate_member(*, place: Membership) -> None:
-    """Close a place: its ratings stay, its holder sees the project no more. Locks the project.
+    """Deactivate a membership: its ratings stay, the member loses access to the project. Locks the project.
 
-    Raises NotReadyError for the last admin, whose place nobody could open again.
+    Raises NotReadyError for the last admin, because no other person could reactivate the membership.
     """
     lock_project(place.project)
     _refuse_last_admin(place)
@@ -177,7 +177,7 @@ def deactivate_member(*, place: Membership) -> None:
 
 @transaction.atomic
 def reactivate_member(*, place: Membership) -> None:
-    """Open a closed place again. Locks the project."""
+    """Reactivate a membership. Locks the project."""
     lock_project(place.project)
     if Membership.objects.filter(pk=place.pk, active=False).update(active=True):
         record(place.project, "place.opened", place)
@@ -185,10 +185,10 @@ def reactivate_member(*, place: Membership) -> None:
 
 @transaction.atomic
 def rename_place(*, place: Membership, label: str, by: User | None) -> None:
-    """Give an annotator another label in tables and figures; pseudonym and letter stay. Locks the project.
+    """Change an annotator's label in tables and charts; pseudonym and alias stay. Locks the project.
 
-    Files that name a place of recorded ratings by its old label still mean it. Raises InvalidValueError where
-    another annotator has the label, or files mean another one by it.
+    Files that refer to recorded ratings by the old label still match. Raises InvalidValueError if another
+    annotator has the label, or if files use it for another annotator.
     """
     lock_project(place.project)
     place.refresh_from_db(fields=["label", "user"])
@@ -211,10 +211,10 @@ def rename_place(*, place: Membership, label: str, by: User | None) -> None:
 
 @transaction.atomic
 def change_role(*, place: Membership, role: Role) -> Membership:
-    """Give a person another role, and return the place that goes with it. Locks the project.
+    """Change a person's role and return the membership for it. Locks the project.
 
-    The old place is closed and keeps its ratings, its letter and its label; going back opens it again.
-    Raises NotReadyError for the last admin and for a place that nobody holds or that is closed.
+    The old membership is deactivated and keeps its ratings, alias and label; changing back reactivates it.
+    Raises NotReadyError for the last admin, and for a membership that is inactive or has no account.
     """
     lock_project(place.project)
     place.refresh_from_db()
@@ -276,7 +276,6 @@ def _free_alias(project: Project) -> str:
 
 
 def _aliases() -> Iterator[str]:
-    """Yield A to Z, then AA, AB and so on."""
     for length in count(1):
         yield from ("".join(letters) for letters in product(ascii_uppercase, repeat=length))
 
@@ -322,7 +321,7 @@ def _take_place(invitation: Invitation, user: User) -> Membership:
     return invitation.place
 
 
-# Invitations are mailed by workers. Programs may have one a day mailed to each address of a project.
+# Workers mail invitations. Programs may send one mail a day to each e-mail of a project.
 
 BETWEEN_MAILS = timedelta(days=1)
 
@@ -330,7 +329,7 @@ logger = logging.getLogger(__name__)
 
 
 def refuse_mail(invitation: Invitation) -> None:
-    """Raise InvitationUnusableError or InvalidValueError where no mail can be sent."""
+    """Raise InvitationUnusableError or InvalidValueError if Concord cannot send the mail."""
     refuse_unusable(invitation)
     if not (invitation.email and mail_is_sent()):
         raise InvalidValueError(
@@ -347,10 +346,10 @@ def _refuse_second_mail(invitation: Invitation) -> None:
 
 @transaction.atomic
 def ask_for_mail(*, invitation: Invitation, site: str, by_hand: bool = False) -> None:
-    """Let a worker mail an invitation. Locks the project.
+    """Queue the mail of an invitation. Locks the project.
 
-    site: the address at which people reach Concord. by_hand: an admin asks on a page, as often as needed.
-    Raises what `refuse_mail` does, and NotReadyError for a second mail within a day.
+    site: the public URL of Concord. by_hand: an admin requests it on a page, without a limit. Raises the
+    errors of `refuse_mail`, and NotReadyError for a second mail within a day.
     """
     lock_project(invitation.project)
     invitation.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
@@ -365,7 +364,6 @@ def ask_for_mail(*, invitation: Invitation, site: str, by_hand: bool = False) ->
 
 
 def _send(offer: Invitation) -> None:
-    """Send an invitation. Only this makes the link, so no message has it. Locks the project to decide."""
     with transaction.atomic():
         lock_project(offer.project)
         offer.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
@@ -385,31 +383,31 @@ INVITATION_MAIL = mail_kind(
 )
 
 
-# Keeping how a person wants to be shown things.
+# Preferences.
 
 
 def save_preferences(*, user: User, **chosen: Any) -> None:
-    """Keep what this person chose, and leave the rest as it is. Locks the person's row."""
+    """Save the chosen preferences; the others stay unchanged. Locks the person's row."""
     Preferences.objects.update_or_create(user=user, defaults=chosen)
 
 
-# Changing one's address: only by a link that was mailed to the new one.
+# Changing one's e-mail: only by a link mailed to the new one.
 
 
 @transaction.atomic
 def change_address(*, user: User, token: str, session: str | None = None) -> str:
-    """Give the account the address that the token proves, and return that address.
+    """Change the account's e-mail to the one that the token proves, and return it.
 
-    Histories keep the former name. The projects' audit logs record the change, and both addresses get a mail.
-    All sessions but `session` end. Locks the person's row. Raises
-    AddressLinkError, or InvalidValueError where another account has the address.
+    Histories keep the former name. The projects' audit logs record the change, and both e-mails get a mail.
+    All sessions except `session` end. Locks the person's row. Raises AddressLinkError, or InvalidValueError
+    if another account has the e-mail.
     """
     person = User.objects.select_for_update().get(pk=user.pk)
     email, before = proven_change(person, token), person.email
     FormerName.objects.create(user=person, at=timezone.now(), name=person.name, email=before)
     person.email = email
     try:
-        # Not asked for beforehand: another account may take the address between the question and the save.
+        # No check beforehand: another account may get the e-mail between the check and the save.
         with transaction.atomic():
             person.save(update_fields=["email"])
     except IntegrityError:

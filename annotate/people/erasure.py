@@ -46,16 +46,10 @@ from annotate.people.queries import projects_needing
 from annotate.people.sessions import end_sessions
 
 BATCH = 1000
-SAID = ("subject", "note", "before", "after")  # by an entry, beside who acted
+SAID = ("subject", "note", "before", "after")  # named by an entry in addition to the actor
 
 
 class ErasedNames:
-    """The names of a person, and their substitutes.
-
-    Email addresses and names of several words are replaced everywhere. A name of one word may be another
-    person's, so it is replaced only in the whole values "Ann" and "Ann (annotator)".
-    """
-
     def __init__(self, person: User, erased_address: str) -> None:
         places = list(Membership.objects.filter(user=person).order_by("pk"))
         former = FormerName.objects.filter(user=person)
@@ -72,7 +66,6 @@ class ErasedNames:
         )
 
     def replace_in(self, said: Any, *, project: int | None) -> Any:
-        """Return a text, or a value of JSON, without the person's names."""
         if isinstance(said, str):
             pseudonym = self.pseudonyms.get(project or 0, f"person-{self.person.pk}")
             for pattern, instead in (
@@ -95,7 +88,7 @@ def _anywhere(names: set[str]) -> re.Pattern[str]:
 
 
 def erase_names(names: ErasedNames) -> dict[int, int]:
-    """Replace a person's names in audit logs, reports of imports and kept answers. Delete computed results.
+    """Replace a person's names in audit logs, import reports and stored answers. Delete computed results.
 
     Call it in the transaction that erases, while the account still has its names. Returns the number of
     changed entries by project.
@@ -122,7 +115,6 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
 
 
 def _entries_with(names: ErasedNames) -> Iterator[AuditEntry]:
-    """Yield the changed entries, unsaved."""
     for entry in AuditEntry.objects.order_by("pk").iterator(BATCH):
         before = {each: getattr(entry, each) for each in SAID}
         after = {each: names.replace_in(value, project=entry.project_id) for each, value in before.items()}
@@ -139,16 +131,15 @@ ERASED = "erased.invalid"  # a domain that can never be, so no mail goes there
 
 
 def is_erased(user: User) -> bool:
-    """Return whether somebody was erased."""
     return user.email.endswith(f"@{ERASED}")
 
 
 @transaction.atomic
 def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
-    """Take away name, address, ways to sign in, invitations and waiting mails of a person; safe to run twice.
+    """Remove the name, e-mail, sign-in methods, invitations and queued mails of a person; safe to run twice.
 
-    Audit logs name the pseudonym from then on. Locks the person's row. Each of their projects is told, and
-    each whose log has changed. Raises InvalidValueError for who is the only admin of a project.
+    Audit logs then show the pseudonym. Locks the person's row. Adds an event to each of their projects and
+    each project with a changed log. Raises InvalidValueError for the only admin of a project.
     """
     if lonely := projects_needing(user).order_by("slug").values_list("slug", flat=True):
         sentence = gettext("This is the only admin of {projects}. Give another person that role first.")

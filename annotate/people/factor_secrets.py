@@ -1,4 +1,7 @@
-"""What second factors are made from, encrypted. Loaded only when used, with what encrypts and draws."""
+"""Encrypted secrets of second factors.
+
+Loaded only when used, with the libraries for encryption and QR codes.
+"""
 
 import qrcode
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -18,16 +21,15 @@ SECRETS = ("secret", "seed")  # of an app's codes, and of recovery codes
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Encrypts what codes are made from: who reads a copy of the database makes none."""
+    """Encrypts the secrets of codes: a copy of the database is not enough to generate codes."""
 
     @sensitive_variables()
     def encrypt(self, text: str) -> str:
-        """Return the secret encrypted."""
         return cipher_for(PURPOSE).encrypt(text.encode()).decode()
 
     @sensitive_variables()
     def decrypt(self, encrypted_text: str) -> str:
-        """Return the secret. Raises PermissionDenied where the installation's secrets are others by now."""
+        """Return the secret. Raises PermissionDenied if the installation's keys have changed."""
         try:
             return cipher_for(PURPOSE).decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
@@ -36,12 +38,15 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             ) from None
 
     def build_totp_svg(self, url: str) -> str:
-        """Return the picture for the app on a white ground, so that it is read from a dark page, too."""
+        """Return the QR code for the app on a white background, so that it is readable on a dark page."""
         return str(qrcode.make(url, image_factory=SvgPathFillImage).to_string(encoding="unicode"))
 
 
 def encrypt_second_factors_again() -> tuple[int, list[User]]:
-    """Encrypt every secret with the first of the settings'; return how many, and whose could not be read."""
+    """Re-encrypt every secret with the first key of the settings.
+
+    Return the number of secrets and the users with unreadable secrets.
+    """
     count, unreadable = 0, []
     for factor in Authenticator.objects.select_related("user").order_by("pk"):
         try:

@@ -1,4 +1,4 @@
-"""The first account of an installation: who reads the terminal it was started in makes it in the browser."""
+"""The first account of an installation, created in the browser with a URL printed in the terminal."""
 
 from django.core.signing import BadSignature, Signer
 from django.db import transaction
@@ -12,12 +12,12 @@ _FIRST = Signer(salt="concord.first-account")
 
 
 def first_account_token() -> str:
-    """Return what proves that somebody reads the terminal; it is of use while there is no account."""
+    """Return a token that proves access to the terminal; valid only without any account."""
     return _FIRST.sign("first").rpartition(":")[2]
 
 
 def may_make_first_account(token: str) -> bool:
-    """Return whether there is no account yet and the token is the terminal's."""
+    """Return True if there is no account and the token is the terminal's."""
     try:
         _FIRST.unsign(f"first:{token}")
     except BadSignature:
@@ -27,9 +27,9 @@ def may_make_first_account(token: str) -> bool:
 
 @transaction.atomic
 def make_first_account(*, name: str, email: str, password: str) -> User:
-    """Make the account that runs the installation and begins projects; its address counts as proven.
+    """Create the account that runs the installation and can create projects; its e-mail counts as proven.
 
-    Raises InvalidValueError where there is an account already.
+    Raises InvalidValueError if an account exists.
     """
     if User.objects.exists():
         raise InvalidValueError(gettext("There is an account already: sign in with it."))

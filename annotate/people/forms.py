@@ -1,4 +1,4 @@
-"""What pages about people send, as typed values."""
+"""Forms of the pages about people."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ from annotate.people.proven_addresses import is_proven, mark_proven
 from annotate.people.session import proven_address
 from annotate.people.sign_in_limits import may_send_mail
 
-# Inviting people, and changing what they do.
+# Invitations and roles.
 
 MOST_INVITED = 200  # at once
 
@@ -52,7 +52,7 @@ NOT_SENT = _(
 
 
 class InvitationForm(forms.Form):
-    """What the invited person will be, and for whom the link is."""
+    """The role, e-mail and note of an invitation."""
 
     role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES, initial=Role.ANNOTATOR)
     email = forms.EmailField(label=_("For (e-mail, optional)"), required=False)
@@ -63,7 +63,7 @@ class InvitationForm(forms.Form):
         self.fields["email"].help_text = str(SENT) if mail_is_sent() else str(NOT_SENT)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse to send without an address or a server."""
+        """Reject sending without an e-mail or a server."""
         values = self.cleaned_data
         if values.get("send") and not mail_is_sent():
             self.add_error(
@@ -78,7 +78,7 @@ class InvitationForm(forms.Form):
 
 
 class InvitationsForm(forms.Form):
-    """Whom to invite as what, and what the work is."""
+    """The e-mails, role and note of several invitations."""
 
     role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES, initial=Role.ANNOTATOR)
     addresses = forms.CharField(
@@ -96,7 +96,7 @@ class InvitationsForm(forms.Form):
     send = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
     def clean_addresses(self) -> list[str]:
-        """Return the addresses; name those that are none."""
+        """Return the e-mails; list the invalid ones in the error."""
         parts = re.split(r"[\n;,]+", self.cleaned_data["addresses"])
         written = [part.strip() for part in parts if part.strip()]
         found = [parseaddr(part)[1] for part in written]
@@ -114,7 +114,7 @@ class InvitationsForm(forms.Form):
         return found
 
     def clean(self) -> dict[str, Any]:
-        """Refuse to send without a server."""
+        """Reject sending without a server."""
         if self.cleaned_data.get("send") and not mail_is_sent():
             raise forms.ValidationError(
                 gettext("No mail server is configured, so Concord cannot send mail. Make links instead.")
@@ -131,13 +131,13 @@ def _is_address(text: str) -> bool:
 
 
 class RoleForm(forms.Form):
-    """What a person does in the project."""
+    """A person's role in the project."""
 
     role = forms.ChoiceField(widget=forms.RadioSelect, choices=ROLES)
 
 
 class LabelForm(forms.Form):
-    """What an annotator is called in tables and figures."""
+    """An annotator's label in tables and charts."""
 
     label = forms.CharField(
         label=_("Label"),
@@ -147,7 +147,7 @@ class LabelForm(forms.Form):
 
 
 class HandOverForm(forms.Form):
-    """Who takes over an annotator's unfinished work."""
+    """The members who receive an annotator's unfinished items."""
 
     QUEUE, EVERYONE = "queue", "everyone"
     to = forms.ChoiceField(label=_("To whom"))
@@ -165,7 +165,7 @@ class HandOverForm(forms.Form):
 
     @property
     def receivers(self) -> list[Membership]:
-        """The annotators who were chosen, none for whoever asks next."""
+        """Return the chosen annotators; empty if the items go to the next annotators."""
         chosen = self.cleaned_data["to"]
         if chosen == self.EVERYONE:
             return list(self.others.values())
@@ -173,7 +173,7 @@ class HandOverForm(forms.Form):
 
 
 class JoinForm(forms.Form):
-    """Which member gave the recorded ratings of a place."""
+    """The actual rater of a membership's recorded ratings."""
 
     member = forms.ChoiceField(label=_("Whose ratings are these?"))
 
@@ -188,18 +188,18 @@ class JoinForm(forms.Form):
         return self.members[self.cleaned_data["member"]]
 
 
-# An address, proven by a link that is mailed to it.
+# An e-mail, proven by a mailed link.
 
 
 class AddressForm(forms.Form):
-    """The address at which a person reads mail."""
+    """A person's e-mail."""
 
     email = forms.EmailField(
         label=_("E-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
 
     def clean_email(self) -> str:
-        """Return the address in small letters, as accounts have it."""
+        """Return the e-mail in lower case, as accounts store it."""
         return str(self.cleaned_data["email"]).lower()
 
 
@@ -207,7 +207,7 @@ class AddressForm(forms.Form):
 
 
 class SignupForm(AllauthSignupForm):  # type: ignore[misc]
-    """An account has a name beside its address and password."""
+    """Sign-up with a name in addition to the e-mail and password."""
 
     name = forms.CharField(
         max_length=150,
@@ -217,7 +217,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
     field_order = ("name", "email", "password1", "password2")
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Show the address that the invitation or a mailed link proves; no other can be taken."""
+        """Show the e-mail that the invitation or a mailed link proves; no other is possible."""
         super().__init__(*args, **options)
         self.proven = proven_address(context.request.session)
         if self.proven:
@@ -225,7 +225,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
             self.fields["email"].widget.attrs["readonly"] = True
 
     def clean(self) -> dict[str, Any]:
-        """Reject a password like the name; allauth compares it with the address only."""
+        """Reject a password similar to the name; allauth compares it only with the e-mail."""
         values: dict[str, Any] = super().clean()
         if "password1" in values and "password1" not in self.errors:
             person = User(name=values.get("name", ""), email=values.get("email", ""))
@@ -236,7 +236,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         return values
 
     def clean_email(self) -> str:
-        """Refuse an address that nothing proves."""
+        """Reject an unproven e-mail."""
         email: str = super().clean_email()
         if self.proven and email.lower() != self.proven:
             raise forms.ValidationError(
@@ -248,7 +248,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
 
 
 class FirstAccountForm(BaseUserCreationForm):  # type: ignore[type-arg]
-    """Who runs the installation: name, address and a password."""
+    """The operator's name, e-mail and password."""
 
     class Meta:
         model = User
@@ -272,7 +272,7 @@ class ResetPasswordForm(AllauthResetPasswordForm):  # type: ignore[misc]
 
 
 class NewPassword(forms.Form):
-    """A new password signs out everywhere else, and revokes tokens of the API by choice."""
+    """A new password, which ends all other sessions and optionally revokes API tokens."""
 
     revoke_tokens = forms.BooleanField(
         label=_("Revoke my tokens of the API, too"),
@@ -283,7 +283,7 @@ class NewPassword(forms.Form):
     )
 
     def save(self) -> None:
-        """Keep the password."""
+        """Save the password."""
         super().save()  # type: ignore[misc]
         user: User = self.user  # type: ignore[attr-defined]
         session = context.request.session.session_key
@@ -293,22 +293,22 @@ class NewPassword(forms.Form):
 
 
 class ChangePasswordForm(NewPassword, AllauthChangePasswordForm):  # type: ignore[misc]
-    """Another password for who knows the old one."""
+    """A new password for a user with the current one."""
 
     field_order = ("oldpassword", "password1", "password2", "revoke_tokens")
 
 
 class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: ignore[misc]
-    """Another password for who followed the mailed link."""
+    """A new password for a user with a mailed link."""
 
     field_order = ("password1", "password2", "revoke_tokens")
 
     @transaction.atomic
     def save(self) -> None:
-        """Keep the password, and that the link was followed from this mailbox.
+        """Save the password and mark the e-mail as proven, because the link came from its mailbox.
 
-        Second factors stay, so a mailbox alone opens no account that has one. Tokens of an unproven account
-        end, because somebody else may have made it.
+        Second factors stay, so a mailbox alone opens no account with one. Tokens of an unproven account are
+        revoked, because another person may have created it.
         """
         if not is_proven(self.user):
             revoke_tokens(user=self.user)
@@ -320,7 +320,7 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
 
 
 class KeysForm(forms.Form):
-    """A set of keys, others in the place of single ones, and whether the page goes on by itself."""
+    """A set of keys, replacements of individual keys, and whether the page advances automatically."""
 
     goes_on = forms.BooleanField(
         label=_("Go on by itself when everything is rated"),
@@ -330,7 +330,7 @@ class KeysForm(forms.Form):
     key_set = forms.ChoiceField(label=_("Set of keys"), choices=KeySet.choices, widget=forms.RadioSelect)
 
     def __init__(self, data: Any, *, preferences: Preferences) -> None:
-        """Show the keys of the set in empty fields, and the person's own in theirs."""
+        """Show the keys of the set as placeholders, and the person's own keys as values."""
         own, key_set = preferences.own_keys, preferences.key_set
         super().__init__(data, initial={"goes_on": preferences.goes_on, "key_set": key_set, **own})
         values = _key_field(gettext("Rate: the keys of the values, in order"), DIGITS)
@@ -339,7 +339,7 @@ class KeysForm(forms.Form):
             self.fields[each.name] = _key_field(str(each.label), getattr(each, key_set))
 
     def clean(self) -> dict[str, Any]:
-        """Refuse keys that cannot be had, and two for which one key would stand."""
+        """Reject unsupported keys and duplicate keys."""
         data = super().clean() or self.cleaned_data
         own = {name: _plain(data[name]) for name in self._key_names() if data.get(name)}
         data["own_keys"] = own
@@ -349,7 +349,7 @@ class KeysForm(forms.Form):
         return data
 
     def to_preferences(self) -> dict[str, Any]:
-        """Return the preferences as they are kept."""
+        """Return the preferences as stored."""
         return {name: self.cleaned_data[name] for name in ("goes_on", "key_set", "own_keys")}
 
     def _key_names(self) -> list[str]:
@@ -366,7 +366,7 @@ def _plain(key: str) -> str:
     return named.get(key.lower(), key.lower())
 
 
-# What a person chooses for themselves.
+# Personal preferences.
 
 
 class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -397,7 +397,7 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets = dict.fromkeys(CHOSEN, forms.RadioSelect)
 
     def to_preferences(self, address: str) -> dict[str, Any]:
-        """Return what was chosen, for who reached Concord at this address."""
+        """Return the chosen preferences for a person who uses Concord at this URL."""
         chosen = self.cleaned_data
         mails = {
             "digest_address": address if chosen["digest"] else "",
@@ -418,7 +418,7 @@ SCOPES = [
 
 
 class TokenForm(forms.Form):
-    """What a token is for, what it allows, and how long."""
+    """A token's purpose, permissions and lifetime."""
 
     name = forms.CharField(label=_("Purpose"), max_length=80)
     scopes = forms.MultipleChoiceField(

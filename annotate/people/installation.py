@@ -1,4 +1,4 @@
-"""The people of an installation, and by what each of them gets in."""
+"""People of an installation, and their memberships and permissions."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,6 @@ MOST_SHOWN = 200
 
 @dataclass(frozen=True)
 class Access:
-    """By what a person gets in at the moment, and where to."""
-
     places: list[Membership]
     sessions: int
     tokens: int
@@ -23,7 +21,7 @@ class Access:
 
 
 def people_of_installation(word: str) -> list[User]:
-    """Return the people whose name or address has this in it, blocked ones first. One query."""
+    """Return the people whose name or e-mail contains `word`, blocked ones first. One query."""
     named = Q(name__icontains=word) | Q(email__icontains=word)
     places = Count("memberships", filter=Q(memberships__active=True))
     found = User.objects.filter(named).annotate(places=places)
@@ -31,7 +29,7 @@ def people_of_installation(word: str) -> list[User]:
 
 
 def access_of(person: User) -> Access:
-    """Return by what a person gets in, and where to. Four queries."""
+    """Return a person's permissions with their sources. Four queries."""
     places = Membership.objects.filter(user=person).select_related("project").order_by("project__name", "pk")
     usable = ApiToken.objects.filter(user=person, revoked_at=None, expires_at__gt=timezone.now())
     return Access(list(places), sessions_of(person).count(), usable.count(), has_second_factor(person))

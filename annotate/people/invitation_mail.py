@@ -1,4 +1,4 @@
-"""Invitations sent by e-mail, where a mail server is configured."""
+"""Invitations by e-mail, if a mail server is configured."""
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext
@@ -8,7 +8,7 @@ from annotate.core.models import Invitation
 
 
 def send_invitation(invitation: Invitation, link: str) -> None:
-    """Send the link to the invitation's address; call it outside any transaction. Raises MailError."""
+    """Mail the link to the invitation; call it outside any transaction. Raises MailError."""
     project, sender = invitation.project.name, invitation.created_by
     subject = gettext("Invitation to {project}").format(project=project)
     invites = gettext("{person} invites you to the project “{project}” as {role}.").format(

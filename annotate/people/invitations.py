@@ -16,12 +16,11 @@ def invitation_token(invitation: Invitation) -> str:
 
 
 def signed_invitation(key: int) -> str:
-    """Return the token of the invitation with this key."""
     return Signer(salt=SALT).sign(str(key))
 
 
 def invitation_id(token: str) -> int:
-    """Return which invitation a token stands for; raises InvitationUnusableError for a forged one."""
+    """Return the key of a token's invitation; raises InvitationUnusableError for a forged one."""
     try:
         return int(Signer(salt=SALT).unsign(token))
     except (BadSignature, ValueError):
@@ -40,7 +39,6 @@ def usable_invitation(token: str) -> Invitation:
 
 
 def refuse_unusable(invitation: Invitation | None) -> Invitation:
-    """Return the invitation if it can be accepted now."""
     if invitation is None:
         raise InvitationUnusableError(gettext("This invitation no longer exists. Ask for a new link."))
     if invitation.accepted_at:

@@ -25,7 +25,7 @@ def _send(notice: Notice) -> None:
 
 
 def text_of(notice: Notice) -> tuple[str, str]:
-    """Return the subject of a notice and what it says, in the language that is active."""
+    """Return the subject and body of a notice in the active language."""
     facts, named = notice.facts, {"project": notice.project.name}
     if notice.kind == NoticeKind.EXPORTS:
         return (

@@ -49,7 +49,6 @@ class StudyCounts:
 
     @property
     def working(self) -> int:
-        """Raters whose work has not ended."""
         return self.joined - self.completed - self.screened_out
 
 
@@ -101,7 +100,6 @@ def rater_of_account(study: OutsideStudy, user: User) -> OutsideRater | None:
 
 
 def is_outside_account(user: User) -> bool:
-    """Return True if a study made this account."""
     return user.email.endswith(f"@{OUTSIDE}")
 
 
@@ -130,10 +128,10 @@ def refuse_closed_study(study: OutsideStudy) -> None:
 def join_study(
     *, study: OutsideStudy, consent: Consent, parameters: Mapping[str, str], answers: list[dict[str, str]]
 ) -> User:
-    """Make an account and an annotator's membership for a person who agreed; return the account.
+    """Create an account and an annotator's membership for a person who agreed; return the account.
 
     Locks the project. Raises InvitationUnusableError if the study is closed or full, the person has joined
-    already, or the text has changed.
+    already, or the consent form has changed.
     """
     lock_project(study.project)
     study.refresh_from_db()
@@ -157,7 +155,7 @@ def join_study(
 
 @transaction.atomic
 def save_study(*, project: Project, values: Mapping[str, Any], by: User) -> OutsideStudy:
-    """Save a study's settings. The audit log keeps earlier consent texts. Locks the project."""
+    """Save a study's settings. The audit log keeps earlier consent forms. Locks the project."""
     lock_project(project)
     study = study_of(project) or OutsideStudy(project=project)
     before = facts(study, SETTINGS) if study.pk else {}
@@ -184,5 +182,5 @@ def forget_platform(places: Iterable[Membership]) -> None:
 
 
 def consent_now(study: OutsideStudy) -> Consent:
-    """Return a consent of this moment to the current text of a study."""
+    """Return a consent with the current time and the study's current form."""
     return Consent(digest_of(study.consent), timezone.now())

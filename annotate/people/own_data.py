@@ -44,9 +44,9 @@ BATCH = 2_000
 
 
 def data_of(user: User) -> dict[str, Any]:
-    """Return all that is kept about a person, for that person. A fixed number of queries.
+    """Return all stored data about a person, for that person. A fixed number of queries.
 
-    It has their own values and words, and no names of systems, which annotators do not learn.
+    It contains their own values and comments, and no system names, because annotators do not see them.
     """
     return {name: kept if isinstance(kept, dict) else list(kept) for name, kept in _kept_of(user).items()}
 
@@ -65,7 +65,7 @@ def data_as_json(user: User) -> Iterator[str]:
 
 
 def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
-    """Return the sections. None tells whether an item is a hidden check: no round, no plan."""
+    """Return the sections. They omit round and plan, so that no section reveals a hidden check."""
     places = Membership.objects.filter(user=user)
     former = FormerName.objects.filter(user=user)
     invited = sent_to([user.email, *former.values_list("email", flat=True)]) | Q(accepted_by=user)
@@ -126,7 +126,7 @@ def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
             CountingDecision.objects.filter(place__in=places), "at", "counted", "note", **of_place
         ),
         "assignments": _rows(
-            # The order of primary keys would tell which texts one system wrote.
+            # The order of primary keys would reveal outputs of the same system.
             Assignment.objects.filter(annotator__in=places).order_by("annotator", "position"),
             *("position", "started_at", "completed_at"),
             document=F("item__document__key"),
@@ -169,7 +169,7 @@ def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
     }
 
 
-# Tables whose rows about a person are all in a section of their own.
+# Tables with a separate section for all rows about a person.
 IN_SECTIONS = {
     *(FormerName, EmailAddress, Preferences, Notice, AccountMail, DisputeDigest, UserSession, SocialAccount),
     *(Authenticator, ApiToken, SavedTemplate, AuditEntry, Membership, RecordedName, Assignment, RatingChange),
@@ -195,5 +195,4 @@ def _rows(rows: QuerySet[Any], *names: str, **others: F) -> QuerySet[Any, Any]:
 
 
 def sent_to(addresses: Iterable[str]) -> Q:
-    """Return the condition for invitations to any of these addresses."""
     return reduce(or_, (Q(email__iexact=address) for address in addresses))

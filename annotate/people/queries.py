@@ -1,4 +1,4 @@
-"""People of a project, and who is invited to it."""
+"""Members of a project, and its invitations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class PendingInvitation:
 
 @dataclass(frozen=True)
 class Workload:
-    """An annotator's items of Round I: finished, finished today, begun but not finished, not begun."""
+    """An annotator's items of Round I: finished, finished today, started but not finished, not started."""
 
     done: int = 0
     today: int = 0
@@ -29,13 +29,12 @@ class Workload:
 
     @property
     def open(self) -> int:
-        """Items that are not finished."""
         return self.begun + self.waiting
 
 
 @dataclass(frozen=True)
 class MemberPlace:
-    """A place in the project; `pending` are the links that would fill it, `load` None who does not rate."""
+    """A membership; `pending`: its open invitations; `load`: None for a person who is not an annotator."""
 
     membership: Membership
     pending: list[PendingInvitation]
@@ -44,16 +43,16 @@ class MemberPlace:
 
 @dataclass(frozen=True)
 class ProjectPeople:
-    """Everyone in a project: the places, and the invitations to places that are yet to be made."""
+    """All memberships of a project, and the invitations that create new ones."""
 
     places: list[MemberPlace]
     pending: list[PendingInvitation]
 
 
 def projects_needing(user: User) -> QuerySet[Project]:
-    """Return the projects that would have no admin without this person: nobody else could run them.
+    """Return the projects with this person as the only admin.
 
-    An admin who is blocked or erased cannot sign in, and so is none.
+    A blocked or erased admin cannot sign in, and so does not count.
     """
     admins = Membership.objects.filter(role=Role.ADMIN, active=True, user__is_active=True)
     own = Membership.objects.filter(role=Role.ADMIN, active=True, user=user)
@@ -62,7 +61,7 @@ def projects_needing(user: User) -> QuerySet[Project]:
 
 
 def people_of(project: Project) -> ProjectPeople:
-    """Return a project's people for its admins, active ones first, by role and letter. Three queries."""
+    """Return a project's members for its admins, active ones first, by role and alias. Three queries."""
     loads = loads_of(project)
     open_ones = Invitation.objects.filter(
         project=project, accepted_at=None, withdrawn_at=None, expires_at__gt=timezone.now()
@@ -83,7 +82,7 @@ def people_of(project: Project) -> ProjectPeople:
 
 
 def loads_of(project: Project) -> Mapping[int, Workload]:
-    """Return the load of every annotator (by key) who has items of Round I. One query."""
+    """Return the load of every annotator (by key) with items of Round I. One query."""
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     held = Assignment.objects.filter(round__project=project, round__number=1, annotator__isnull=False)
     unfinished = Q(completed_at__isnull=True)
@@ -101,12 +100,12 @@ def loads_of(project: Project) -> Mapping[int, Workload]:
 
 
 def other_annotators(place: Membership) -> list[Membership]:
-    """Return the active annotators of a place's project who could take over its work. One query."""
+    """Return the project's other active annotators, who could receive this one's items. One query."""
     annotators = Membership.objects.filter(project=place.project_id, role=Role.ANNOTATOR, active=True)
     return list(annotators.exclude(pk=place.pk).order_by("label"))
 
 
 def open_offers(project: Project, role: Role) -> QuerySet[Invitation]:
-    """Return the invitations in a role, to no place in particular, whose links can still be followed."""
+    """Return the valid invitations in a role that are not for a specific membership."""
     offers = project.invitations.filter(role=role, place=None, accepted_at=None, withdrawn_at=None)
     return offers.filter(expires_at__gt=timezone.now()).order_by("pk")

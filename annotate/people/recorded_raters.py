@@ -1,4 +1,4 @@
-"""Who the raters of recorded ratings are: members of the project, or places that nobody holds."""
+"""Raters of recorded ratings: members of the project, or memberships without an account."""
 
 from collections.abc import Mapping
 
@@ -23,17 +23,17 @@ from annotate.core.models import (
 
 
 def possible_members(project: Project) -> list[Membership]:
-    """Return whose recorded ratings an import may bring: annotators with an account. One query."""
+    """Return the annotators with an account; an import may assign recorded ratings to them. One query."""
     annotators = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
     return list(annotators.filter(user__isnull=False).order_by("label"))
 
 
 @transaction.atomic
 def name_recorded_raters(*, project: Project, members: Mapping[str, int], by: User) -> None:
-    """Keep which member (by key) is meant by a rater's name in files, before such a file is imported.
+    """Map a rater's name in files to a member (by key) before the import.
 
-    A name that is a place already stays what it is. Locks the project. Raises InvalidValueError for who is
-    not one of its annotators with an account.
+    The name of an existing membership keeps its meaning. Locks the project. Raises InvalidValueError for a
+    member who is not one of its annotators with an account.
     """
     lock_project(project)
     places = {place.pk: place for place in possible_members(project)}
@@ -49,12 +49,12 @@ def name_recorded_raters(*, project: Project, members: Mapping[str, int], by: Us
 
 @transaction.atomic
 def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | None) -> int:
-    """Give a member the ratings of a place that only holds recorded ones; return how many items it had.
+    """Give a member the ratings of a membership that has only recorded ones; return the number of its items.
 
-    The place of the recording is removed: its invitations end, the audit log keeps its names, and files that
-    name it mean the member. What both have a place of, but the member has not begun, is free for others.
-    Locks the project and both places. Raises InvalidValueError for other places than these, NotReadyError
-    where both rated an item, or where one counts in the statistics and the other does not.
+    The recorded membership is removed: its invitations end, the audit log keeps its names, and files with its
+    name refer to the member. If both have an assignment of an item that the member has not started, the
+    member's becomes free for others. Locks the project and both memberships. Raises InvalidValueError for
+    other memberships. Raises NotReadyError if both rated an item, or if only one counts in the statistics.
     """
     lock_project(recorded.project)
     recorded, member = _lock(recorded, member)

@@ -1,4 +1,7 @@
-"""A second factor (codes of an app, passkeys, recovery codes): what allauth leaves to us."""
+"""A second factor (authenticator codes, passkeys, recovery codes):
+
+the parts that allauth does not provide.
+"""
 
 from allauth.mfa.models import Authenticator
 from django.db import transaction
@@ -12,16 +15,15 @@ ADDED, REMOVED = "person.second_factor_added", "person.second_factor_removed"
 
 
 def has_second_factor(user: User) -> bool:
-    """Return whether a person signs in with more than a password."""
     return bool(Authenticator.objects.filter(user=user, type__in=FACTORS).exists())
 
 
 @transaction.atomic
 def remove_second_factor(*, user: User, by: User | None = None, note: str = "") -> int:
-    """Let a person who lost app and codes sign in by password alone; nothing happens where there is none.
+    """Let a person who lost app and codes sign in by password alone; does nothing without a second factor.
 
-    Each of their projects and the person are told, and all their sessions end. Locks the person's row.
-    Returns how many factors were removed.
+    Adds an event to each of their projects, notifies the person and ends their sessions. Locks the person's
+    row. Returns the number of removed factors.
     """
     person = User.objects.select_for_update().get(pk=user.pk)
     count: int = Authenticator.objects.filter(user=person).delete()[0]
@@ -32,9 +34,9 @@ def remove_second_factor(*, user: User, by: User | None = None, note: str = "") 
 
 
 def record_own_change(user: User, change: AccountChange, *, kind: str, session: str | None) -> None:
-    """Record in each of a person's projects that they added or removed one, and tell the person.
+    """Record in each of a person's projects that they added or removed a factor, and notify the person.
 
-    session: the one in which they did, which stays. Call it in the transaction of the change.
+    session: the session of the change, which stays. Call it in the transaction of the change.
     """
     act = ADDED if change == AccountChange.FACTOR_ADDED else REMOVED
     record_everywhere(user, act, by=user, note="", kind=kind)

@@ -1,4 +1,4 @@
-"""What the session of a visitor keeps between an invitation's link and the account that is made by it."""
+"""Session data between opening an invitation's link and signing up."""
 
 from django.contrib.sessions.backends.base import SessionBase
 
@@ -20,16 +20,16 @@ def invitation_of(session: SessionBase) -> Invitation | None:
 
 
 def proven_address(session: SessionBase) -> str:
-    """Return the address that this session may make an account for; empty where none is proven.
+    """Return the e-mail that this session may create an account for; empty if none is proven.
 
-    A link that was mailed proves its address for its invitation, and an invitation the address it is for.
+    A mailed link proves its e-mail for its invitation. An invitation proves the e-mail it is for.
     """
     invitation = invitation_of(session)
     return mailed_address(session) or (invitation.email.lower() if invitation else "")
 
 
 def mailed_address(session: SessionBase) -> str:
-    """Return the address that a mailed link proves for this session's invitation; empty where none does."""
+    """Return the e-mail that a mailed link proves for this session's invitation; empty without one."""
     invitation = invitation_of(session)
     try:
         whose, email = proven_signup(session.get(ADDRESS_IN_SESSION, ""))

@@ -1,4 +1,4 @@
-"""Where a person is signed in: noted as used, ended when left alone for too long, listed, ended by hand."""
+"""Sessions of a person: recorded on use, ended after inactivity, listed, ended by hand."""
 
 import re
 from collections.abc import Callable
@@ -43,17 +43,16 @@ SYSTEMS = (
 
 
 class SessionLimitsMiddleware:
-    """Ends sessions that are too old or were left alone, and notes when and from where they are used.
+    """Ends sessions that are too old or inactive, and records the time and origin of their use.
 
-    Each process looks at a session once a minute, so that most requests read nothing for it: a save of a
-    rating asks for its session in one round trip with everything else.
+    Each process checks a session once a minute, so most requests need no query for it. Saving a rating reads
+    its session in one round trip with all other data.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request, as nobody's where its session has ended."""
         key, now = request.session.session_key, timezone.now()
         if key and not _is_looked_at(key, now):
             _look_at(request, key, now)
@@ -85,19 +84,16 @@ def _look_at(request: HttpRequest, key: str, now: datetime) -> None:
 
 @dataclass(frozen=True)
 class SignedIn:
-    """A session as its person sees it."""
-
     session: UserSession
     is_this: bool
 
     @property
     def device(self) -> str:
-        """The browser and the system, as the browser names them."""
         return device_of(self.session.user_agent)
 
 
 def device_of(user_agent: str) -> str:
-    """Return "Firefox on Linux" or what is known of it."""
+    """Return the browser and system, such as "Firefox on Linux", or the known part of it."""
     browser = next((name for name, sign in BROWSERS if re.search(sign, user_agent)), gettext("A browser"))
     system = next((name for name, sign in SYSTEMS if re.search(sign, user_agent)), "")
     if not system:
@@ -106,20 +102,19 @@ def device_of(user_agent: str) -> str:
 
 
 def sessions_of(user: User) -> QuerySet[UserSession]:
-    """Return the sessions in which a person is still signed in, the last used first."""
     live = Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=timezone.now())
     found: QuerySet[UserSession] = UserSession.objects.filter(Exists(live), user=user)
     return found.order_by("-last_seen_at", "-pk")
 
 
 def signed_in(user: User, current: str | None) -> list[SignedIn]:
-    """Return where a person is signed in, this session first. One query."""
+    """Return a person's sessions, the current one first. One query."""
     found = [SignedIn(each, each.session_key == current) for each in sessions_of(user)]
     return sorted(found, key=lambda each: not each.is_this)
 
 
 def end_sessions(*, user: User, besides: str | None = None) -> int:
-    """Sign a person out everywhere, or everywhere but in one session; return where they were signed in."""
+    """End all sessions of a person, except `besides` if given; return the number of ended sessions."""
     ended = UserSession.objects.filter(user=user).exclude(session_key=besides or "")
     keys = list(ended.values_list("session_key", flat=True))
     count = Session.objects.filter(session_key__in=keys).delete()[0]
@@ -128,16 +123,15 @@ def end_sessions(*, user: User, besides: str | None = None) -> int:
 
 
 def forget_ended_sessions() -> int:
-    """Remove sessions that have ended, and what was noted of them; return how many sessions that were."""
+    """Remove ended sessions and their records; return the number of sessions."""
     now = timezone.now()
     count = Session.objects.filter(expire_date__lte=now).delete()[0]
     live = Session.objects.filter(session_key=OuterRef("session_key"))
-    # Not what was noted just now: signing in may note a session before another connection sees it.
+    # Not the record from this request: signing in may store it before another connection sees the session.
     UserSession.objects.filter(~Exists(live), last_seen_at__lt=now - timedelta(hours=1)).delete()
     return count
 
 
 def end_session(*, session: UserSession) -> None:
-    """Sign a person out in one session; nothing happens where it has ended."""
     Session.objects.filter(session_key=session.session_key).delete()
     UserSession.objects.filter(pk=session.pk).delete()

@@ -1,4 +1,4 @@
-"""How often passwords may be guessed and mails asked for. See docs/decisions/0026-sign-in-limits.md."""
+"""Limits for password attempts and requested mails. See docs/decisions/0026-sign-in-limits.md."""
 
 from datetime import timedelta
 
@@ -10,20 +10,20 @@ from django.utils.crypto import get_random_string, salted_hmac
 from annotate.people.attempts import Counter, Limit, count_attempt
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-# Wrong passwords for one account, from one address or from one device that the account knows.
+# Wrong passwords for one account, from one IP or from one device known to the account.
 GUESSES = (Limit("guesses", 5, 5 * MINUTE), Limit("guesses", 20, DAY))
-# From devices that an account does not know: for one account, and from one address for whichever account.
-# A class of 60 behind one address mistypes and signs in all the same.
+# From devices unknown to an account: for one account, and from one IP for all accounts. A class of 60 behind
+# one IP can mistype and still sign in.
 UNKNOWN_GUESSES = Limit("guesses for an account", 100, HOUR)
 GUESSES_FROM_ADDRESS = (
     Limit("guesses from an address", 100, MINUTE),
     Limit("guesses from an address", 500, HOUR),
 )
-# Links by mail: to one address, and from one network to whichever address.
+# Mailed links: to one e-mail, and from one network to all e-mails.
 MAILS = (Limit("mails", 3, HOUR), Limit("mails", 6, DAY))
 MAILS_FROM_ADDRESS = Limit("mails from an address", 120, HOUR)
 
-# Raters who join by a study's open link, by IP address: a whole laboratory can share one.
+# Raters who join by a study's open link, by IP: a whole laboratory can share one.
 JOINS_FROM_ADDRESS = (Limit("joins from an address", 60, MINUTE), Limit("joins from an address", 300, HOUR))
 # Who comes with a rater's ID in another browser, and so may be guessing at that rater's session.
 RETURNS = (Limit("returns of a rater", 5, HOUR), Limit("returns of a rater", 20, DAY))
@@ -35,7 +35,7 @@ MOST_PEOPLE = 20  # who share a device; their marks fill 340 of a cookie's 4,096
 
 
 def guess_counters(request: HttpRequest, email: str) -> list[Counter]:
-    """Return what a guess at the password of this account counts in, the narrowest first."""
+    """Return the counters for a password attempt on this account, the narrowest first."""
     email = email.lower()
     device, people = _device_of(request)
     if _mark(email) in people:
@@ -46,10 +46,10 @@ def guess_counters(request: HttpRequest, email: str) -> list[Counter]:
 
 
 def may_send_mail(request: HttpRequest, email: str, *, purpose: str) -> bool:
-    """Count a mail that somebody asks to be sent to an address, and return whether it should be sent.
+    """Count a requested mail, and return True if the limit allows it.
 
-    Mails of another purpose do not count: who asks for links to change to an address uses up none of those
-    by which its owner chooses a new password.
+    Mails with another purpose do not count: requests for links that change an e-mail use up none of its
+    owner's password links.
     """
     limits = [limit.of(f"{purpose} {email.lower()}") for limit in MAILS]
     return count_attempt([*limits, MAILS_FROM_ADDRESS.of(get_ip(request))])
@@ -66,7 +66,9 @@ def return_counters(request: HttpRequest, rater: int) -> list[Counter]:
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, email: str) -> None:
-    """Let this device be known to the account: what others try elsewhere does not keep its owner out here."""
+    """Mark this device as known to the account, so that attempts from other devices do not block its owner
+    here.
+    """
     device, people = _device_of(request)
     mark = _mark(email.lower())
     kept = [mark, *(each for each in people if each != mark)][:MOST_PEOPLE]

@@ -1,7 +1,7 @@
-"""Signing in by a provider of OpenID Connect: whose account an identity there belongs to.
+"""Sign-in by a provider of OpenID Connect, and the account of an identity there.
 
-The provider's own identifier decides once an identity is known. Before that only its address can, and only
-one that the provider has verified: see docs/decisions/0027-single-sign-on.md.
+Once an identity is known, only the provider's own identifier counts. Before that, only an e-mail verified by
+the provider counts: see docs/decisions/0027-single-sign-on.md.
 """
 
 import logging
@@ -32,10 +32,10 @@ logger = logging.getLogger(__name__)
 
 
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Lets in who has an account, and makes one for who may have one; others read why not."""
+    """Signs in people with an account, and creates one if permitted; others see the reason."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Find the account of an identity that is seen for the first time, or refuse it."""
+        """Find the account of a new identity, or reject it."""
         try:
             if sociallogin.state.get("process") != AuthProcess.LOGIN:
                 raise SingleSignOnError(gettext("Start on the sign-in page."))
@@ -47,11 +47,11 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             raise ImmediateHttpResponse(refused) from error
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:  # noqa: ARG002
-        """Let in who got here: `pre_social_login` has refused whoever may not have an account."""
+        """Allow sign-up: `pre_social_login` has already rejected everyone else."""
         return True
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """Take the address in small letters, as accounts have it, and the name."""
+        """Set the name, and the e-mail in lower case, as accounts store it."""
         user: User = super().populate_user(request, sociallogin, data)
         parts = (data.get("first_name"), data.get("last_name"))
         user.email = user.email.lower()
@@ -66,14 +66,14 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         exception: Any = None,
         extra_context: Any = None,  # noqa: ARG002
     ) -> None:
-        """Let the log have the reason, which the page does not tell."""
+        """Log the reason, which the page does not show."""
         reason = exception and (exception.__cause__ or exception)
         logger.warning("Single sign-on by %s failed: %s %s", provider.sub_id, error, reason or "")
 
 
 def _find_account(request: HttpRequest, sociallogin: SocialLogin) -> None:
     email = verified_address(sociallogin)
-    # Exactly: PostgreSQL's iexact compares capitals, and that of a dotless i is I.
+    # Exactly: PostgreSQL's iexact compares capitals, and the capital of a dotless i is I.
     user = User.objects.filter(email=email).first()
     if user is None:
         refuse_uninvited(request.session, email)
@@ -86,8 +86,8 @@ def _find_account(request: HttpRequest, sociallogin: SocialLogin) -> None:
 
 
 def verified_address(sociallogin: SocialLogin) -> str:
-    """Return the address that the provider says is verified. Raises SingleSignOnError where there is none."""
-    # Only what is true: some providers send "false", which is not empty.
+    """Return the e-mail verified by the provider. Raises SingleSignOnError without one."""
+    # Only true: some providers send "false", which is not empty.
     verified = [each.email.lower() for each in sociallogin.email_addresses if each.verified is True]
     if not verified:
         raise SingleSignOnError(
@@ -100,10 +100,10 @@ def verified_address(sociallogin: SocialLogin) -> str:
 
 @transaction.atomic
 def claim_account(*, user: User, provider: str) -> User:
-    """Give who proved this address by a provider the account that has it; their projects' logs have it.
+    """Sign the person who proved this e-mail by a provider in to its account; their projects' logs record it.
 
-    An address that was never proven here must at least be one that an admin invited. Whoever made that
-    account may be somebody else: all other ways in end. Locks the person's row. Raises SingleSignOnError.
+    An e-mail that was never proven here needs an invitation by an admin. Another person may have created that
+    account, so all other ways in end. Locks the person's row. Raises SingleSignOnError.
     """
     person = User.objects.select_for_update().get(pk=user.pk)
     was_proven = is_proven(person)
@@ -125,7 +125,7 @@ def claim_account(*, user: User, provider: str) -> User:
 
 
 def refuse_uninvited(session: SessionBase, email: str) -> None:
-    """Raise SingleSignOnError for who may have no account; put away an invitation for another address."""
+    """Raise SingleSignOnError if the person may have no account; drop an invitation for another e-mail."""
     offer = invitation_of(session)
     if offer is not None and offer.email.lower() in ("", email):
         return

@@ -1,4 +1,4 @@
-"""Gold items, for practice or hidden in Round I, and how much of practice must be right."""
+"""Gold items, for practice or hidden in Round I, and the required share of right practice answers."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ BarInput = form_input("BarInput", BarForm)
 
 
 class RightValueRow(serializers.ModelSerializer[GoldValue]):
-    """What is right on a dimension, and why."""
+    """The right value on a dimension, and the reason."""
 
     dimension = serializers.CharField(source="dimension.key")
     value = Points()
@@ -45,7 +45,7 @@ class GoldRow(serializers.ModelSerializer[GoldItem]):
 
 
 class RightValueInput(Input):
-    """What is right on a dimension, and why."""
+    """The right value on a dimension, and the reason."""
 
     dimension = Text(max_length=200, help_text="The dimension's key.")
     value = Points(min_value=-1000, max_value=1000)
@@ -53,14 +53,14 @@ class RightValueInput(Input):
 
 
 class GoldInput(Input):
-    """What is right about an item, in place of what was said before."""
+    """The right values of an item, which replace the earlier ones."""
 
     explanation = Text(required=False, allow_blank=True, help_text="About the item as a whole.")
     values = RightValueInput(many=True)
 
 
 class PracticeBar(serializers.Serializer[Any]):
-    """How much of practice must be right."""
+    """The required percentage of right practice answers."""
 
     practice_bar = serializers.IntegerField(allow_null=True, help_text="In percent; null: no practice.")
 
@@ -78,7 +78,7 @@ class Gold(ApiView):
 
     @writes(GoldRow, accepts=MarkInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Take an item out of the work of Round I, before it opens, for practice or to be hidden in it."""
+        """Remove an item from the work of Round I, before it opens, for practice or as a hidden check."""
         project = project_for_admin(request.user, slug)
         chosen = valid(MarkForm(self.check(MarkInput), project=project)).cleaned_data
         made = mark_gold(project=project, item=chosen["item"], use=chosen["use"])
@@ -92,7 +92,9 @@ class OneGold(ApiView):
 
     @writes(GoldRow, accepts=GoldInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Say what is right about a gold item; what is not named is neither practised nor checked."""
+        """Store the right values of a gold item; dimensions not in the request are not practised or
+        checked.
+        """
         project = project_for_admin(request.user, slug)
         gold, sent = gold_in(project, pk), self.check(GoldInput)
         values = _by_dimension(project, sent["values"])
@@ -108,13 +110,13 @@ class OneGold(ApiView):
 
 
 class BarOfPractice(ApiView):
-    """How much of practice must be right before Round I."""
+    """The required percentage of right practice answers before Round I."""
 
     about = "gold"
 
     @writes(PracticeBar, accepts=BarInput)
     def put(self, request: Request, slug: str) -> Response:
-        """Set the percentage that must be right, or none (null) where practice is not asked for."""
+        """Set the percentage that must be right; null switches practice off."""
         project = project_for_admin(request.user, slug)
         bar = valid(BarForm(self.check(BarInput))).cleaned_data["practice_bar"]
         set_practice_bar(project=project, bar=bar)

@@ -1,4 +1,4 @@
-"""What is done about quality: writes, one function for each thing that a person or a worker does."""
+"""Write operations on counting, gold items and practice."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,10 +35,10 @@ from annotate.rating.queries.texts import item_texts
 
 @transaction.atomic
 def decide_counting(*, place: Membership, counted: bool, note: str, by: User) -> Membership:
-    """Let an annotator's ratings count in the statistics, or not, with the reason. Locks the project.
+    """Include an annotator's ratings in the statistics or exclude them, with the reason. Locks the project.
 
-    Nothing is deleted: ratings and history stay, and the export marks them. What is so already stays so.
-    Raises InvalidValueError without a reason.
+    Nothing is deleted: ratings and history stay, and the export marks them. Repeating the same decision
+    changes nothing. Raises InvalidValueError without a reason.
     """
     lock_project(place.project)
     place.refresh_from_db()
@@ -64,18 +64,15 @@ def decide_counting(*, place: Membership, counted: bool, note: str, by: User) ->
 
 @dataclass(frozen=True)
 class RightValue:
-    """The right value of an item on a dimension, and why."""
-
     value: float
     explanation: str = ""
 
 
 @transaction.atomic
 def mark_gold(*, project: Project, item: Item, use: str) -> GoldItem:
-    """Take an item out of the work of Round I, for practice or to be hidden in it, and return it.
+    """Remove an item from the work of Round I, for practice or as a hidden check, and return it.
 
-    An item that is marked keeps its gold values. Locks the project. Raises FrozenError once Round I was
-    opened.
+    Marking a gold item again keeps its values. Locks the project. Raises FrozenError once Round I was opened.
     """
     lock_configurable(project)
     before: dict[str, object] = {**(GoldItem.objects.filter(item=item).values("use").first() or {})}
@@ -88,10 +85,10 @@ def mark_gold(*, project: Project, item: Item, use: str) -> GoldItem:
 def describe_gold(
     *, project: Project, gold: GoldItem, explanation: str, values: Mapping[int, RightValue]
 ) -> None:
-    """Store the right values of a gold item by dimension (its key), in place of those it had.
+    """Replace the right values of a gold item, by dimension (its key).
 
-    Locks the project. Raises FrozenError once Round I was opened, InvalidValueError for a value that the
-    dimension's scale does not have.
+    Locks the project. Raises FrozenError once Round I was opened, InvalidValueError for a value outside the
+    dimension's scale.
     """
     lock_configurable(project)
     dimensions = {each.pk: each for each in project.dimensions.all()}
@@ -119,7 +116,7 @@ def describe_gold(
 
 @transaction.atomic
 def unmark_gold(*, project: Project, gold: GoldItem) -> None:
-    """Give an item back to the work of Round I; its gold values and what was practised on it are gone.
+    """Return an item to the work of Round I; delete its gold values and practice answers.
 
     Locks the project. Raises FrozenError once Round I was opened.
     """
@@ -143,9 +140,9 @@ def _values_of(gold: GoldItem) -> dict[str, object]:
 
 @transaction.atomic
 def set_practice_bar(*, project: Project, bar: int | None) -> None:
-    """Say what percentage of practice must be right before Round I; None: practice is not asked for.
+    """Set the percentage of right practice answers required for Round I; None switches practice off.
 
-    Locks the project. Raises FrozenError once Round I was opened, NotReadyError without anything to practise.
+    Locks the project. Raises FrozenError once Round I was opened, NotReadyError without practice items.
     """
     locked = lock_configurable(project)
     if bar is not None and not practice_values(project).exists():
@@ -164,10 +161,10 @@ STANDS = gettext_noop("You have seen the reference value, so your first answer c
 def save_practice(
     *, place: Membership, gold: GoldItem, attempt: int, given: Sequence[SentAnswer]
 ) -> list[InvalidValueError | None]:
-    """Store answers on a practice item; they can be changed until the reference values are shown.
+    """Store answers on a practice item; they stay editable until the annotator sees the reference values.
 
-    Locks the annotator's row. The same answer again changes nothing. Returns what is wrong with each, None
-    where it was stored. Raises NotReadyError, and stores nothing, for an attempt that is over.
+    Locks the annotator's row. The same answer again changes nothing. Returns an error for each invalid
+    answer, None for each stored one. Raises NotReadyError, and stores nothing, for an attempt that is over.
     """
     place = _lock(place)
     if attempt != place.practice_attempt:
@@ -208,10 +205,10 @@ def _save_practice_answer(
 
 @transaction.atomic
 def settle_practice_item(*, place: Membership, gold: GoldItem) -> None:
-    """Let the answers on a practice item stand, as their annotator is to see what is right.
+    """Make the answers on a practice item final, before their annotator sees the right values.
 
-    When all is answered and enough is right, practice is passed. Safe to run twice. Locks the
-    annotator's row. Raises NotReadyError unless every dimension with a gold value is answered.
+    Practice is passed when all questions are answered and enough answers are right. Safe to run twice. Locks
+    the annotator's row. Raises NotReadyError unless every dimension with a gold value is answered.
     """
     place = _lock(place)
     asked = GoldValue.objects.filter(gold=gold).select_related("dimension")
@@ -233,7 +230,8 @@ def _lock(place: Membership) -> Membership:
 
 @transaction.atomic
 def finish_practice(*, place: Membership) -> Membership:
-    """Let practice pass where it is enough now, since the bar or what is asked was changed meanwhile.
+    """Mark practice as passed if it is sufficient now, because the bar or the questions changed in the
+    meantime.
 
     Locks the annotator's row, and returns it.
     """

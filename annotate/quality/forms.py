@@ -1,4 +1,4 @@
-"""What pages about quality send, as typed values."""
+"""Forms of the pages about quality."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,11 +27,11 @@ class CountingForm(forms.Form):
     )
 
 
-# Marking gold items and saying what is right.
+# Gold items and their right values.
 
 
 class MarkForm(forms.Form):
-    """An item, by its document and system, and what it is for."""
+    """An item, by its document and system, and its use."""
 
     document = forms.CharField(
         max_length=200,
@@ -68,7 +68,9 @@ class MarkForm(forms.Form):
 
 
 class GoldForm(forms.Form):
-    """What is right on each dimension, and why; a dimension without a value is not practised or checked."""
+    """The right value on each dimension, and the reason; dimensions without a value are not practised or
+    checked.
+    """
 
     explanation = forms.CharField(
         label=_("About the item as a whole"), required=False, widget=forms.Textarea(attrs={"rows": 2})
@@ -99,7 +101,7 @@ class GoldForm(forms.Form):
 
     @property
     def right_values(self) -> dict[int, RightValue]:
-        """The values that were given, by the key of the dimension."""
+        """The values in the form, by the key of the dimension."""
         values = self.cleaned_data
         return {
             each.pk: RightValue(values[f"value-{each.pk}"], values[f"why-{each.pk}"])
@@ -109,7 +111,7 @@ class GoldForm(forms.Form):
 
 
 class BarForm(forms.Form):
-    """How much of practice must be right before Round I."""
+    """The required percentage of right practice answers before Round I."""
 
     practice_bar = forms.IntegerField(
         label=_("Percent to get right before Round I"),

@@ -1,4 +1,4 @@
-"""What is read of quality: fixed numbers of database queries, nothing is written."""
+"""Read-only queries about quality, each with a fixed number of SQL queries."""
 
 import json
 from collections import Counter, defaultdict
@@ -45,7 +45,6 @@ MOST_NAMES = 500
 
 
 def gold_of(project: Project) -> "QuerySet[GoldItem]":
-    """Return a project's gold items with the number of their values, practice first."""
     found = GoldItem.objects.filter(item__document__project=project, bridging__isnull=True).annotate(
         known=Count("values")
     )
@@ -53,23 +52,23 @@ def gold_of(project: Project) -> "QuerySet[GoldItem]":
 
 
 def names_to_choose(project: Project) -> dict[str, list[str]]:
-    """Return the names of documents and systems that a page offers, at most 500 of each. Two queries."""
+    """Return the document and system names for a page, up to 500 of each. Two queries."""
     documents = project.documents.order_by("pk").values_list("key", flat=True)[:MOST_NAMES]
     listed = project.systems.filter(compares=False)
     systems = listed.order_by("name").values_list("name", flat=True)[:MOST_NAMES]
     return {"documents": list(documents), "systems": list(systems)}
 
 
-# How far an annotator is with practice, and what is right.
+# An annotator's progress in practice, and the right values.
 
 
 @dataclass(frozen=True)
 class Practice:
-    """An annotator's present attempt: values to give, given and right, and the item that comes next.
+    """An annotator's present attempt: numbers of required, final and right values, and the next item.
 
-    right: the exact values and those within the tolerance.
-    given: those that stand, as their annotator has seen the reference values.
-    items_done: items of which all is answered, whether that was seen or not.
+    right: the exact values and those within the tolerance. given: final values; their annotator has seen the
+    reference values. items_done: completely answered items, whether or not the annotator has seen the
+    reference values.
     """
 
     attempt: int
@@ -84,28 +83,24 @@ class Practice:
 
     @property
     def near(self) -> int:
-        """Values within the tolerance that are not exact."""
         return self.right - self.exact
 
     @property
     def wrong(self) -> int:
-        """Values beyond the tolerance."""
         return self.given - self.right
 
     @property
     def is_finished(self) -> bool:
-        """Whether everything was answered."""
         return self.given == self.asked
 
     @property
     def is_passed(self) -> bool:
-        """Whether enough of it is right."""
         return self.right * 100 >= self.bar * self.asked
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a settled answer teaches: it beside the reference value, why, and all answers on its dimension."""
+    """Feedback on a final answer: the reference value, the reason, and all answers on its dimension."""
 
     answer: PracticeAnswer
     value: str
@@ -119,7 +114,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class PracticeRow(Row):
-    """A dimension of a practice item; with a lesson once the reference values were shown."""
+    """A dimension of a practice item; with a lesson after its annotator has seen the reference values."""
 
     lesson: Lesson | None = None
 
@@ -139,13 +134,13 @@ class PracticeItem:
 
     @property
     def token(self) -> str:
-        """What its page says to mean this item in this attempt."""
+        """The ID of this item in this attempt, as its page sends it."""
         return f"practice-{self.gold.pk}-{self.practice.attempt}"
 
 
 @dataclass(frozen=True)
 class DimensionPractice:
-    """How the present attempt went on a dimension; `again` are the numbers and keys of items not right."""
+    """The present attempt on a dimension; `again`: numbers and keys of the items not answered right."""
 
     dimension: FrozenDimension
     asked: int
@@ -157,8 +152,6 @@ class DimensionPractice:
 
 @dataclass(frozen=True)
 class _Attempt:
-    """All that practice asks for, and what was answered, by the key of the gold value."""
-
     asked: list[GoldValue]
     answers: Mapping[int, PracticeAnswer]
     rules: Mapping[int, Rule]
@@ -192,7 +185,6 @@ class _Attempt:
 
 
 def practice_values(project: Project) -> "QuerySet[GoldValue]":
-    """Return the values that practice asks for, by item."""
     values = GoldValue.objects.filter(gold__item__document__project=project, gold__use=GoldItem.Use.PRACTICE)
     return values.select_related("gold").order_by("gold", "dimension__position", "dimension")
 
@@ -228,9 +220,10 @@ def _practice(place: Membership, attempt: _Attempt) -> Practice:
 
 
 def practice_item_of(gold: GoldItem, place: Membership) -> PracticeItem:
-    """Return an item to practise on as the rating page shows it. Seven queries at most.
+    """Return a practice item for the rating page. Up to seven queries.
 
-    Its round and assignment are no rows, as in a preview; closed, they say that nothing can be changed.
+    Its round and assignment are unsaved, as in a preview; their closed status means that nothing can be
+    changed.
     """
     attempt, opened = _attempt(place), round_one(place.project)
     guideline = guideline_at(place.project, opened)
@@ -276,7 +269,6 @@ def _practice_rows(gold: GoldItem, dimensions: Sequence[FrozenDimension], attemp
 
 
 def _as_rated(answer: PracticeAnswer | None) -> Rating | None:
-    """Return a rating that is no row, for the form to show what was answered."""
     if answer is None:
         return None
     names = ("value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence")
@@ -299,7 +291,7 @@ def _lesson(
 
 
 def practice_summary(place: Membership) -> list[DimensionPractice]:
-    """Return how the present attempt went by dimension, as the guideline lists them. Six queries at most."""
+    """Return the present attempt by dimension, in guideline order. Up to six queries."""
     attempt = _attempt(place)
     items = attempt.items
     guideline = guideline_at(place.project, round_one(place.project))
@@ -332,14 +324,13 @@ class MiddleRater:
 
     @property
     def passes(self) -> bool:
-        """Whether this rater would pass practice."""
         return self.right * 100 >= self.bar * self.asked
 
 
 def middle_rater(project: Project) -> MiddleRater | None:
-    """Return what always giving the middle would score; None without a scale to practise on.
+    """Return the practice result of always choosing the middle; None without a scale to practise on.
 
-    Categories have no middle and are left out. Four queries at most.
+    Categories have no middle and are excluded. Up to four queries.
     """
     rules = rules_of(project)
     scales = {each.id: each for each in guideline_at(project, round_one(project)).scales if not each.is_named}
@@ -366,7 +357,7 @@ MOST_SHOWN = 100
 
 @dataclass(frozen=True)
 class KeptSignals:
-    """What one annotator's items show, as it is kept: counts, and the first assignments of a kind."""
+    """Stored signals of one annotator's items: counts, and the first assignments of each kind."""
 
     items: int = 0
     timed: int = 0
@@ -381,8 +372,6 @@ class KeptSignals:
 
 @dataclass(frozen=True)
 class Rater:
-    """An annotator with what the items show."""
-
     place: Membership
     signals: KeptSignals
     checks: Checks
@@ -401,7 +390,7 @@ class ShownItem:
 
 @dataclass(frozen=True)
 class RaterEvidence:
-    """One annotator's signals with the items that show them, at most 100 of a kind, and past decisions."""
+    """One annotator's signals with their items, up to 100 of each kind, and past decisions."""
 
     rater: Rater
     too_fast: list[ShownItem]
@@ -427,7 +416,7 @@ SIGNALS = ResultsPage(
 
 
 def raters_with_signals(project: Project, kept: KeptPage) -> list[Rater]:
-    """Return every annotator with the signals that are kept of Round I, by letter. Four queries."""
+    """Return every annotator with the stored signals of Round I, by alias. Four queries."""
     signals, checks = _signals_in(kept), checks_of(project)
     places = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("joined_at", "pk")
     return [

@@ -19,8 +19,8 @@ FEWEST_VALUES = 3
 class RatedItem:
     """An item that an annotator has finished.
 
-    characters: of the text that was rated, without its document. seconds: active time, 0 where it was not
-    measured. values: how many were given; lowest, highest: of them, None without any.
+    characters: length of the rated output, without its document. seconds: active time, 0 if not measured.
+    values: number of values; lowest, highest: their range, None without any.
     """
 
     assignment: int
@@ -32,23 +32,22 @@ class RatedItem:
 
     @property
     def is_too_fast(self) -> bool:
-        """Whether the item took less time than its text alone takes a very fast reader."""
+        """Whether the item took less time than a very fast reader needs for its output alone."""
         return 0 < self.seconds < self.characters * 60 / FASTEST_READING
 
     @property
     def is_straight(self) -> bool:
-        """Whether three or more values were given and all are the same."""
         return self.values >= FEWEST_VALUES and self.lowest == self.highest
 
     @property
     def one_value(self) -> float | None:
-        """The value that the item has throughout, None where it has several or none."""
+        """The only value of the item; None if it has several or no values."""
         return self.lowest if self.lowest == self.highest else None
 
 
 @dataclass(frozen=True)
 class Signals:
-    """What one annotator's items show. Shares are None where there is nothing to take a share of."""
+    """The signals of one annotator's items. Shares are None if their denominator is 0."""
 
     items: int
     timed: int
@@ -60,7 +59,6 @@ class Signals:
 
 
 def signals_of(items: Sequence[RatedItem]) -> Signals:
-    """Return what an annotator's items show, given in the order in which they were met."""
     times = [item.seconds for item in items if item.seconds > 0]
     return Signals(
         items=len(items),
@@ -74,5 +72,5 @@ def signals_of(items: Sequence[RatedItem]) -> Signals:
 
 
 def _longest_run(values: Iterable[float | None]) -> int:
-    """Return for how many items in a row one and the same value was all that was given."""
+    """Return the length of the longest run of items with one and the same single value."""
     return max((len(list(run)) for value, run in groupby(values) if value is not None), default=0)

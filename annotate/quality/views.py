@@ -1,5 +1,3 @@
-"""Pages about quality."""
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,7 +58,6 @@ from annotate.results.registry import result_of
 @login_required
 @require_http_methods(["GET", "POST"])
 def gold(request: HttpRequest, slug: str) -> HttpResponse:
-    """List gold items; a POST marks another."""
     project = project_for_admin(request.user, slug)
     form, status = MarkForm(request.POST or None, project=project), 200
     if request.method == "POST":
@@ -86,7 +83,6 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show a gold item beside its right values; a POST stores them, or gives the item back."""
     project = project_for_admin(request.user, slug)
     gold = gold_in(project, pk)
     form = GoldForm(
@@ -117,7 +113,7 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def practice_bar(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say how much of practice must be right before Round I, or that none is asked for."""
+    """Set the required percentage of right practice answers before Round I, or switch practice off."""
     project = project_for_admin(request.user, slug)
     form = BarForm(request.POST)
     with show_refusal(request):
@@ -131,13 +127,13 @@ def practice_bar(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("gold", slug)
 
 
-# Practice: the next item, what was right in it, and whether the bar is passed.
+# Practice: the next item, its right values, and whether the bar is passed.
 
 
 @login_required
 @require_GET
 def practice(request: HttpRequest, slug: str) -> HttpResponse:
-    """Go to the next item to practise on, or say how practice ended, by the bar as it is now."""
+    """Redirect to the next practice item, or show the result of practice by the current bar."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     if place.project.practice_bar is None:
         return redirect("rate", slug)
@@ -159,7 +155,6 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show an item to practise on, on the rating page; a POST (without scripts) saves all answers."""
     place, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     shown, refusals = practice_item_of(gold, place), []
     if request.method == "POST" and not shown.is_settled:
@@ -175,9 +170,9 @@ def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show what is right about an item, beside what was answered; from then on the answers stand.
+    """Show the right values of an item next to the answers, which then become final.
 
-    Writes although it is a GET: whoever has seen the reference values cannot answer without them any more.
+    Writes although it is a GET: annotators cannot answer independently after seeing the reference values.
     """
     place, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     try:
@@ -190,7 +185,7 @@ def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 @refusals_as_json
 def save_practice_answer(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResponse:
-    """Save one practice answer; it answers as the save of a rating does, to the same queue."""
+    """Save one practice answer. The response has the format of a saved rating, for the same browser queue."""
     place, gold = _sender(request, slug, pk)
     (reply,) = _save_sent(
         place, gold, request.POST.get("assignment", ""), [{**request.POST.dict(), "key": key}]
@@ -203,7 +198,7 @@ def save_practice_answer(request: HttpRequest, slug: str, pk: int, key: str) -> 
 @require_POST
 @refusals_as_json
 def save_practice_answers(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Save what waited for a practice item; the reply has for each answer what became of it."""
+    """Save the queued answers of a practice item; the reply has an outcome for each answer."""
     place, gold = _sender(request, slug, pk)
     sent = sent_answers(request.POST.get("answers", ""))
     replies = _save_sent(place, gold, request.POST.get("assignment", ""), sent)
@@ -214,7 +209,6 @@ def save_practice_answers(request: HttpRequest, slug: str, pk: int) -> HttpRespo
 @login_required
 @require_POST
 def practice_again(request: HttpRequest, slug: str) -> HttpResponse:
-    """Begin practice once more."""
     practise_again(place=access.membership(request.user, slug, Role.ANNOTATOR))
     return redirect("practice", slug)
 
@@ -300,7 +294,6 @@ def _render_practice(
 @login_required
 @require_GET
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show every annotator's signals side by side."""
     project = project_of_watching_admin(request.user, slug)
     kept = kept_figures(project, result_of(project, SIGNALS))
     context = {
@@ -315,7 +308,6 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one annotator's signals with the items behind them; a POST decides whether the ratings count."""
     place = place_in(project_of_watching_admin(request.user, slug), pk)
     if place.role != Role.ANNOTATOR:
         raise Http404(gettext("Only annotators rate."))

@@ -9,8 +9,8 @@ from annotate.questions.kind import Given
 def hidden_dimensions(dimensions: Iterable[FrozenDimension], answers: Mapping[int, Given | None]) -> set[int]:
     """Return the ids of the dimensions that these answers (by dimension id) hide.
 
-    A question is also hidden if its condition is on a hidden or unanswered question. It is shown if that
-    other question is not among these dimensions, as in part of an item's work.
+    A question is also hidden if its condition refers to a hidden or unanswered question. It is visible if
+    that other question is not among these dimensions, as in part of an item's work.
     """
     known = {each.key: each for each in dimensions}
     hidden: set[int] = set()
@@ -25,6 +25,5 @@ def hidden_dimensions(dimensions: Iterable[FrozenDimension], answers: Mapping[in
 
 
 def said_values(given: Given) -> set[float | str]:
-    """Return the labels of an answer, else its number, for conditions."""
     labels = (given.data or {}).get("labels")
     return set(labels) if labels is not None else {given.value}

@@ -44,8 +44,8 @@ class Given(NamedTuple):
 class ItemContent:
     """The item of a question, as one rater sees it.
 
-    texts: the output, then the parts of its document. sides: the outputs of a comparison. formats: a
-    TextFormat for each side. order: the order of the sides for this rater. parts: those of the item.
+    `texts`: the output, then the parts of its document. sides: the outputs of a comparison. formats: a
+    TextFormat for each side. order: the order of the sides for this rater. parts: the parts of the item.
     """
 
     texts: Sequence[str] = ()
@@ -85,7 +85,6 @@ class QuestionKind:
 
     @property
     def compares(self) -> bool:
-        """Whether it is about several outputs at a time."""
         return self.item_kind != "output"
 
     def read_options(self, options: Options) -> dict[str, Any] | None:
@@ -99,7 +98,6 @@ class QuestionKind:
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return the context of the template."""
         return {}
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
@@ -107,7 +105,6 @@ class QuestionKind:
         raise NotImplementedError
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
-        """Return the JSON schemas of the fields that hold a model's answer, by name."""
         raise NotImplementedError
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
@@ -126,7 +123,6 @@ class QuestionKind:
         raise NotImplementedError
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return an answer in a few words."""
         raise NotImplementedError
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
@@ -146,7 +142,6 @@ class QuestionKind:
         return gettext("The answers differ by {distance}.").format(distance=format_value(apart))
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
-        """Return the largest distance between any two answers about a unit."""
         different = {each.canonical: each for each in answers}.values()
         pairs = combinations(different, 2)
         return normalize(max((self.dispute_distance(dimension, *pair) for pair in pairs), default=0.0))
@@ -169,7 +164,6 @@ def is_storable(data: Data) -> bool:
 
 
 def refuse_data(dimension: FrozenDimension) -> InvalidValueError:
-    """Return the error for an answer that is not built as its kind is."""
     sentence = gettext("The answer about {name} cannot be read; choose it again.").format(name=dimension.name)
     return InvalidValueError(sentence, fields={"data": sentence})
 

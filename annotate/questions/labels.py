@@ -37,23 +37,20 @@ class LabelsKind(QuestionKind):
     number_name = gettext_lazy("labels")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return the labels and the distance between two sets of them."""
         labels = named_list(options, "labels", fewest=2, most=MOST_LABELS, what=gettext("labels"))
         distance = options.get("distance") or "jaccard"
-        if distance not in list(DISTANCES):  # not by hash: what is sent may be anything
+        if distance not in list(DISTANCES):  # not by hash: the input may be anything
             raise InvalidValueError(
                 gettext("The distance is one of {names}.").format(names=", ".join(DISTANCES))
             )
         return {"labels": labels, "distance": distance}
 
     def bounds(self, options: Options) -> tuple[int, int]:
-        """Return from no label to all of them."""
         return 0, len(options["labels"])
 
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return the labels with their digits, and whether the answer has no label."""
         chosen = (given.data or {}).get("labels", []) if given else []
         keys = [*"123456789", *[""] * MOST_LABELS]
         return {
@@ -72,11 +69,9 @@ class LabelsKind(QuestionKind):
         )
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
-        """Return a list of keys."""
         return {"labels": {"type": "array", "items": one_of_keys(dimension.options["labels"])}}
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
-        """Return the labels of a reply, by their keys or names."""
         rows = dimension.options["labels"]
         chosen = [read_key(rows, each) for each in read_list(reply, "labels")]
         return self.clean(dimension, None, {"labels": chosen}, item)
@@ -84,7 +79,6 @@ class LabelsKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return the set in the order of the list."""
         chosen = data.get("labels") if isinstance(data, dict) else None
         known = [label["key"] for label in dimension.options["labels"]]
         if not isinstance(chosen, list) or not all(each in known for each in chosen):
@@ -93,7 +87,6 @@ class LabelsKind(QuestionKind):
         return Given(len(ordered), {"labels": ordered})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return the names of the labels."""
         names = {label["key"]: label["name"] for label in dimension.options["labels"]}
         chosen = [names.get(each, each) for each in (given.data or {}).get("labels", [])]
         if len(chosen) > 3:
@@ -101,7 +94,6 @@ class LabelsKind(QuestionKind):
         return ", ".join(chosen) or gettext("none of them")
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return the keys of the labels."""
         return "|".join((given.data or {}).get("labels", ()))
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
@@ -116,7 +108,6 @@ class LabelsKind(QuestionKind):
 
 
 def labels_in(given: Given) -> frozenset[str]:
-    """Return the labels of an answer."""
     return frozenset((given.data or {}).get("labels", ()))
 
 

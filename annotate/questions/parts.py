@@ -1,4 +1,4 @@
-"""One label for each part of an item, such as a sentence or a fact."""
+"""One label for each part of an item, such as a clause or a fact."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,7 +43,6 @@ class PartsKind(QuestionKind):
     number_name = gettext_lazy("share")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return the labels, and which of them counts."""
         labels = named_list(options, "labels", fewest=2, most=6, what=gettext("labels"))
         keys = [label["key"] for label in labels]
         counts = options.get("counts") or keys[0]
@@ -54,7 +53,6 @@ class PartsKind(QuestionKind):
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return the parts, each with the label that it has."""
         chosen = (given.data or {}).get("parts", []) if given else []
         padded = [*chosen, *[None] * len(item.parts)]
         return {
@@ -78,7 +76,6 @@ class PartsKind(QuestionKind):
         )
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
-        """Return a list of objects of a number and a label."""
         labelled = {"part": {"type": "integer"}, "label": one_of_keys(dimension.options["labels"])}
         return {"parts": {"type": "array", "items": strict_object(labelled)}}
 
@@ -118,7 +115,6 @@ class PartsKind(QuestionKind):
         return Given(normalize(share), {"parts": chosen})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return the number of parts with the counted label."""
         chosen = [each for each in (given.data or {}).get("parts", []) if each is not None]
         counts = dimension.options["counts"]
         name = next(label["name"] for label in dimension.options["labels"] if label["key"] == counts)
@@ -127,7 +123,6 @@ class PartsKind(QuestionKind):
         )
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return the key of each part’s label."""
         return "|".join(each or "" for each in (given.data or {}).get("parts", ()))
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
@@ -141,7 +136,6 @@ class PartsKind(QuestionKind):
         return sum(mine != yours for mine, yours in both) / len(both) if both else 0.0
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return a message with the percentage of parts with different labels."""
         return gettext("{percent} % of the parts have different labels.").format(percent=round(100 * apart))
 
 

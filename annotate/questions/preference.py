@@ -31,7 +31,6 @@ class PreferenceKind(QuestionKind):
     number_name = gettext_lazy("preference")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return the settings of ties, and the number of strengths."""
         strength = options.get("strength", 1)
         if type(strength) is not int or not 1 <= strength <= MOST_STRENGTH:
             raise InvalidValueError(
@@ -44,13 +43,11 @@ class PreferenceKind(QuestionKind):
         }
 
     def bounds(self, options: Options) -> tuple[int, int]:
-        """Return the strongest preference for either side."""
         return -options["strength"], options["strength"]
 
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return the choices from left to right, as this rater sees the sides."""
         strength = dimension.options["strength"]
         first_is_left = not item.order or item.order[0] == 0
         choices: list[dict[str, Any]] = []
@@ -68,7 +65,7 @@ class PreferenceKind(QuestionKind):
         return {"choices": choices}
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return the choice between the two texts, and the strengths."""
+        """Return the choice between the two outputs, and the strengths."""
         ties = ' or "tie" if neither is' if dimension.options["ties"] else ""
         lines = [
             "Which of the two texts is better? The order in which they are shown means nothing.",
@@ -132,7 +129,6 @@ class PreferenceKind(QuestionKind):
         return Given(value, {"order": list(item.order or (0, 1))})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return the choice as this rater saw the sides."""
         order = (given.data or {}).get("order") or [0, 1]
         step = int(given.value) if order[0] == 0 else -int(given.value)
         return choice_name(step, dimension.options["strength"])

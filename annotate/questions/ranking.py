@@ -38,13 +38,11 @@ class RankingKind(QuestionKind):
         return {"best_worst": best_worst, "ties": bool(options.get("ties", True)) and not best_worst}
 
     def bounds(self, options: Options) -> tuple[int, int]:
-        """Return the numbers of sides."""
         return 1, MOST_SIDES
 
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return the sides in the order shown, each with its rank."""
         ranks = (given.data or {}).get("ranks", []) if given else []
         order = item.order or range(len(item.sides))
         return {
@@ -58,7 +56,6 @@ class RankingKind(QuestionKind):
         }
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return the prompt: rank the outputs, or choose the best and the worst."""
         letters = ", ".join(LETTERS[: len(item.sides)])
         if dimension.options["best_worst"]:
             return (
@@ -72,7 +69,7 @@ class RankingKind(QuestionKind):
         )
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
-        """Return the best and the worst letter, or a list of letters or of groups of them."""
+        """Return the best and the worst alias, or a list of aliases or of groups of them."""
         letter = {"type": "string", "enum": list(LETTERS[: len(item.sides)])}
         if dimension.options["best_worst"]:
             return {"best": letter, "worst": letter}
@@ -128,7 +125,6 @@ class RankingKind(QuestionKind):
         return Given(ranks.index(1) + 1, {"ranks": ranks, "order": order})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return the outputs from best to worst by the numbers that this rater saw."""
         ranks, order = (given.data or {}).get("ranks", []), (given.data or {}).get("order", [])
         number = {side: shown for shown, side in enumerate(order, start=1)}
         levels: dict[int, list[int]] = {}
@@ -164,7 +160,6 @@ class RankingKind(QuestionKind):
         return 1.0 if firsts[0].isdisjoint(firsts[1]) else self.distance(dimension, one, other)
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return a message with the distance of the orders, or one for different first outputs."""
         if apart >= 1:
             return gettext("The raters rank different outputs first.")
         return gettext("The rankings differ by {distance}.").format(distance=format_value(apart))

@@ -20,8 +20,6 @@ KINDS: Mapping[str, QuestionKind] = MappingProxyType(_kinds)
 
 
 class _Dimension(Protocol):
-    """A dimension of the project, or a frozen one."""
-
     @property
     def kind(self) -> str: ...
     @property

@@ -16,7 +16,6 @@ ChoiceRows = Sequence[Mapping[str, Any]]
 
 
 def unreadable_reply(sentence: str) -> InvalidValueError:
-    """Return the error for a reply that holds no answer."""
     return InvalidValueError(sentence)
 
 
@@ -29,12 +28,10 @@ def choice_lines(rows: ChoiceRows) -> str:
 
 
 def one_of_keys(rows: ChoiceRows) -> dict[str, Any]:
-    """Return the schema of a key."""
     return {"type": "string", "enum": [row["key"] for row in rows]}
 
 
 def strict_object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with these fields and no others."""
     return {
         "type": "object",
         "properties": dict(fields),
@@ -63,7 +60,7 @@ def read_key(rows: ChoiceRows, said: object) -> str:
 
 
 class QuotedPassage(NamedTuple):
-    """The position of a quote: the number of the text and the offsets of its characters."""
+    """The position of a quote: the number of the source and the offsets of its characters."""
 
     part: int
     start: int
@@ -71,7 +68,7 @@ class QuotedPassage(NamedTuple):
 
 
 class QuoteFinder:
-    """Finds quotes in texts: an exact match, else one with any blanks between the words.
+    """Finds quotes in sources: an exact match, else one with any blanks between the words.
 
     The search for a repeated quote starts behind its previous match.
     """
@@ -81,7 +78,7 @@ class QuoteFinder:
         self._behind: dict[tuple[str, int], int] = defaultdict(int)
 
     def find(self, quote: str, among: Iterable[int]) -> QuotedPassage | None:
-        """Return the position of a quote in the first of these texts with a match, else None."""
+        """Return the position of a quote in the first of these sources with a match, else None."""
         words = quote.split()
         if not words:
             return None

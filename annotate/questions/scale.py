@@ -24,7 +24,6 @@ class ScaleKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return a value of the scale."""
         if data is not None or value is None:
             raise refuse_data(dimension)
         if not dimension.has(value):
@@ -36,19 +35,15 @@ class ScaleKind(QuestionKind):
         return Given(value)
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return the number, or the category's name."""
         return name_on_page(dimension, given.value)
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return the number."""
         return f"{given.value:g}"
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
-        """Return the points between two values."""
         return distance(one.value, other.value)
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
-        """Return the largest minus the smallest value."""
         values = [each.value for each in answers]
         return distance(min(values), max(values)) if values else 0
 
@@ -63,7 +58,6 @@ class CategoryKind(ScaleKind):
     template = "questions/category.html"
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return the category’s name."""
         return dimension.name_of(given.value)
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
@@ -71,7 +65,6 @@ class CategoryKind(ScaleKind):
         return float(one.value != other.value)
 
     def apart_sentence(self, options: Options, apart: float) -> str:
-        """Return the message for different categories; they have no distance."""
         return gettext("The raters chose different categories.")
 
     def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Marked spans of text with a category and a severity, such as errors of a translation."""
+"""Marked spans with a category and a severity, such as translation errors."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,6 @@ class SpansKind(QuestionKind):
     number_name = gettext_lazy("sum of weights")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return categories, severities with their weights, and where spans can be marked."""
         categories = named_list(options, "categories", fewest=1, most=50, what=gettext("categories"))
         severities = named_list(options, "severities", fewest=1, most=9, what=gettext("severities"))
         rows = options["severities"]
@@ -82,7 +81,6 @@ class SpansKind(QuestionKind):
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return categories and severities for the input."""
         return {
             "categories": dimension.options["categories"],
             "severities": [
@@ -94,7 +92,7 @@ class SpansKind(QuestionKind):
         }
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return categories and severities, and that passages are quoted as they stand."""
+        """Return categories and severities, with the instruction to quote passages verbatim."""
         both = dimension.options["where"] == "both"
         where = ' Say where it stands ("in"): "text" or "document".' if both else ""
         return (
@@ -107,7 +105,6 @@ class SpansKind(QuestionKind):
         )
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
-        """Return a list of quotes with category and severity."""
         fields: dict[str, Any] = {
             "quote": {"type": "string"},
             "category": one_of_keys(dimension.options["categories"]),
@@ -141,7 +138,7 @@ class SpansKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return spans sorted by position, each inside its text."""
+        """Return spans sorted by position, each inside its part."""
         rows = data.get("spans") if isinstance(data, dict) else None
         if not isinstance(rows, list) or not all(isinstance(each, Mapping) for each in rows):
             raise refuse_data(dimension)
@@ -172,7 +169,6 @@ class SpansKind(QuestionKind):
         return Given(total, {"spans": spans})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return the number of spans and their sum."""
         count = len((given.data or {}).get("spans", []))
         if not count:
             return gettext("none marked")
@@ -180,7 +176,6 @@ class SpansKind(QuestionKind):
         return words.format(count=count, sum=given.value)
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return the spans as JSON."""
         return json.dumps((given.data or {}).get("spans", []), ensure_ascii=False)
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
@@ -192,7 +187,7 @@ class SpansKind(QuestionKind):
         return 1 - 2 * common / (len(own) + len(theirs))
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
-        """Return 1 where overlapping spans have different severities, else the distance."""
+        """Return 1 if overlapping spans have different severities, else the distance."""
         own, theirs = (severity_by_character(each) for each in (one, other))
         if any(own[place] != theirs[place] for place in own.keys() & theirs.keys()):
             return 1.0

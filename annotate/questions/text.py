@@ -14,7 +14,10 @@ MOST_CHARACTERS = 10_000
 
 
 class TextKind(QuestionKind):
-    """Words, without distance and dispute; `data` is {"text": ...}, `value` their number of characters."""
+    """A free answer, without distance and dispute; `data` is `{"text":
+
+    ...}`, `value` its number of characters.
+    """
 
     key = "text"
     name = gettext_lazy("Free text")
@@ -25,7 +28,6 @@ class TextKind(QuestionKind):
     number_name = gettext_lazy("characters")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return the length limit."""
         longest = options.get("longest", 1000)
         if type(longest) is not int or not 1 <= longest <= MOST_CHARACTERS:
             raise InvalidValueError(
@@ -34,29 +36,24 @@ class TextKind(QuestionKind):
         return {"longest": longest}
 
     def bounds(self, options: Options) -> tuple[int, int]:
-        """Return the lengths there can be."""
         return 0, options["longest"]
 
     def input_context(
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
-        """Return the text and its limit."""
         text = (given.data or {}).get("text", "") if given else ""
         return {"text": text, "longest": dimension.options["longest"]}
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return the length limit."""
         return (
             "Answer in your own words.\n"
             f'Field "text": the answer, of at most {dimension.options["longest"]} characters.'
         )
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
-        """Return a text."""
         return {"text": {"type": "string"}}
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
-        """Return the words of a reply."""
         said = reply.get("text")
         if not isinstance(said, str) or not said.strip():
             raise unreadable_reply(gettext("The reply has no text."))
@@ -78,12 +75,10 @@ class TextKind(QuestionKind):
         return Given(len(text), {"text": text})
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
-        """Return the start of an answer."""
         text = " ".join((given.data or {}).get("text", "").split())
         return text if len(text) <= 40 else f"{text[:39]}…"
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return the text."""
         return str((given.data or {}).get("text", ""))
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:

@@ -1,1 +1,0 @@
-"""Rounds, who rates what, and the answers."""

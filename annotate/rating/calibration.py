@@ -1,4 +1,4 @@
-"""How an annotator's values on one dimension lie to the reference values of the same items. Pure."""
+"""Comparison of an annotator's values on one dimension with the reference values of the same items. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,10 @@ from annotate.core.scale import normalize
 
 @dataclass(frozen=True)
 class ReferenceSide:
-    """Values on one side of their reference: how many, and by how many points at least and at most."""
+    """Values on one side of their reference:
+
+    their number, and the smallest and largest difference in points.
+    """
 
     count: int
     least: float
@@ -18,10 +21,10 @@ class ReferenceSide:
 
 @dataclass(frozen=True)
 class RaterCalibration:
-    """Values beside their references.
+    """Values compared with their references.
 
-    `above`, `below` and `bias` are None where the values are names, which have no distance; each side is None
-    also where nothing lies on it. bias: mean of value minus reference, in points of the scale.
+    `above`, `below` and `bias` are None for categories, which have no distance. Each side is also None
+    without values on it. bias: mean of value minus reference, in points of the scale.
     """
 
     pairs: int
@@ -32,19 +35,18 @@ class RaterCalibration:
 
     @property
     def others(self) -> int:
-        """How many values are not the reference."""
         return self.pairs - self.same
 
     @property
     def distance(self) -> float:
-        """How far the values lie from their references on average, whichever the side; 0 for names."""
+        """The mean absolute difference of values from their references; 0 for categories."""
         return abs(self.bias or 0)
 
 
 def calibrate(pairs: Sequence[tuple[float, float]], *, is_named: bool) -> RaterCalibration | None:
-    """Return how values lie to their references, None without any: a share of nothing says nothing.
+    """Return the comparison of values with their references; None without any, as a share of 0 is undefined.
 
-    pairs: each a value and its reference, on one scale. is_named: whether the values are codes of categories.
+    pairs: each a value and its reference, on one scale. is_named: True if the values are codes of categories.
     """
     if not pairs:
         return None

@@ -1,4 +1,4 @@
-"""Evidence: passages of the document, or of the text rated, that a rater gives as reasons for an answer.
+"""Evidence: passages of the document, or of the rated output, that a rater marks as reasons for an answer.
 
 Pure. Offsets count characters (Unicode code points), and each end of a line as one.
 """
@@ -17,7 +17,10 @@ MOST_PASSAGES = 50
 
 @dataclass(frozen=True, order=True)
 class Passage:
-    """Characters `start` to before `end` of a part: 0 is the text rated, the others the document's."""
+    """Characters `start` to before `end` of a part:
+
+    0 is the rated output, the others the document's parts.
+    """
 
     part: int
     start: int
@@ -28,12 +31,11 @@ Stored = list[dict[str, int]]
 
 
 def passages_from_json(stored: Stored | None) -> tuple[Passage, ...]:
-    """Return the passages that a rating holds."""
     return tuple(Passage(**each) for each in stored or [])
 
 
 def passages_to_json(passages: Iterable[Passage]) -> Stored | None:
-    """Return what a rating holds of passages: in the order of the texts, None without any."""
+    """Return passages in the stored form, sorted by part; None without any."""
     return [asdict(each) for each in sorted(passages)] or None
 
 
@@ -43,7 +45,9 @@ def passages_as_sent(passages: Iterable[Passage]) -> str:
 
 
 def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
-    """Raise InvalidValueError unless all lie in the texts, apart from each other, and are not too many."""
+    """Raise InvalidValueError unless all passages are inside the parts, without overlap, and within the
+    limit.
+    """
     if len(passages) > MOST_PASSAGES:
         raise _evidence_error(
             gettext("{count} passages are marked; at most {most} can be kept.").format(

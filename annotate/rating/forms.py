@@ -1,4 +1,4 @@
-"""What pages about rating send, as typed values."""
+"""Forms of the pages about rating."""
 
 import json
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ LARGEST_LIST = 20 * 1024**2
 
 
 class PlanForm(forms.Form):
-    """A kind of plan with what it needs."""
+    """A kind of plan with its settings."""
 
     kind = forms.ChoiceField(
         label=_("How items are shared out"),
@@ -140,7 +140,7 @@ class PlanForm(forms.Form):
         super().__init__(entered, files, initial=model_to_dict(choice, AssignmentPlan.SETTINGS))
 
     def clean(self) -> dict[str, Any]:
-        """Read the list where one is needed; one that is kept need not be sent again."""
+        """Read the list if the plan needs one; a stored list can be omitted."""
         values = self.cleaned_data
         values["pairs"] = []
         for name in ("dealt_by", "work_order", "dimension_order"):
@@ -170,17 +170,17 @@ class PlanForm(forms.Form):
         return []
 
 
-# What the rating page sends.
+# Data from the rating page.
 
 NOT_APPLICABLE = "not_applicable"
-MOST_ANSWERS = 1000  # in one request; a page sends one for each of its dimensions at most
+MOST_ANSWERS = 1000  # in one request; a page sends up to one for each of its dimensions
 
 
 NO_EVIDENCE = _("Evidence is a list of passages, each with its part, its start and its end.")
 
 
 class PointsFormField(forms.FloatField):
-    """A value of a scale, which its dimension judges, or a distance on it; whole ones are ints."""
+    """A value of a scale, validated by its dimension, or a distance on it; whole numbers are ints."""
 
     def to_python(self, value: Any) -> Any:
         """Return a number or None."""
@@ -189,14 +189,14 @@ class PointsFormField(forms.FloatField):
 
 
 class ValueField(PointsFormField):
-    """A value, or the word that stands in its place where the dimension does not apply."""
+    """A value, or the word for "not applicable"."""
 
     def to_python(self, value: Any) -> Any:
         """Return a number, the word, or None."""
         return NOT_APPLICABLE if value == NOT_APPLICABLE else super().to_python(value)
 
     def validate(self, value: Any) -> None:
-        """Raise ValidationError for what is no number, the word apart."""
+        """Raise ValidationError for a value that is neither a number nor the word."""
         if value != NOT_APPLICABLE:
             super().validate(value)
 
@@ -205,7 +205,7 @@ class EvidenceField(forms.Field):
     """Passages as the page sends them: a list of [part, start, end]."""
 
     def to_python(self, value: Any) -> Any:
-        """Return passages in the order of the texts."""
+        """Return passages sorted by part."""
         try:
             rows = json.loads(value or "[]")
             passages = sorted(Passage(*row) for row in rows)
@@ -233,7 +233,7 @@ class DataField(forms.JSONField):
 
 
 class AnswerForm(forms.Form):
-    """An answer about one unit, with what the page knew when it was given."""
+    """An answer about one unit, with the page's state at that moment."""
 
     value = ValueField(required=False, error_messages={"invalid": _("A rating is a number on the scale.")})
     unsure = forms.BooleanField(required=False)
@@ -257,7 +257,7 @@ class AnswerForm(forms.Form):
                 self.add_error(name, error)
 
     def answer(self) -> Answer:
-        """Return what was answered."""
+        """Return the answer in the form."""
         data = self.cleaned_data
         not_applicable = data["value"] == NOT_APPLICABLE
         value = None if not_applicable else data["value"]
@@ -272,7 +272,7 @@ class AnswerForm(forms.Form):
         )
 
     def to_sent(self) -> Sent:
-        """Return how it was sent."""
+        """Return the metadata of the answer."""
         data = self.cleaned_data
         return Sent(
             data["revision"] or 0,
@@ -284,12 +284,12 @@ class AnswerForm(forms.Form):
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing was answered, before or now."""
+        """True if the answer is empty, before and now."""
         return self.answer() == Answer() and not self.cleaned_data["revision"]
 
 
 def sent_answers(text: str) -> list[dict[str, Any]]:
-    """Return the answers of a request that brings several: a JSON list of objects with the form's fields."""
+    """Return the answers of a request with several: a JSON list of objects with the form's fields."""
     try:
         answers = json.loads(text)
     except (ValueError, RecursionError):
@@ -320,7 +320,7 @@ def _value_of(text: str) -> float:
 
 
 class OwnWorkForm(forms.Form):
-    """Which of an annotator's own items are meant; what it does not know means any."""
+    """A filter of an annotator's own items; an unknown value matches all."""
 
     document = forms.ChoiceField(required=False, label=_("Document"))
     title = forms.CharField(required=False, label=_("Words in the document’s title"), max_length=200)
@@ -338,7 +338,7 @@ class OwnWorkForm(forms.Form):
         documents: Sequence[tuple[str, str]] | None,
     ) -> None:
         super().__init__(entered)
-        # Thousands of choices take longer than the page, and nobody finds one among them.
+        # Thousands of choices would take longer than the page, and are useless to search.
         self.fields.pop("document" if documents is None else "title")
         values = sorted({value for each in dimensions if each.is_scale for value in each.values})
         choices: dict[str, Sequence[tuple[Any, Any]]] = {
@@ -352,7 +352,7 @@ class OwnWorkForm(forms.Form):
 
     @property
     def chosen(self) -> OwnFilter:
-        """What is meant."""
+        """The filter."""
         self.is_valid()
         known = self.cleaned_data.get
         return OwnFilter(
@@ -365,5 +365,5 @@ class OwnWorkForm(forms.Form):
 
     @property
     def query(self) -> str:
-        """The same as a page's address ends with."""
+        """The filter as a URL query."""
         return query_of(vars(self.chosen))

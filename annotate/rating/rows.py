@@ -1,4 +1,4 @@
-"""The rows of the rating form as HTML; those of an item without answers are rendered once and kept."""
+"""The rows of the rating form as HTML; rows of an item without answers are rendered once and cached."""
 
 import hashlib
 import re
@@ -13,11 +13,11 @@ from annotate.core.models import Project
 from annotate.rating.queries.work import ItemPage
 
 INDENTED = re.compile(r">\s*\n\s*<")
-ANYWHERE = 2_000_000_011  # stands for the position in what is kept
+ANYWHERE = 2_000_000_011  # placeholder of the position in the cached HTML
 
 
 def practice_rows_as_html(project: Project, page: ItemPage, address: str) -> SafeString:
-    """Return the rows of an item that is practised on; what is answered is sent below this address."""
+    """Return the rows of a practice item; the page sends its answers below the URL `address`."""
     round = page.assignment.round
     # Practice asks for every gold value, whatever the others are.
     context = {"project": project, "round": round, "rows": page.rows, "address": address, "practises": True}
@@ -25,7 +25,7 @@ def practice_rows_as_html(project: Project, page: ItemPage, address: str) -> Saf
 
 
 def rows_as_html(project: Project, page: ItemPage) -> SafeString:
-    """Return the rows and what explains them; rendering them takes most of the time of a page."""
+    """Return the rows and their explanations; rendering them takes most of the time of a page."""
     round, position = page.assignment.round, page.assignment.position
     context = {"project": project, "round": round, "rows": page.rows}
     address = reverse("rate_item", args=[project.slug, ANYWHERE])

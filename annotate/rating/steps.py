@@ -1,4 +1,4 @@
-"""The steps of the rounds, in order: what each does, and what the page says once it is done."""
+"""The steps of the rounds, in order: effect, and message afterwards."""
 
 from collections.abc import Callable
 

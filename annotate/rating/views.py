@@ -80,10 +80,10 @@ ITEMS_PER_PAGE = 50
 @login_required
 @require_GET
 def rate(request: HttpRequest, slug: str) -> HttpResponse:
-    """Go on where this annotator left off, or say why there is nothing to do.
+    """Continue at this annotator's last position, or explain why there is nothing to do.
 
-    Reserves items although it is a GET: it is the address that people keep, nothing but a click leads to it,
-    and items that are not rated are given to others after a time.
+    Reserves items although it is a GET: it is the URL that people bookmark, and only a click leads to it.
+    Unrated items go to other annotators after some time.
     """
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(place.project)
@@ -121,7 +121,9 @@ def _go_to_disputes(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
-    """Show one item with the annotator's answers; a POST (without scripts) saves all of them and goes on."""
+    """Show one item with the annotator's answers; a POST (without scripts) saves all of them and
+    continues.
+    """
     assignment = access.assignment_for_annotator(request.user, slug, position)
     place = assignment.annotator
     assert place is not None
@@ -145,7 +147,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 
 
 def _asked_ahead(request: HttpRequest) -> int:
-    """Return how many items a page loads ahead, 0 if the browser asks for a page."""
+    """Return the number of items that a page loads ahead, 0 if the browser requests a page."""
     asked = request.headers.get("Concord-Ahead", "")
     return min(int(asked), LOADED_AHEAD) if asked.isdecimal() else 0
 
@@ -174,7 +176,7 @@ def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iter
 
 
 def _assignment_after(request: HttpRequest, page: ItemPage) -> Assignment | None:
-    """Return the annotator's next assignment; None without one, or if another rater was given it just now."""
+    """Return the annotator's next assignment; None without one, or if another rater has just received it."""
     place = page.assignment.annotator
     if page.next is None or place is None:
         return None
@@ -185,7 +187,7 @@ def _assignment_after(request: HttpRequest, page: ItemPage) -> Assignment | None
 
 
 def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any]:
-    """Return what an item's page needs; its reservation runs from now on."""
+    """Return the context of an item's page; restart its reservation."""
     place = assignment.annotator
     assert place is not None
     renew_reservation(assignment=assignment, annotator=place)
@@ -211,7 +213,6 @@ def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any
 @login_required
 @require_GET
 def my_work(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the annotator's items with the own values; no others are compared."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(place.project)
     if round is None:
@@ -239,7 +240,7 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
 @vary_on_headers("HX-Request")
 @require_GET
 def my_values(request: Request, slug: str) -> HttpResponse:
-    """Show how the annotator's own values spread; My work loads it when it is opened."""
+    """Show the distribution of the annotator's own values; My work loads it on opening."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(place.project)
     if round is None:
@@ -252,7 +253,6 @@ def my_values(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def how_rating_works(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show annotators the tutorial of the rating page."""
     place = access.membership(request.user, slug, Role.ANNOTATOR)
     return render_in_project(request, place.project, "rating/how_rating_works.html")
 
@@ -260,7 +260,10 @@ def how_rating_works(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def guideline(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what is asked and how: the wording in force, or before a round the one that it would freeze."""
+    """Show the questions and their explanations:
+
+    the wording in force, or before a round the wording to freeze.
+    """
     place = access.membership(request.user, slug)
     project = place.project
     rounds = rounds_of(project)
@@ -282,7 +285,7 @@ def guideline(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def rate_progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the annotator's counter anew; signed out there is none, and no sign-in page in its place."""
+    """Show the annotator's counter again; without a session return no counter, and no sign-in page either."""
     if not request.user.is_authenticated:
         return HttpResponse(status=401)
     place = access.membership(request.user, slug, Role.ANNOTATOR)
@@ -294,9 +297,9 @@ def rate_progress(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _reserve_more(place: Membership) -> bool:
-    """Reserve what comes after the last item of the annotator's order, so that it can be loaded ahead.
+    """Reserve the items after the last one of the annotator's order, so that they can be loaded ahead.
 
-    Without it, as where another process writes to SQLite, the way to the next item reserves it.
+    Without it, for example if another process writes to SQLite, the request for the next item reserves it.
     """
     round = round_one(place.project)
     try:
@@ -311,7 +314,7 @@ def _reserve_more(place: Membership) -> bool:
 
 
 def _sender(holder: int, *, slug: str, position: int, **_rest: str) -> tuple[Question, ...]:
-    """What every save asks first: who the person is, and which place the answers are for."""
+    """The first queries of every save: the person, and the assignment of the answers."""
     return (PERSON, (holder,)), (PLACES, (holder, slug, position))
 
 
@@ -319,7 +322,6 @@ def _sender(holder: int, *, slug: str, position: int, **_rest: str) -> tuple[Que
 @prefetch_request(_sender)
 @refusals_as_json
 def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpResponse:
-    """Save one answer."""
     assignment = _rateable(request, slug, position)
     saved = _save(request, assignment, _dimension(assignment, key))
     return JsonResponse(saved | {"guideline": assignment.round.guideline.version})
@@ -329,9 +331,9 @@ def save(request: HttpRequest, slug: str, position: int, key: str) -> HttpRespon
 @prefetch_request(_sender)
 @refusals_as_json
 def save_answers(request: HttpRequest, slug: str, position: int) -> HttpResponse:
-    """Save what waited for an item, in one transaction; the reply has for each answer what became of it.
+    """Save the queued answers of an item, in one transaction; the reply has an outcome for each answer.
 
-    That is what `save` replies of it, or the code, message and fields of its refusal.
+    An outcome is the reply of `save`, or the code, message and fields of its error.
     """
     assignment = _rateable(request, slug, position)
     forms = [_read_answer(assignment, sent) for sent in sent_answers(request.POST.get("answers", ""))]
@@ -346,7 +348,10 @@ def save_answers(request: HttpRequest, slug: str, position: int) -> HttpResponse
 @prefetch_request(_sender)
 @refusals_as_json
 def save_private_note(request: HttpRequest, slug: str, position: int) -> HttpResponse:
-    """Save the annotator's private note about an item; it answers as `save` does, to the same queue."""
+    """Save the annotator's private note about an item.
+
+    The response has the format of `save`, for the same queue.
+    """
     save_note(assignment=_assignment_at(request, slug, position), text=request.POST.get("comment", ""))
     return JsonResponse({"revision": 0})
 
@@ -354,7 +359,7 @@ def save_private_note(request: HttpRequest, slug: str, position: int) -> HttpRes
 @require_POST
 @refusals_as_json
 def hold_items(request: HttpRequest, slug: str, position: int) -> HttpResponse:
-    """Renew the reservations of a page that is used, and say which items, by position, are still its own."""
+    """Renew the reservations of a page in use, and list the items, by position, that still belong to it."""
     assignment = _assignment_at(request, slug, position)
     assert assignment.annotator
     items = renew_reservations(assignment=assignment, annotator=assignment.annotator)
@@ -365,7 +370,9 @@ def hold_items(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 @require_POST
 @refusals_as_json
 def acknowledge(request: HttpRequest, slug: str) -> HttpResponse:
-    """Note that the annotator has read a version of the guideline; without scripts, go on with the item."""
+    """Record that the annotator has read a version of the guideline; without scripts, continue with the
+    item.
+    """
     place = access.sending_annotator(request.user, slug, request.POST.get("annotator", ""))
     version = request.POST.get("version", "")
     acknowledge_wording(
@@ -394,7 +401,7 @@ def _dimension(assignment: Assignment, key: str) -> FrozenDimension:
 
 
 def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SentAnswer | InvalidValueError:
-    """Return one of several answers, or why it cannot be taken: the others are saved all the same."""
+    """Return one of several answers, or its error: the other answers are saved anyway."""
     try:
         dimension = _dimension(assignment, str(sent.get("key", "")))
         form = _valid(AnswerForm(sent))
@@ -404,7 +411,6 @@ def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SentAnswer 
 
 
 def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment:
-    """Return the assignment that the sending page was made for, if it is still this person's."""
     if not request.user.is_authenticated:
         raise SignedOutError(gettext(SIGNED_OUT))
     place = request.POST.get("annotator", "")
@@ -470,13 +476,12 @@ def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
     return list(dict.fromkeys(refusals))
 
 
-# How Round I is shared out: chosen and previewed before it opens, shown as it is afterwards.
+# Assignment plan of Round I: chosen and previewed before it opens, read-only afterwards.
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def plan(request: Request, slug: str) -> HttpResponse:
-    """Show and choose the plan; `show` previews what was chosen and saves nothing."""
     project = project_for_admin(request.user, slug)
     round, choice, status = round_one(project), plan_of(project), 200
     form = PlanForm(request.POST or None, request.FILES or None, choice=choice)

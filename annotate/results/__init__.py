@@ -1,1 +1,1 @@
-"""Figures about people's ratings, and the papers that can be reproduced."""
+"""Statistics of people's ratings, and reproducible papers."""

@@ -1,4 +1,4 @@
-"""The sentences that answer the questions of results pages, from the tables of a page."""
+"""Messages that answer the questions of results pages, from the tables of a page."""
 
 from collections.abc import Sequence
 
@@ -23,18 +23,17 @@ def column_of(table: Table, key: str) -> list[Cell]:
 
 
 def amounts_of(table: Table | None, key: str) -> list[float]:
-    """Return the numbers of a column."""
     cells = column_of(table, key) if table else []
     return [float(cell.value) for cell in cells if isinstance(cell.value, int | float)]
 
 
 def answer_agreement(tables: Tables) -> str:
-    """Return how many dimensions reach Krippendorff's conventions, and what discussion settled."""
+    """Return the number of dimensions that reach Krippendorff's conventions, and the effect of discussion."""
     return " ".join(part for part in (answer_alpha(tables), answer_disputes(tables)) if part)
 
 
 def answer_alpha(tables: Tables) -> str:
-    """Return the range of alpha in Round I, and how many dimensions reach the conventions."""
+    """Return the range of alpha in Round I, and the number of dimensions that reach the conventions."""
     alphas = amounts_of(tables.get("rounds"), "round_1_alpha")
     if not alphas:
         return gettext("Alpha is undefined on every dimension; the table shows the reasons.")
@@ -57,7 +56,7 @@ def answer_alpha(tables: Tables) -> str:
 
 
 def answer_disputes(tables: Tables) -> str:
-    """Return how many disputes discussion and adjudication ended."""
+    """Return the numbers of disputes ended by discussion and by adjudication."""
     rounds = tables.get("rounds")
     total = round(sum(amounts_of(rounds, "opened")))
     if not total:
@@ -77,7 +76,7 @@ def answer_disputes(tables: Tables) -> str:
 
 
 def answer_systems(tables: Tables) -> str:
-    """Return which system has the highest mean on most dimensions, and on how many its lead is sure.
+    """Return the system with the highest mean on most dimensions, and the number with a sure lead.
 
     Then the systems about which raters differ more than about the others.
     """
@@ -131,7 +130,6 @@ def _answer_leader(tables: Tables) -> str:
 
 
 def best_systems(means: Table) -> dict[str, str]:
-    """Return the system with the highest mean of each dimension, by the dimension's key."""
     found = {}
     for place, column in enumerate(means.columns[1:], start=1):
         known = [row for row in means.rows if isinstance(row[place].value, int | float)]
@@ -148,7 +146,7 @@ def _rank(ranks: Table, system: str, dimension: str) -> str:
 def group_systems(chart: Data, tables: Tables) -> Data:
     """Return the chart of means with systems sorted by mean, in two groups for each dimension.
 
-    The first group contains the best system and those that do not differ from it.
+    The first group contains the best system and the systems that do not differ from it.
     """
     together = gettext("highest mean, or no sure difference from it")
     below = gettext("surely lower (adjusted p < .05)")
@@ -176,7 +174,6 @@ def _worse(tables: Tables) -> set[tuple[str, str, str]]:
 
 
 def answer_question(tables: Tables) -> str:
-    """Return the first coefficient of Round I, and which system comes first."""
     agreement, systems = tables.get("agreement"), tables.get("systems")
     parts = []
     if agreement and agreement.rows:
@@ -210,7 +207,7 @@ _BEST_FIRST = {
 
 
 def answer_severity(tables: Tables) -> str:
-    """Return on which dimension raters differ most in severity, and on which a misfit was found."""
+    """Return the dimension with the largest differences in severity, and the dimension with a misfit."""
     raters = tables.get("raters")
     own: dict[str, list[float]] = {}
     for name, cell in zip(
@@ -237,7 +234,6 @@ def answer_severity(tables: Tables) -> str:
 
 
 def answer_passages(tables: Tables) -> str:
-    """Return the range of agreement about marked passages."""
     return answer_range(
         tables.get("passages"),
         "alpha",
@@ -247,12 +243,14 @@ def answer_passages(tables: Tables) -> str:
 
 
 def answer_study(tables: Tables) -> str:
-    """Return the cheapest design, and how many raters and documents the most demanding dimension needs."""
+    """Return the cheapest design, and the numbers of raters and documents that the most demanding
+    dimension needs.
+    """
     return " ".join(part for part in (answer_design(tables), _answer_needs(tables)) if part)
 
 
 def answer_design(tables: Tables) -> str:
-    """Return the cheapest design, what it reaches, and its hours and pay, if they are known."""
+    """Return the cheapest design with the goal that it reaches, and its hours and pay, if they are known."""
     designs = tables.get("designs")
     if designs is None or not designs.rows:
         return ""
@@ -298,7 +296,7 @@ def answer_so_far(tables: Tables) -> str:
 
 
 def answer_range(table: Table | None, key: str, sentence: str, nothing: str) -> str:
-    """Return the sentence with the lowest and highest number of a column, else the other one."""
+    """Return `sentence` with the lowest and highest number of a column, else `nothing`."""
     found = amounts_of(table, key)
     if table is None or not table.rows:
         return ""
@@ -309,5 +307,5 @@ def answer_range(table: Table | None, key: str, sentence: str, nothing: str) -> 
 
 
 def count_of(names: Sequence[str]) -> dict[str, int]:
-    """Return how often each name occurs, in the order of the first."""
+    """Return the frequency of each name, in order of first occurrence."""
     return {name: names.count(name) for name in dict.fromkeys(names)}

@@ -32,7 +32,7 @@ CHOSEN = OpenApiParameter(
 
 
 class RowsFilter(serializers.Serializer[Any]):
-    """How much of long tables is wanted."""
+    """The selection of rows of long tables."""
 
     most_rows = serializers.IntegerField(
         default=500,
@@ -43,7 +43,7 @@ class RowsFilter(serializers.Serializer[Any]):
 
 
 class PageRow(serializers.Serializer[Any]):
-    """A result: its name, what it is about, and what can be chosen."""
+    """A result: its name, subject and options."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -61,7 +61,10 @@ class SectionShape(serializers.Serializer[Any]):
 
 
 class ResultShape(PageRow):
-    """A result with its figures; without any (`current` false) a worker is computing them: ask again."""
+    """A result with its statistics; without any (`current` false) a worker is computing them:
+
+    request it again later.
+    """
 
     chosen = serializers.DictField(child=serializers.CharField())
     choices = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
@@ -80,7 +83,7 @@ class Results(ApiView):
 
     @reads(PageRow, many=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the results that there are, each with what can be chosen about it."""
+        """List the available results, each with its options."""
         project_for_reader(request.user, slug)
         return Response(plain_pages())
 
@@ -98,7 +101,7 @@ class OneResult(ApiView):
         request=None,
     )
     def get(self, request: Request, slug: str, name: str) -> Response:
-        """Show a result: the tables of its page, each figure with interval, count and how it was computed."""
+        """Show a result: the tables of its page, each value with interval, count and method."""
         project = project_for_reader(request.user, slug)
         result, kept = _result_or_404(request, project, name)
         return Response(plain_result(result, kept, **self.filters(RowsFilter)))

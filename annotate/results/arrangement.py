@@ -35,14 +35,12 @@ class Chart:
 
 
 def no_answer(_tables: Tables) -> str:
-    """Return nothing: the page shows what it is about."""
+    """Return an empty answer: the page shows its subject."""
     return ""
 
 
 @dataclass(frozen=True)
 class FrontQuestion:
-    """A chart with its sentence on the front page of results."""
-
     title: str | Promise
     chart: Chart
     answer: Callable[[Tables], str]
@@ -50,16 +48,16 @@ class FrontQuestion:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """What a page shows first, and what it leaves to its files.
+    """The initial view of a page, and the parts that only its files contain.
 
-    tabs: short names by table key, in their order; other tables follow. Keys leave out “round-1-” and
-    “judge-7-”. charts: by the key of a tab the table that its chart shows. columns: by the key of a tab the
-    columns in view; files have all. sorts: by the key of a tab the column that sorts the rows, with “-” for
-    descending. in_files: patterns of keys of tables that only files and the API contain. columns_in_files:
-    likewise patterns of keys of columns, by the key of a tab. in_words: tabs of sentences and statuses, which
-    are shown whole, and as cards on a phone. has_chart: whether the page shows a chart of a table without a
-    plot. answer: computes the sentence that answers the page's question. cards: what the front page of
-    results shows of it.
+    tabs: short names by table key, in tab order; other tables follow. Keys omit “round-1-” and “judge-7-”.
+    charts: for each tab's key, the table in its chart. columns: for each tab's key, the visible columns;
+    files have all. sorts: for each tab's key, the column that sorts the rows, with “-” for descending.
+    in_files: key patterns of tables that only files and the API contain. columns_in_files: key patterns of
+    columns that only files and the API contain, for each tab's key. in_words: tabs of messages and statuses,
+    shown in full, and as cards on a phone. has_chart: whether the page shows a chart of a table without a
+    plot. answer: computes the message that answers the page's question. cards: its cards on the front page of
+    results.
     """
 
     tabs: Mapping[str, str | Promise] = field(default_factory=dict)

@@ -46,7 +46,6 @@ def chart_of(
 
 
 def _bands(table: Table, rows: Sequence[Sequence[Cell]], key: str) -> list[Data]:
-    """Return the first interval of each dimension in a column, for a band behind the points."""
     place = next((at for at, column in enumerate(table.columns) if key and column.key == key), None)
     at = next((at for at, head in enumerate(table.columns) if head.key == "dimension"), None)
     if place is None or at is None:
@@ -134,7 +133,7 @@ def _point(table: Table, row: Sequence[Cell], cell: Cell, column: Column) -> Dat
 
 
 def note_of(table: Table, row: Sequence[Cell], cell: Cell, column: Column) -> str:
-    """Return what a point is, in words: its heads, value, interval, n and method."""
+    """Return the description of a point: its heads, value, interval, n and method."""
     heads = ", ".join(str(head.value) for head in row[: table.heads])
     parts = [f"{heads}, {column.name}: {_words(cell, column)} {interval(cell, column)}".strip()]
     if cell.count is not None:
@@ -170,7 +169,6 @@ def _entries(table: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[tuple[Seq
 
 
 def _distribution(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    """Return the share of each value among all ratings of a dimension."""
     points = []
     for row in rows:
         counts = [
@@ -196,7 +194,6 @@ def _distribution(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequenc
 
 
 def _movement(_table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    """Return how many disputed units went from which difference to which."""
     points = [
         {
             "row": gettext("%(points)s in Round I") % {"points": row[1].value},
@@ -240,12 +237,10 @@ def _box(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -
 
 
 def _scatter(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    """Return a judge's values against people's means, larger if items are many."""
     return _against(table, rows, 1, 2, size=3)
 
 
 def _quality(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    """Return every system's quality and the agreement of the judge with people on it."""
     return _against(table, rows, 2, 3)
 
 
@@ -274,18 +269,15 @@ def _against(
 
 
 def _widths(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    """Return the width of intervals after more ratings, a line for each kind."""
     own = [row for row in rows if row[2].value == "no"]
     return _lines(table, own, range(3, len(table.columns)), gettext("width of the interval"))
 
 
 def _curve(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    """Return a statistic against a number, with its interval as a band."""
     return _lines(table, rows, [2], table.columns[2].name)
 
 
 def _curves(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    """Return a line for each column against a number."""
     return _lines(table, rows, range(2, len(table.columns)), table.title)
 
 
@@ -306,7 +298,6 @@ def _lines(table: Table, rows: Sequence[Sequence[Cell]], columns: Sequence[int],
 
 
 def _calibration(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[str]) -> Data:
-    """Return accuracy by confidence, with the line of a calibrated judge."""
     found = _curve(table, rows, wanted)
     calibrated = gettext("calibrated")
     panels = list(dict.fromkeys(point["panel"] for point in found["points"]))
@@ -380,7 +371,6 @@ def differences_chart(table: Table) -> Data | None:
 
 
 def _keys(table: Table) -> Mapping[str, str]:
-    """Return what URLs call the dimensions."""
     place = next(at for at, column in enumerate(table.columns) if column.key == "dimension")
     # The kept list of Round I names dimensions by what URLs call them already.
     by_key = {str(row[place].value): row[place].key for row in table.rows}

@@ -1,4 +1,4 @@
-"""Computing results and keeping them: at once, or by a worker where there is much to compute."""
+"""Computing and storing results: at once, or by a worker if there is much to compute."""
 
 import logging
 from time import perf_counter
@@ -22,18 +22,18 @@ logger = logging.getLogger(__name__)
 
 
 def current_page(*, project: Project, result: Result) -> KeptPage:
-    """Return the figures of the data as they are now: those that are kept, else computed and kept.
+    """Return the results for the current data: the stored ones, else compute and store them.
 
-    For commands, exports and decisions, which wait; a page of the browser asks a worker instead.
+    For commands, exports and decisions, which wait; a page of the browser enqueues a worker task instead.
     """
     kept = kept_page(project, result, version_of(result, project))
     return kept if kept.is_current else compute_page(project=project, result=result)
 
 
 def compute_page(*, project: Project, result: Result) -> KeptPage:
-    """Compute a result of one state of the data, keep it instead of what was kept, and return it.
+    """Compute a result of one state of the data, replace the stored one, and return it.
 
-    Inside somebody else's snapshot, such as an export's, it is of that state, and nothing can be kept.
+    Inside another snapshot, such as an export's, it is from that state, and cannot be stored.
     """
     began = perf_counter()
     with snapshot():
@@ -67,10 +67,9 @@ def keep_plot(*, project: Project, name: str, version: str, content: str) -> Non
 
 @transaction.atomic
 def ask_for_page(*, project: Project, result: Result) -> int | None:
-    """Have a worker compute a result; return its key, None if one was asked lately. Locks its row.
+    """Enqueue the computation of a result; return its key, None if enqueued recently. Locks its row.
 
-    What was computed a short time ago is not wanted again yet, see `rest_of`, so that a busy round does not
-    keep workers busy.
+    A recently computed result rests first, see `rest_of`, so that a busy round does not keep workers busy.
     """
     is_changing = project.rounds.filter(status=Round.Status.OPEN).exists()
     ComputedResult.objects.get_or_create(project=project, name=result.name)
@@ -88,9 +87,9 @@ def ask_for_page(*, project: Project, result: Result) -> int | None:
 
 @transaction.atomic
 def add_up_changes() -> None:
-    """Put one row in the place of the many that count a round's changes, which leaves their sum as it is.
+    """Replace the many rows that count a round's changes by one row with the same sum.
 
-    Locks the rows, and passes over those that another worker adds up.
+    Locks the rows, and skips rows that another worker is summing.
     """
     many = ChangeCount.objects.values_list("round", "source").annotate(rows=Count("pk")).filter(rows__gt=1)
     for round, source, _ in many.order_by("round", "source"):
@@ -126,7 +125,7 @@ RESULT_JOB = JobKind(
 
 
 def _forget_old_assumptions(row: ComputedResult) -> None:
-    """Keep the latest pages of a name only: there is no end of numbers that somebody may assume."""
+    """Keep only the latest pages of a name: the number of possible assumptions is unlimited."""
     page, _, _ = row.name.partition("?")
     kept = ComputedResult.objects.filter(project=row.project, name__startswith=f"{page}?", asked_at=None)
     latest = kept.order_by("-computed_at").values_list("pk", flat=True)[:MOST_ASSUMPTIONS]

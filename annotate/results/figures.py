@@ -1,4 +1,4 @@
-"""A result's figures for a page or a program: those that are kept, or a worker is asked for new ones."""
+"""A result for a page or a program: the stored one, or a task for a worker to compute it."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ AT_ONCE = 500  # a page of as many values is computed while the reader waits: in
 
 
 def kept_figures(project: Project, result: Result) -> KeptPage:
-    """Return a result's figures: of a small project always those of now, of others a worker makes them.
+    """Return a result: of a small project always the current one, of others as computed by a worker.
 
-    Raises DomainError where nothing can be computed: of a large project once a worker has found that out.
+    Raises DomainError if nothing can be computed: for a large project after a worker has found that out.
     """
     kept = kept_page(project, result, version_of(result, project))
     if kept.is_current:
@@ -39,9 +39,9 @@ def kept_figures(project: Project, result: Result) -> KeptPage:
 
 
 def has_current_figures(project: Project, result: Result) -> bool:
-    """Return whether a page that waits can show figures of now; else a worker is asked for them.
+    """Return True if a pending page can show current results; else enqueue a worker task.
 
-    Reads no figures, which are megabytes: a page that stays open in a busy round asks again and again.
+    Reads no results, which are megabytes: an open page polls repeatedly in a busy round.
     """
     if result.page.size(project) <= AT_ONCE:
         return True
@@ -58,9 +58,9 @@ def has_current_figures(project: Project, result: Result) -> bool:
 def show_figures(
     request: Request, project: Project, result: Result, template: str, context: dict[str, Any]
 ) -> HttpResponse:
-    """Render a page with a result's figures, or what htmx needs of them: nothing while a worker computes.
+    """Render a page with a result, or the fragment for htmx: empty while a worker computes.
 
-    Raises DomainError where nothing can be computed.
+    Raises DomainError if nothing can be computed.
     """
     waits = request.htmx and request.htmx.target != "view"
     if waits and not has_current_figures(project, result):
@@ -77,7 +77,7 @@ def show_figures(
 
 
 def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> str:
-    """Return a table's plot as SVG: the one that is kept, else drawn and kept."""
+    """Return a table's plot as SVG: the stored one, else render and store it."""
     name = f"{result.name}&plot={table.key}"
     drawing = kept_plot(project, name, kept.row.version)
     if not drawing:
@@ -87,6 +87,6 @@ def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> s
 
 
 def ask_worker(project: Project, result: Result) -> None:
-    """Have a worker compute a result after the commit, unless one was asked a moment ago."""
+    """Enqueue the computation of a result after the commit, unless it was enqueued just before."""
     # Where another process writes, the page asks again in a moment.
     write_if_possible(lambda: ask_for_page(project=project, result=result))

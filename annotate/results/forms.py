@@ -1,4 +1,4 @@
-"""Which units a researcher looks for."""
+"""The filter of units by disagreement."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -44,7 +44,7 @@ class DisagreementForm(forms.Form):
             del self.fields["system"]
 
     def clean_document(self) -> str:
-        """Return the key of a document that there is."""
+        """Return the key of an existing document."""
         key: str = self.cleaned_data["document"]
         if key and not self._documents.filter(key=key).exists():
             raise forms.ValidationError(_("No document has this key."))
@@ -52,12 +52,12 @@ class DisagreementForm(forms.Form):
 
     @property
     def meant(self) -> Disagreement:
-        """What is looked for."""
+        """The filter."""
         return Disagreement(**self._chosen_values)
 
     @property
     def query(self) -> str:
-        """The same as a page's address ends with."""
+        """The filter as a URL query."""
         return urlencode(self._chosen_values)
 
     @property

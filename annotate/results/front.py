@@ -1,4 +1,4 @@
-"""The front page of results: a chart and a sentence for each of the first questions."""
+"""The front page of results: a chart and a message for each of the first questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from annotate.results.table import Table
 
 @dataclass(frozen=True)
 class FrontCard:
-    """A question's sentence and chart; without a table, its statistics are not there yet."""
+    """A question's message and chart; without a table, its statistics are not computed yet."""
 
     title: str | Promise
     answer: str
@@ -28,7 +28,6 @@ class FrontCard:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a worker is computing it."""
         return not self.kept.is_current and not self.kept.row.problem
 
 

@@ -35,7 +35,7 @@ _WIDTHS = {
     **dict.fromkeys(" ijlI,.;:[]'-", 361),
     **dict.fromkeys("mwMW%", 1028),
 }
-_CAPITAL = 778  # and what is not named above
+_CAPITAL = 778  # and those not listed above
 _WIDEST = 1028
 _BOLD = 1.15  # of the same signs in medium letters
 _SCRIPT = 0.8  # of 10 pt, whatever is around
@@ -43,7 +43,7 @@ _LINES_OF_A_PAGE = 38
 
 
 class Intervals(StrEnum):
-    """Where intervals stand: where there is room for them, beside or below their figures, or nowhere."""
+    """Position of intervals: next to or below their values if there is room, or omitted."""
 
     FIT = "fit"
     BESIDE = "beside"
@@ -52,7 +52,7 @@ class Intervals(StrEnum):
 
 
 class Environment(StrEnum):
-    """What holds the table: what its length asks for, a float, one over both columns, or pages of it."""
+    """The environment of the table, by its length: a float, a float over both columns, or several pages."""
 
     FIT = "fit"
     TABLE = "table"
@@ -62,7 +62,9 @@ class Environment(StrEnum):
 
 @dataclass(frozen=True)
 class LatexChoices:
-    """How a table is set. digits: decimals of figures, None as on the page. width: of a line, in points.
+    """The typesetting of a table.
+
+    digits: decimals of values, None as on the page. width: of a line, in points.
 
     A line has 345 points in `article`, 455 on a page and 219 in a column of two for the ACL.
     """
@@ -75,7 +77,7 @@ class LatexChoices:
 
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> "LatexChoices":
-        """Return what an address or a command line says; what it does not say, or wrongly, is as usual."""
+        """Return the choices in a URL or a command line; missing or invalid ones have their defaults."""
         digits, width = str(given.get("digits", "")), str(given.get("width", ""))
         return cls(
             intervals=_one_of(Intervals, given.get("intervals")),
@@ -88,7 +90,7 @@ class LatexChoices:
 
 @dataclass(frozen=True)
 class _TableSetting:
-    """A size of letters and its part of 10 pt, the gap at each side of a cell, and where intervals are."""
+    """A font size and its share of 10 pt, the gap at each side of a cell, and the position of intervals."""
 
     size: str
     part: float
@@ -101,7 +103,7 @@ _BELOW = [_TableSetting(r"\small", 0.925, 4, True), _TableSetting(r"\footnotesiz
 
 
 class _Shown(NamedTuple):
-    """A cell: its value, its interval, and its place in its column."""
+    """A cell: its value, its interval, and its position in its column."""
 
     value: str
     interval: str = ""
@@ -110,7 +112,7 @@ class _Shown(NamedTuple):
 
 @dataclass(frozen=True)
 class _Grid:
-    """What a table shows: its columns' names and its cells; the first `heads` name the row."""
+    """The contents of a table: its columns' names and its cells; the first `heads` name the row."""
 
     names: Sequence[str]
     rows: Sequence[Sequence[_Shown]]
@@ -118,7 +120,6 @@ class _Grid:
     heads: int
 
     def part(self, columns: Sequence[int]) -> "_Grid":
-        """Return some of the columns, after those that name the rows."""
         kept = [*range(self.heads), *columns]
         return _Grid(
             [self.names[at] for at in kept],
@@ -138,9 +139,9 @@ def latex(
 ) -> str:
     r"""Return a table for the packages array, booktabs and longtable, in UTF-8.
 
-    It is made to fit: letters get smaller, intervals go below, texts are broken, and at last its columns
-    stand in several parts; what is longer than a page is a `longtable`. The caption names the project,
-    `\label` is `tab:` and the table's key; how its figures were computed follows in small print.
+    It is adjusted until it fits: smaller fonts, intervals below the values, wrapped cells, and finally
+    several parts. A table longer than a page is a `longtable`. The caption names the project; `\label` is
+    `tab:` and the table's key. The methods of its values follow in small print.
 
     caption: LaTeX that replaces the title. notes: lines that replace the small print.
     """
@@ -173,7 +174,7 @@ def latex(
 
 
 def escape_latex(value: str) -> str:
-    """Return text as LaTeX shows it, on one line."""
+    """Return a string escaped for LaTeX, on one line."""
     return "".join(_ESCAPED.get(sign, sign) for sign in on_one_line(value))
 
 
@@ -206,7 +207,7 @@ def _with_digits(column: Column, digits: int | None) -> Column:
 
 
 def _setting(grid: _Grid, choices: LatexChoices) -> _TableSetting:
-    """Return the largest letters in which the table fits, its texts broken at most, else the smallest."""
+    """Return the largest font size at which the table fits, wrapped if necessary, else the smallest."""
     tried = {
         Intervals.FIT: [*_BESIDE, *_BELOW],
         Intervals.BELOW: [replace(_BESIDE[0], below=True), *_BELOW],
@@ -218,7 +219,7 @@ def _setting(grid: _Grid, choices: LatexChoices) -> _TableSetting:
 
 
 def _parts(grid: _Grid, setting: _TableSetting, width: float) -> Iterator[_Grid]:
-    """Yield the table in parts that fit beside the names of the rows, each of one column at least."""
+    """Yield the table in parts that fit next to the names of the rows, each with one column or more."""
     widths = _narrow_widths(grid, setting, width)
     free = width - sum(widths[: grid.heads])
     columns: list[int] = []
@@ -255,7 +256,7 @@ def _longest_word(grid: _Grid, at: int, setting: _TableSetting) -> float:
 
 
 def _widths(grid: _Grid, setting: _TableSetting) -> list[float]:
-    """Return how wide each column is at least, with what is left and right of it, in points."""
+    """Return the minimum width of each column, and the space left and right of it, in points."""
     found = []
     for at, name in enumerate(grid.names):
         cells = [row[at] for row in grid.rows]
@@ -269,13 +270,12 @@ def _widths(grid: _Grid, setting: _TableSetting) -> list[float]:
 
 
 def _width_of(cell: _Shown, setting: _TableSetting) -> float:
-    """Return how wide the first line of a cell is at 10 pt; the best figure stands in bold letters."""
+    """Return the width of the first line of a cell at 10 pt; the best value is bold."""
     value = _width(cell.value) * (_BOLD if cell.place == 1 else 1)
     return value if setting.below or not cell.interval else value + _width(f" {cell.interval}")
 
 
 def _lines_of(cell: _Shown, setting: _TableSetting) -> tuple[str, str]:
-    """Return the two lines of a cell as LaTeX."""
     value, bounds = escape_latex(cell.value), escape_latex(cell.interval)
     if cell.place:
         value = rf"\textbf{{{value}}}" if cell.place == 1 else rf"\underline{{{value}}}"

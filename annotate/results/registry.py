@@ -1,4 +1,4 @@
-"""The registry of results: named pages of tables and plots, annotate's own and those that other apps add."""
+"""The registry of results: named pages of tables and plots, annotate's own and those added by other apps."""
 
 import hashlib
 import math
@@ -21,20 +21,18 @@ Chosen = Mapping[str, str]
 
 
 class UnknownChoiceError(DomainError):
-    """A parameter of a result has no such value."""
-
     code = "unknown_choice"
     status = 404
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What can be chosen about a page of results.
+    """A choice on a page of results.
 
-    choices: the values that a project has, each with its name for people; the first is taken where nothing is
-    chosen. Without any the page does not have the parameter. Raises DomainError where there is nothing to
-    choose from and so no page: the sentence says what is missing. group: the heading that it stands under on
-    a page with many, next to the others of its group.
+    choices: the values that a project has, each with its name for people; the first is the default. Without
+    any the page does not have the parameter. Raises DomainError if there is nothing to choose from and so no
+    page: the message describes the missing part. group: its heading on a page with many, next to the others
+    of its group.
     """
 
     name: str
@@ -43,7 +41,7 @@ class Parameter:
     group: str | Promise = ""
 
     def read(self, asked: str, options: Sequence[tuple[str, str]]) -> str:
-        """Return the value that is asked for; raises UnknownChoiceError where there is none."""
+        """Return the requested value; raises UnknownChoiceError for an unknown one."""
         if asked not in {key for key, _ in options}:
             raise UnknownChoiceError(_unknown(self, asked, options))
         return asked
@@ -55,10 +53,10 @@ def _as_in_the_data(_project: Project) -> Sequence[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class NumberParameter(Parameter):
-    """A number that anyone may assume; nothing, the first choice, is what the data say.
+    """A number that anyone may assume; an empty value, the first choice, means the number from the data.
 
-    least, most: between which it lies, both included. Numbers are kept to four digits, so that a page is not
-    computed anew for what nobody can see.
+    least, most: inclusive limits. Numbers are rounded to four digits, so that a page is not recomputed for
+    invisible differences.
     """
 
     choices: Callable[[Project], Sequence[tuple[str, str]]] = _as_in_the_data
@@ -84,16 +82,16 @@ class NumberParameter(Parameter):
 
 @dataclass(frozen=True)
 class ResultsPage:
-    """A page of results of every project: all results about one question.
+    """A results page of every project: all results about one question.
 
-    name: the end of its URL. sections: computes the results; raises DomainError if there are none. version:
-    a value that changes whenever a result can change, from few and fast queries. size: the number of values
+    name: the end of its URL. sections: computes the results; raises DomainError if there are none. version: a
+    value that changes whenever a result can change, from few and fast queries. size: the number of values
     behind the results; with many, a worker computes the page. version_of_choice: the version of data that
     only some choices use. filled_by: the route, which takes the project's slug, of the step that an empty
-    page links to. shown_on: the route of the page that shows a part, see `PARTS`. shown_at: computes
-    the URL of the page that shows it, where that is another. parts: the names of results that it shows behind
-    tabs. is_listed: whether a project lists it. arrangement: the tables that come first.
-    action: the HTML of a form above the results, for those who may send it.
+    page links to. shown_on: the route of the page that shows a part, see `PARTS`. shown_at: computes the URL
+    of the page that shows it, if it is another page. parts: the names of results that it shows behind tabs.
+    is_listed: whether a project lists it. arrangement: the tables that come first. action: the HTML of a form
+    above the results, for users with permission to send it.
     """
 
     name: str
@@ -115,7 +113,7 @@ class ResultsPage:
 
 @dataclass(frozen=True)
 class Choice:
-    """A parameter with what can be chosen in a project, and what is."""
+    """A parameter with its options in a project, and the chosen one."""
 
     parameter: Parameter
     options: Sequence[tuple[str, str]]
@@ -124,29 +122,27 @@ class Choice:
 
 @dataclass(frozen=True)
 class Result:
-    """A page with what was chosen: what is computed, kept, and read by every door."""
+    """A page with its choices: the unit of computing, storing and reading."""
 
     page: ResultsPage
     choices: Sequence[Choice] = ()
 
     @property
     def chosen(self) -> Chosen:
-        """The value of each parameter."""
         return {each.parameter.name: each.value for each in self.choices}
 
     @property
     def query(self) -> str:
-        """What its address ends with; numbers that are not given are left out."""
+        """The query of its URL; missing numbers are omitted."""
         return urlencode({name: value for name, value in self.chosen.items() if value})
 
     @property
     def assumes(self) -> bool:
-        """Whether it rests on numbers that somebody gave, of which there is no end."""
+        """Whether it depends on numbers entered by a person, which are unlimited."""
         return any(isinstance(each.parameter, NumberParameter) and each.value for each in self.choices)
 
     @property
     def name(self) -> str:
-        """Under which name its figures are kept."""
         return f"{self.page.name}?{self.query}"
 
 
@@ -158,9 +154,9 @@ UNIT_PARTS: dict[str, str] = {}
 
 
 def result_of(project: Project, page: ResultsPage | str, asked: Mapping[str, str] | None = None) -> Result:
-    """Return a page as it is asked for; what is not asked for is the first choice.
+    """Return a page with the requested choices; others have their first option.
 
-    Raises UnknownChoiceError for a value that there is not, DomainError where there is nothing to choose.
+    Raises UnknownChoiceError for an unknown value, DomainError if there is nothing to choose.
     """
     page = (PAGES | PARTS)[page] if isinstance(page, str) else page
     choices = []
@@ -172,13 +168,12 @@ def result_of(project: Project, page: ResultsPage | str, asked: Mapping[str, str
 
 
 def result_called(project: Project, name: str) -> Result:
-    """Return the result that is kept under this name."""
     page, _, query = name.partition("?")
     return result_of(project, page, dict(parse_qsl(query)))
 
 
 def version_of(result: Result, project: Project) -> str:
-    """Return a word for the state of the data, and of Concord, that the result's figures follow from."""
+    """Return a version string for the state of the data, and of Concord, on which the result depends."""
     page = result.page
     parts = repr([VERSION, *page.version(project), *page.version_of_choice(project, result.chosen)])
     return hashlib.blake2b(parts.encode(), digest_size=20).hexdigest()

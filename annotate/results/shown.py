@@ -1,4 +1,4 @@
-"""What a page of results shows at once: one chart and one table of its many, filtered and paged."""
+"""The visible part of a results page: one chart and one table, filtered and paged."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from annotate.results.registry import Result
 from annotate.results.table import Cell, Table
 
 ROWS = 12
-ORPHANS = 4  # rows that do not make a page of their own
+ORPHANS = 4  # too few rows for a separate page
 TABS = 5
 WORDS_IN_VIEW = 45
 """Longer notes on a table open on demand."""
@@ -48,14 +48,12 @@ class Filter:
 
 @dataclass(frozen=True)
 class Rows:
-    """A table with the rows and columns that are shown, and where to read on."""
-
     table: Table
     page: "Page[Sequence[Cell]]"
 
 
 class ShownPage:
-    """One chart and one table of a page, as its URL asks for; unknown words mean the first choice."""
+    """One chart and one table of a page, selected by its URL; unknown values mean the first choice."""
 
     def __init__(self, result: Result, kept: KeptPage, given: QueryDict, units: str = "") -> None:
         self._kept, self._given, self._units = kept, given, units
@@ -64,12 +62,11 @@ class ShownPage:
 
     @cached_property
     def tables(self) -> Tables:
-        """All tables by their keys."""
         return {table.key: table for table in self._kept.tables}
 
     @cached_property
     def answer(self) -> str:
-        """The sentence that answers the page's question, else what the page is about."""
+        """The message that answers the page's question, else the page's subject."""
         return self.arrangement.answer(self.tables) or str(self._result.page.says)
 
     @cached_property
@@ -113,34 +110,29 @@ class ShownPage:
 
     @cached_property
     def table(self) -> Table | None:
-        """The table that is open, whole."""
         return self._variants[self.tab][self.variant] if self.tab else None
 
     @cached_property
     def section(self) -> Section | None:
-        """The section of the open table, with what must be known to read it."""
         table = self.table
         return next((each for each in self._kept.sections if table in each.tables), None) if table else None
 
     @property
     def notes(self) -> list[Section]:
-        """The sections without tables: what is not measured yet, and how the page was computed."""
+        """The sections without tables: missing measurements, and the method of the page."""
         return [each for each in self._kept.sections if each.says and not each.tables]
 
     @property
     def says_at_length(self) -> bool:
-        """Whether the section's text is too long to be in view."""
         return self.section is not None and len(self.section.says.split()) > WORDS_IN_VIEW
 
     @cached_property
     def tabs(self) -> list[Link]:
-        """The first tabs."""
         links = list(self._links())
         return links[:TABS] if len(links) > TABS + 1 else links
 
     @cached_property
     def more_tabs(self) -> list[Link]:
-        """The other tabs, for a menu."""
         return list(self._links())[len(self.tabs) :]
 
     def _links(self) -> Iterator[Link]:
@@ -151,7 +143,6 @@ class ShownPage:
 
     @property
     def open_tab_is_in_menu(self) -> bool:
-        """Whether the open table is one of the menu."""
         return any(each.is_current for each in self.more_tabs)
 
     @cached_property
@@ -177,7 +168,6 @@ class ShownPage:
 
     @cached_property
     def _dimensions(self) -> Mapping[str, str]:
-        """Names by key of the dimensions that the open table can be filtered by."""
         if self.table is None or any(each.name == "dimension" for each in self._result.page.parameters):
             return {}
         place = _dimension_place(self.table)
@@ -188,7 +178,6 @@ class ShownPage:
         return {each.key: each.name for each in columns if each.key in dimensions}
 
     def _all_dimensions(self) -> set[str]:
-        """Return the keys of dimensions that heads of any table name."""
         found = set()
         for table in self.tables.values():
             place = _dimension_place(table)
@@ -204,7 +193,6 @@ class ShownPage:
 
     @cached_property
     def rows(self) -> Rows | None:
-        """The rows of the open table that are in view."""
         if self.table is None:
             return None
         table = self._in_view(self._filter(self.table))
@@ -214,7 +202,6 @@ class ShownPage:
         return Rows(replace(table, rows=list(page.object_list)), page)
 
     def _in_view(self, table: Table) -> Table:
-        """Return the table with the columns in view."""
         keys = self.arrangement.columns.get(self.tab)
         left_out = self.arrangement.columns_in_files.get(self.tab, ())
         if not keys and not left_out:
@@ -238,7 +225,6 @@ class ShownPage:
 
     @cached_property
     def chart(self) -> Data | None:
-        """The chart of the open table if it has one, else of the page."""
         wanted = self.arrangement.chart
         if self.table is not None and (not wanted or self.tab != self._order[0]):
             own = self._find_table(self.arrangement.charts.get(self.tab, "")) or self.table
@@ -252,11 +238,9 @@ class ShownPage:
 
     @property
     def is_in_words(self) -> bool:
-        """Whether the open table shows sentences and statuses."""
         return self.tab in self.arrangement.in_words
 
     def _find_table(self, key: str) -> Table | None:
-        """Return a table by its key, or by its key in the open round or judge."""
         return self.tables.get(f"{self.variant}-{key}") or self.tables.get(key)
 
     def _first_chart(self) -> Data | None:
@@ -268,7 +252,6 @@ class ShownPage:
 
     @property
     def plotted(self) -> Table | None:
-        """The table that the chart shows."""
         return self.tables.get(self.chart["key"]) if self.chart else None
 
     def url(self, **changes: str) -> str:
@@ -282,7 +265,7 @@ class ShownPage:
 
     @property
     def hidden_fields(self) -> list[tuple[str, str]]:
-        """What forms of filters repeat of the URL."""
+        """Hidden fields with the URL's query, for forms of filters."""
         names = {each.name for each in self.filters} | {"page"}
         fields = [(name, self._given[name]) for name in self._given if name not in names]
         return [(name, self.tab if name == "table" else str(value)) for name, value in fields]

@@ -1,4 +1,4 @@
-"""What every result is: a table of figures, each with its interval, its count, and how it was computed."""
+"""The form of every result: a table of values, each with its interval, count and method."""
 
 import json
 import math
@@ -15,7 +15,10 @@ Value = str | int | float | None
 
 
 class ColumnKind(StrEnum):
-    """What a column holds: names, whole numbers, numbers with decimals, shares from 0 to 1, or p values."""
+    """The content of a column:
+
+    names, whole numbers, numbers with decimals, shares from 0 to 1, or p values.
+    """
 
     TEXT = "text"
     COUNT = "count"
@@ -30,13 +33,13 @@ GOOD, PARTLY, BAD, OPEN = "good", "partly", "bad", "open"
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry of a table; a figure without a value has a reason.
+    """One entry of a table; an undefined value has a reason.
 
-    low, high: its interval. interval_reason: why there is none. warning: why the value should not be used as
-    it is. count: how many units (items, documents) it rests on. how: the function, its parameters and its
-    source. link: what opens what it is about. key: the word for programs of what it names. place: 1 where it
-    is the best of its column, 2 where it is the second best. tone: of a status, such as GOOD. note: a few
-    words that pages show below it.
+    low, high: its interval. interval_reason: the reason for a missing interval. warning: the reason not to
+    use the value unchanged. count: the number of units (items, documents) behind it. how: the function, its
+    parameters and its source. link: URL of its subject. key: the ID of its subject for programs. `place`: 1
+    for the best of its column, 2 for the second best. tone: of a status, such as GOOD. note: a few words that
+    pages show below it.
     """
 
     value: Value = None
@@ -62,9 +65,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its key in data files, its name for people, what it holds, how many decimals are shown.
+    """A column: its key in data files, its name for people, its kind, its number of decimals.
 
-    label: the name, or what gives it in the reader's language where many tables share a column.
+    label: the name, or a function that returns it in the reader's language if many tables share a column.
     """
 
     key: str
@@ -74,11 +77,9 @@ class Column:
 
     @property
     def name(self) -> str:
-        """Its name for people."""
         return self.label if isinstance(self.label, str) else self.label()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values for JSON."""
         return {"key": self.key, "name": self.name, "kind": self.kind, "decimals": self.decimals}
 
 
@@ -87,7 +88,7 @@ DIMENSION = Column("dimension", lambda: gettext("Dimension"), ColumnKind.TEXT)
 
 
 class KeptRows(Sequence[Sequence[Cell]]):
-    """Rows of a table that was kept, as texts of many rows each, read when somebody asks for theirs.
+    """Rows of a stored table, as strings of many rows each, parsed only for requested rows.
 
     A page shows the first rows of a table that may have thousands: to read all took .3 s.
     """
@@ -100,7 +101,7 @@ class KeptRows(Sequence[Sequence[Cell]]):
 
     @staticmethod
     def plain(table: "Table") -> dict[str, Any]:
-        """Return the rows of a table as plain values for JSON, with what is asked of all of them."""
+        """Return the rows of a table as plain values for JSON, with its methods and warnings."""
         rows = [[_cell_as_dict(cell) for cell in row] for row in table.rows]
         parts = [rows[start : start + ROWS_IN_TEXT] for start in range(0, len(rows), ROWS_IN_TEXT)]
         texts = [json.dumps(part, ensure_ascii=False) for part in parts]
@@ -117,7 +118,7 @@ class KeptRows(Sequence[Sequence[Cell]]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[Sequence[Cell]]: ...
     def __getitem__(self, place: int | slice) -> Sequence[Cell] | Sequence[Sequence[Cell]]:
-        """Return a row, or some, and read no others than stand beside them."""
+        """Return a row, or some; parse only the parts that contain them."""
         chosen = range(self._count)[place]
         if isinstance(chosen, int):
             return self._part(chosen // ROWS_IN_TEXT)[chosen % ROWS_IN_TEXT]
@@ -130,10 +131,10 @@ class KeptRows(Sequence[Sequence[Cell]]):
 
 @dataclass(frozen=True)
 class Table:
-    """A result: figures in rows, under a title. The first `heads` columns name the rows.
+    """A result: values in rows, under a title. The first `heads` columns name the rows.
 
-    key: a word of letters, digits and hyphens, which addresses and file names use. says: what is in it and
-    how to read it. plot: what draws it (see `annotate.results.plots`), empty where nothing does.
+    key: letters, digits and hyphens, for URLs and file names. says: its content and an explanation for
+    readers. plot: its plot function (see `annotate.results.plots`), empty without one.
     """
 
     key: str
@@ -147,32 +148,30 @@ class Table:
 
     def __post_init__(self) -> None:
         if isinstance(self.rows, KeptRows):
-            return  # these were counted before they were kept
+            return  # checked before they were stored
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"Every row of {self.title!r} needs {len(self.columns)} cells.")
 
     @property
     def how(self) -> list[str]:
-        """The different ways in which its figures were computed."""
         if isinstance(self.rows, KeptRows):
             return self.rows.how
         return list(dict.fromkeys(cell.how for cell in self.cells() if cell.how))
 
     @property
     def warnings(self) -> list[str]:
-        """The different warnings about its figures."""
         if isinstance(self.rows, KeptRows):
             return self.rows.warnings
         return list(dict.fromkeys(cell.warning for cell in self.cells() if cell.warning))
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether a figure has a warning; one about what a row is named after says nothing of them."""
+        """Whether a value has a warning; a warning in a cell that names the row does not count."""
         return any(cell.warning for row in self.rows for cell in row[self.heads :])
 
     @property
     def reasons(self) -> list[str]:
-        """The different reasons why figures are undefined."""
+        """The distinct reasons for undefined values."""
         return list(dict.fromkeys(cell.reason for cell in self.cells() if cell.reason))
 
     def select(self, keys: Collection[str]) -> "Table":
@@ -183,15 +182,14 @@ class Table:
         return replace(self, columns=[self.columns[place] for place in shown], rows=rows, heads=heads)
 
     def cells(self) -> Iterator[Cell]:
-        """Yield every cell, row by row."""
         return (cell for row in self.rows for cell in row)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values for JSON; what a cell does not say is left out."""
+        """Return the same as plain values for JSON; empty parts of a cell are omitted."""
         return self._without_rows() | {"rows": [[_cell_as_dict(cell) for cell in row] for row in self.rows]}
 
     def as_kept(self) -> dict[str, Any]:
-        """Return the same for JSON that is read in part, with the rows as texts."""
+        """Return the same for JSON that is parsed in parts, with the rows as strings."""
         return self._without_rows() | {"rows": KeptRows.plain(self)}
 
     def _without_rows(self) -> dict[str, Any]:
@@ -200,7 +198,6 @@ class Table:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Table":
-        """Return the table that `as_dict` or `as_kept` gave."""
         columns = [
             Column(each["key"], each["name"], ColumnKind(each["kind"]), each["decimals"])
             for each in plain["columns"]
@@ -214,9 +211,9 @@ class Table:
 
 
 def mark_best(rows: Sequence[Sequence[Cell]], columns: Sequence[Column], heads: int = 1) -> list[list[Cell]]:
-    """Return the rows with the largest and second largest figure of each column marked.
+    """Return the rows with the largest and second largest value of each column marked.
 
-    Figures are compared as they are printed, so equal ones share a place; where all are equal none is marked.
+    Values are compared as printed, so equal ones share a rank; if all are equal none is marked.
     """
     marked = [list(row) for row in rows]
     for index, column in enumerate(columns[heads:], start=heads):
@@ -232,12 +229,12 @@ def mark_best(rows: Sequence[Sequence[Cell]], columns: Sequence[Column], heads: 
 
 
 def text(value: str, *, link: str = "", key: str = "", warning: str = "") -> Cell:
-    """Return a cell that names something; `key` is its word for programs, `warning` what is wrong with it."""
+    """Return a cell with a name; `key` is its ID for programs, `warning` a problem with it."""
     return Cell(value, link=link, key=key, warning=warning)
 
 
 def figure(coefficient: Coefficient, *, count: int | None = None, link: str = "") -> Cell:
-    """Return a coefficient as a cell; its count is of pairable units unless another is given."""
+    """Return a coefficient as a cell; the default count is the number of pairable units."""
     found = coefficient.interval
     return Cell(
         value=coefficient.value,

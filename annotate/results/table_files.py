@@ -1,4 +1,4 @@
-"""A table as a file to take away, on every page that offers one."""
+"""A table as a file for download, on every page that offers one."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -24,8 +24,8 @@ CONTENT_TYPES = {
 
 
 def writer_of(format: str, project: Project, given: Mapping[str, Any]) -> Callable[[Table], str]:
-    """Return what writes a table in this format; `given` has settings of LaTeX (see LatexChoices), and
-    by `formulas=text` that a spreadsheet opens the CSV.
+    """Return the writer of a table in this format; `given` has settings of LaTeX (see LatexChoices), and
+    with `formulas=text` a CSV for spreadsheets.
     """
     if format == "tex":
         return partial(latex, choices=LatexChoices.read(given), project=project.name)
@@ -39,7 +39,7 @@ def writer_of(format: str, project: Project, given: Mapping[str, Any]) -> Callab
 def table_file(
     project: Project, tables: Iterable[Table], key: str, name: str, format: str, given: Mapping[str, Any]
 ) -> HttpResponse:
-    """Give the table of this key in a file of this name; 404 without one."""
+    """Return the table of this key as a file of this name; 404 without one."""
     table = next((each for each in tables if each.key == key), None)
     if table is None or format not in CONTENT_TYPES:
         raise Http404(gettext("There is no such table or format."))

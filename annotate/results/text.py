@@ -1,4 +1,4 @@
-"""A result's table as CSV or Markdown, and what its figures look like in texts."""
+"""A result's table as CSV or Markdown, and the format of its values in prose."""
 
 import csv
 import io
@@ -17,10 +17,11 @@ _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~#$])")
 
 
 def comma_separated(table: Table, *, defuses_formulas: bool = False) -> str:
-    """Return CSV after RFC 4180: for each figure its value in full, then whatever is said of it.
+    """Return CSV after RFC 4180: the full value of each cell, then its details.
 
-    A figure's interval, count, reason and how it was computed stand in columns of their own, named after it.
-    defuses_formulas: whether spreadsheets shall compute none of its texts, see `annotate.core.spreadsheets`.
+    The interval, count, reason and method of a value are in separate columns, named after it.
+    defuses_formulas: whether strings are protected from evaluation by spreadsheets, see
+    `annotate.core.spreadsheets`.
     """
     parts = [_parts_of(table, index) for index in range(len(table.columns))]
     out = io.StringIO()
@@ -40,7 +41,7 @@ def comma_separated(table: Table, *, defuses_formulas: bool = False) -> str:
 
 
 def markdown(table: Table) -> str:
-    """Return a pipe table with its title above, and how its figures were computed below."""
+    """Return a pipe table with its title above, and the methods of its values below."""
     heads = [_escape_markdown(column.name) for column in table.columns]
     rule = ["---" if column.kind is ColumnKind.TEXT else "---:" for column in table.columns]
     marks = marks_of(table)
@@ -58,7 +59,7 @@ def markdown(table: Table) -> str:
 
 
 def number(value: float, column: Column) -> str:
-    """Return a figure as people read it: so many decimals, a minus sign, shares in percent."""
+    """Return a value for people: its number of decimals, a minus sign, shares in percent."""
     if column.kind is ColumnKind.COUNT:
         return f"{value:g}".replace("-", MINUS)
     if column.kind is ColumnKind.SHARE:
@@ -71,14 +72,14 @@ def number(value: float, column: Column) -> str:
 
 
 def interval(cell: Cell, column: Column) -> str:
-    """Return a figure's interval in brackets, nothing where there is none."""
+    """Return a value's interval in brackets, empty without an interval."""
     if cell.low is None or cell.high is None:
         return ""
     return f"[{number(cell.low, column)}, {number(cell.high, column)}]"
 
 
 def format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
-    """Return a cell without its interval; `marks` has a letter for each reason why one is undefined."""
+    """Return a cell without its interval; `marks` has a mark for each reason of an undefined value."""
     if cell.value is None:
         return f"undefined ({marks[cell.reason]})"
     if isinstance(cell.value, str):
@@ -87,7 +88,7 @@ def format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
 
 
 def marks_of(table: Table) -> dict[str, str]:
-    """Return a letter for each reason why a figure is undefined."""
+    """Return a mark for each reason of an undefined value."""
     return dict(zip(table.reasons, _letters(), strict=False))
 
 
@@ -98,7 +99,7 @@ def _letters() -> Iterator[str]:
 
 
 def notes_of(table: Table) -> Sequence[str]:
-    """Return what is to be read below: why figures are undefined, their counts, how they were computed."""
+    """Return the notes below a table: reasons for undefined values, counts, methods."""
     return [note for note in (table.says, *reasons_and_counts(table), *table.how) if note]
 
 
@@ -109,7 +110,7 @@ def reasons_and_counts(table: Table) -> list[str]:
 
 
 def _counts_line(table: Table) -> str:
-    """Return how many units the figures rest on: once where all do on the same, else by column."""
+    """Return the counts behind the values: once if all are equal, else by column."""
     counts = {
         column.name: {count for row in table.rows if (count := row[index].count) is not None}
         for index, column in enumerate(table.columns)
@@ -134,7 +135,7 @@ def _parts_of(table: Table, index: int) -> list[str]:
 
 
 def on_one_line(value: str) -> str:
-    """Return text with spaces for its line breaks and other control characters."""
+    """Return a string with spaces for its line breaks and other control characters."""
     return _CONTROL.sub(" ", value)
 
 

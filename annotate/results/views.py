@@ -46,14 +46,14 @@ from annotate.results.table import Table
 from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
 from annotate.results.table_files import table_file
 
-# Results: pages of tables and plots from what is kept, computed again when the data are others.
+# Results: pages of tables and plots from stored results, recomputed after a change of the data.
 
 
 @login_required
 @vary_on_headers("HX-Request")
 @require_GET
 def results(request: Request, slug: str) -> HttpResponse:
-    """Show the front page of results: four charts with their sentences, then all pages."""
+    """Show the front page of results: four charts with their messages, then all pages."""
     project = access.project_for_reader(request.user, slug)
     cards = front_cards(project, reverse("disagreements", args=[slug]))
     context = {
@@ -70,7 +70,6 @@ def results(request: Request, slug: str) -> HttpResponse:
 @vary_on_headers("HX-Request")
 @require_http_methods(["GET", "POST"])
 def results_page(request: Request, slug: str, name: str) -> HttpResponse:
-    """Show a page of results, or that it is being computed; a POST has it computed again after an error."""
     project = access.project_for_reader(request.user, slug)
     if part := PARTS.get(name):
         if request.method == "POST":
@@ -93,7 +92,7 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         return show_figures(request, project, result, "results/page.html", context)
     except UnknownChoiceError as error:
         raise Http404(error.message) from error
-    except DomainError as error:  # what is needed is not there yet; the sentence says what
+    except DomainError as error:  # required data are missing; the message names them
         context = {"page": page, "problem": error.message, "action": _action(request, project, page)}
         return render_in_project(request, project, "results/page.html", context)
 
@@ -109,7 +108,7 @@ def _action(request: Request, project: Project, page: ResultsPage) -> str:
 @login_required
 @require_GET
 def result(request: HttpRequest, slug: str, name: str, key: str) -> HttpResponse:
-    """Show one table whole, with its plot; htmx gets it as a part of another page."""
+    """Show one complete table, with its plot; htmx gets it as a part of another page."""
     project = access.project_for_reader(request.user, slug)
     asked, kept, table = _table(request, project, name, key)
     context = {"page": asked.page, "result": asked, "kept": kept, "table": table}
@@ -119,7 +118,6 @@ def result(request: HttpRequest, slug: str, name: str, key: str) -> HttpResponse
 @login_required
 @require_GET
 def result_file(request: HttpRequest, slug: str, name: str, key: str, format: str) -> HttpResponse:
-    """Give a table as CSV, JSON, Markdown or LaTeX, or its plot as SVG, PDF or PNG."""
     project = access.project_for_reader(request.user, slug)
     asked, kept, table = _table(request, project, name, key)
     file_name = f"{project.slug}-{name}-{key}"
@@ -140,7 +138,9 @@ def result_file(request: HttpRequest, slug: str, name: str, key: str, format: st
 @vary_on_headers("HX-Request")
 @require_GET
 def so_far(request: Request, slug: str) -> HttpResponse:
-    """Show alpha of Round I as a part of the overview, again until it is current; else lead to its page."""
+    """Show alpha of Round I as a part of the overview, polling until it is current; otherwise redirect to
+    its page.
+    """
     project = access.project_for_reader(request.user, slug)
     if not request.htmx:
         return redirect("results_page", slug, "so-far")
@@ -153,7 +153,7 @@ def so_far(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def at_new_address(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
-    """Lead from an address that a page of results had before to the one that it has."""
+    """Redirect from an earlier URL of a page of results to the present one."""
     access.project_for_reader(request.user, slug)
     return redirect(_with_query(reverse("results_page", args=[slug, name]), request))
 
@@ -181,7 +181,7 @@ def _table(request: HttpRequest, project: Project, name: str, key: str) -> tuple
     return asked, kept, table
 
 
-# The explorer: from a figure to the units behind it, and to what was said about each.
+# The explorer: from a value to the units behind it, and to all comments about each.
 
 PER_PAGE = 10
 MOST_IN_FILE = 1_000
@@ -191,7 +191,7 @@ MOST_IN_FILE = 1_000
 @vary_on_headers("HX-Request")
 @require_GET
 def disagreements(request: Request, slug: str) -> HttpResponse:
-    """List units with their texts by the largest difference, among people or between judges and people."""
+    """List units with their outputs by the largest difference, among people or between judges and people."""
     project = access.project_for_reader(request.user, slug)
     source, form, kept, found = _find_disagreements(request, project)
     table = kept.table("units")
@@ -219,7 +219,6 @@ def disagreements(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def disagreements_file(request: HttpRequest, slug: str) -> HttpResponse:
-    """Give the units of the list with their texts as CSV, those with the largest differences."""
     project = access.project_for_reader(request.user, slug)
     source, _form, kept, found = _find_disagreements(request, project)
     if not kept.is_there:
@@ -241,7 +240,9 @@ def _find_disagreements(
 @login_required
 @require_GET
 def disagreement(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResponse:
-    """Show one unit: its texts, every rater's value with its reason, the thread, and what judges said."""
+    """Show one unit: its output and document, every rater's value with its reason, the thread, and the
+    judges' values.
+    """
     project = access.project_for_reader(request.user, slug)
     page = unit_page(project, pk, key)
     if page is None:
@@ -250,13 +251,12 @@ def disagreement(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResp
     return render_in_project(request, project, "results/disagreement.html", context)
 
 
-# Reproduction: a paper's tables beside what its release gives here.
+# Reproduction: a paper's tables compared with the values from its release.
 
 
 @login_required
 @require_GET
 def reproduction_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show every published figure beside the project's to admins and researchers."""
     project, found = _reproduction_or_404(request, slug)
     context = {"found": found, "formats": list(TABLE_TYPES)}
     return render_in_project(request, project, "results/reproduction.html", context)
@@ -265,7 +265,6 @@ def reproduction_page(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def reproduction_table(request: HttpRequest, slug: str, name: str, format: str) -> HttpResponse:
-    """Give one table as CSV, Markdown or LaTeX."""
     project, found = _reproduction_or_404(request, slug)
     key = f"table-{name}"
     tables = map(as_result, found.tables)

@@ -41,7 +41,7 @@ from annotate.setup.queries import own_templates, template_for, template_of
 
 
 class PointRow(serializers.ModelSerializer[ScalePoint]):
-    """What one point of a scale means."""
+    """The meaning of one point of a scale."""
 
     class Meta:
         model = ScalePoint
@@ -49,7 +49,7 @@ class PointRow(serializers.ModelSerializer[ScalePoint]):
 
 
 class DimensionRow(serializers.ModelSerializer[Dimension]):
-    """A dimension as it is set up; what a round asks is in the round's guideline."""
+    """A dimension in the set-up; the dimensions of a round are in the round's guideline."""
 
     scale_step = Points()
     dispute_threshold = Points(allow_null=True)
@@ -79,7 +79,7 @@ class DimensionRow(serializers.ModelSerializer[Dimension]):
 
 
 class PointInput(Input):
-    """What one point of a scale shall mean."""
+    """The meaning of one point of a scale."""
 
     value = Whole(min_value=-1000, max_value=1000)
     label = Text(max_length=80, required=False, allow_blank=True)  # type: ignore[assignment]
@@ -87,7 +87,7 @@ class PointInput(Input):
 
 
 class ShownIf(Input):
-    """The answers to an earlier question after which this one is asked."""
+    """The answers to an earlier question that make this one visible."""
 
     dimension = Text(max_length=60, help_text="The key of the earlier question.")
     values = serializers.ListField(
@@ -127,7 +127,7 @@ class Dimensions(ApiView):
 
     @reads(DimensionRow, many=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List a project's dimensions in their order."""
+        """List a project's dimensions in project order."""
         dimensions = membership(request.user, slug).project.dimensions.prefetch_related("points")
         return Response(DimensionRow(dimensions, many=True).data)
 
@@ -172,7 +172,7 @@ class OneDimension(ApiView):
 
     @writes(DimensionRow, accepts=DimensionInput)
     def put(self, request: Request, slug: str, key: str) -> Response:
-        """Make a dimension what is sent; once Round I is open only its wording, with a note that says why."""
+        """Replace a dimension; once Round I is open only its wording, with a note on the reason."""
         project = project_for_admin(request.user, slug)
         dimension = dimension_in(project, key)
         sent = self.check(DimensionInput, standing=_standing(dimension))
@@ -184,15 +184,15 @@ class OneDimension(ApiView):
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str, key: str) -> Response:
-        """Remove a dimension that nothing was rated on."""
+        """Remove a dimension without ratings."""
         remove_dimension(dimension=dimension_in(project_for_admin(request.user, slug), key))
         return Response(status=204)
 
 
 def spec_of_input(sent: Mapping[str, Any]) -> DimensionSpec:
-    """Return what a dimension is to be. Raises InvalidValueError as the page does.
+    """Return the specification of a dimension. Raises InvalidValueError as the page does.
 
-    A scale has the page's rules; the options of other kinds are checked by the command.
+    A scale has the page's rules; the command checks the options of other kinds.
     """
     kind = sent["kind"]
     if kind in SCALES:
@@ -211,13 +211,13 @@ def spec_of_input(sent: Mapping[str, Any]) -> DimensionSpec:
 
 
 def _standing(dimension: Dimension) -> dict[str, Any]:
-    """Return the present values of what a change can leave out."""
+    """Return the present values of the fields that a change can omit."""
     initial = initial_of(dimension)
     return {**initial, "options": dimension.options, "kind": dimension.kind}
 
 
 def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page would send: two fields for each point."""
+    """Return the page's form data: two fields for each point."""
     others = ("points", "note", "kind", "options", "shown_if")
     fields = {name: value for name, value in sent.items() if name not in others}
     for point in sent.get("points", []):
@@ -230,7 +230,7 @@ def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Me(serializers.ModelSerializer[User]):
-    """The person whose token it is, and what the token allows."""
+    """The token's person, and the token's permissions."""
 
     scopes = serializers.SerializerMethodField()
     expires_at = serializers.SerializerMethodField()
@@ -240,18 +240,18 @@ class Me(serializers.ModelSerializer[User]):
         fields = ("email", "name", "scopes", "expires_at")
 
     def get_scopes(self, _user: User) -> list[str]:
-        """Return what the token may be used for."""
+        """Return the token's permissions."""
         token: ApiToken = self.context["token"]
         return token.scopes
 
     def get_expires_at(self, _user: User) -> datetime:
-        """Return until when it may be used."""
+        """Return its expiry time."""
         token: ApiToken = self.context["token"]
         return token.expires_at
 
 
 class ProjectRow(serializers.ModelSerializer[Project]):
-    """A project with its settings and what one is in it."""
+    """A project with its settings and one's roles in it."""
 
     roles = serializers.SerializerMethodField()
 
@@ -263,7 +263,7 @@ class ProjectRow(serializers.ModelSerializer[Project]):
         )
 
     def get_roles(self, project: Project) -> list[str]:
-        """Return what the person is in the project."""
+        """Return the person's roles in the project."""
         roles: dict[int, list[str]] = self.context["roles"]
         return roles[project.pk]
 
@@ -284,7 +284,7 @@ class WhoAmI(ApiView):
 
     @reads(Me, scopes=("read", "write", "rate"))
     def get(self, request: Request) -> Response:
-        """Show whose token this is and what it allows."""
+        """Show the token's person and permissions."""
         return Response(Me(request_user(request), context={"token": request.auth}).data)
 
 
@@ -295,12 +295,12 @@ class Projects(ApiView):
 
     @reads(ProjectRow, paged=True)
     def get(self, request: Request) -> Response:
-        """List the projects in which one has a place."""
+        """List one's own projects."""
         return self.page(access.projects_of(request.user), ProjectRow, roles=_roles(request))
 
     @writes(ProjectRow, accepts=NewProject, status=201)
     def post(self, request: Request) -> Response:
-        """Begin a project, from a template or from nothing; admins of a project and staff may."""
+        """Create a project, from a template or empty; for admins of a project and staff."""
         access.refuse_all_but_project_makers(request.user)
         user = request_user(request)
         form = valid(NewProjectForm(self.check(NewProject), own=own_templates(user), start=""))
@@ -321,7 +321,9 @@ class OneProject(ApiView):
 
     @writes(ProjectRow, accepts=Settings)
     def patch(self, request: Request, slug: str) -> Response:
-        """Change settings; what Round I froze is refused, but for the wording of guidelines with a note."""
+        """Change settings; fields frozen by Round I are rejected, except the wording of guidelines with a
+        note.
+        """
         project = access.project_for_admin(request.user, slug)
         frozen = is_frozen(project)
         standing = {name: getattr(project, name) for name in (*FREE_FIELDS, *FROZEN_FIELDS)}
@@ -344,7 +346,7 @@ def _roles(request: Request) -> dict[int, list[str]]:
     return roles
 
 
-# Templates that projects begin from: listed, and saved from projects.
+# Templates for new projects: listed, and saved from projects.
 
 
 class TemplateRow(serializers.Serializer[Any]):
@@ -356,13 +358,13 @@ class TemplateRow(serializers.Serializer[Any]):
 
 
 class Templates(ApiView):
-    """What one may begin projects from."""
+    """Templates for new projects."""
 
     about = "projects"
 
     @reads(TemplateRow, many=True)
     def get(self, request: Request) -> Response:
-        """List one's own templates, the newest first, then those of Concord."""
+        """List one's own templates, the newest first, then Concord's templates."""
         user = request_user(request)
         may_use_own = access.may_begin_projects(user) and not access.lacks_second_factor(user)
         own = own_templates(user) if may_use_own else []
@@ -376,7 +378,7 @@ class TemplateOfProject(ApiView):
 
     @writes(TemplateRow, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Save what a project asks and tells, nothing that was given, among one's own templates."""
+        """Save a project's questions and guidelines, without its data, as one's own template."""
         template = template_of(project_for_admin(request.user, slug))
         made = save_template(owner=request_user(request), template=template)
         return Response(TemplateRow(made).data, status=201)

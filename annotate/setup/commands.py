@@ -1,4 +1,4 @@
-"""What is done about setup: writes, one function for each thing that a person or a worker does."""
+"""Write operations on projects, dimensions, templates and guidelines."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -54,7 +54,7 @@ VALUE_TYPES = (int, float, str)
 
 @transaction.atomic
 def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
-    """Put a dimension after the others. Locks the project. Raises FrozenError."""
+    """Add a dimension after the others. Locks the project. Raises FrozenError."""
     lock_configurable(project)
     _refuse_addition(project)
     dimension = checked_question(project, dimension)
@@ -74,7 +74,7 @@ def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
 
 @transaction.atomic
 def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
-    """Make a dimension what is given; its key follows its name. Locks the project. Raises FrozenError."""
+    """Replace a dimension; its key follows its name. Locks the project. Raises FrozenError."""
     dimension = _lock_dimension(dimension)
     before = spec_of(dimension)
     to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
@@ -93,7 +93,7 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
 
 @transaction.atomic
 def move_dimension(*, dimension: Dimension, up: bool) -> None:
-    """Exchange a dimension with its neighbour; at the end of the list nothing happens. Locks the project.
+    """Exchange a dimension with its neighbour; no change at the end of the list. Locks the project.
 
     Raises NotReadyError if one of the two depends on the other.
     """
@@ -118,7 +118,7 @@ def move_dimension(*, dimension: Dimension, up: bool) -> None:
 
 @transaction.atomic
 def duplicate_dimension(*, dimension: Dimension) -> Dimension:
-    """Put a copy with scale and guidelines below a dimension. Locks the project. Raises FrozenError."""
+    """Add a copy with scale and guidelines below a dimension. Locks the project. Raises FrozenError."""
     dimension = _lock_dimension(dimension)
     name = f"{dimension.name[:70]} (copy)"
     copy = add_dimension(project=dimension.project, dimension=replace(spec_of(dimension), name=name))
@@ -162,7 +162,7 @@ def remove_dimension(*, dimension: Dimension) -> None:
 
 
 def _refuse_addition(project: Project) -> None:
-    """Raise FrozenError for an addition, which asks what its benchmark asked. One query."""
+    """Raise FrozenError for an addition, which has the questions of its benchmark. One query."""
     if Addition.objects.filter(project=project).exists():
         raise FrozenError(
             gettext("This is an addition, so its dimensions and guidelines are those of its benchmark.")
@@ -179,7 +179,6 @@ def _lock_dimension(dimension: Dimension) -> Dimension:
 
 
 def _dependent_on(project: Project, key: str) -> QuerySet[Dimension]:
-    """Return the questions whose condition is on the dimension of this key."""
     return project.dimensions.filter(shown_if__dimension=key)
 
 
@@ -201,7 +200,7 @@ def checked_question(
 ) -> DimensionSpec:
     """Return the checked question with complete options. Raises InvalidValueError.
 
-    besides: the dimension that it replaces. One query if the question has a condition.
+    `besides`: the dimension that it replaces. One query if the question has a condition.
     """
     if dimension.kind not in KINDS:
         raise InvalidValueError(
@@ -262,7 +261,7 @@ def _fields(dimension: DimensionSpec) -> dict[str, Any]:
 
 
 def write_points(dimension: Dimension, spec: DimensionSpec) -> None:
-    """Make the points of a dimension that something is written about, inside the caller's transaction."""
+    """Write the points of a dimension that have a label or description, inside the caller's transaction."""
     scale = range(spec.scale_minimum, spec.scale_maximum + 1)
     ScalePoint.objects.bulk_create(
         ScalePoint(dimension=dimension, value=point.value, label=point.label, description=point.description)
@@ -276,7 +275,7 @@ def _free_key(project: Project, name: str, *, besides: Dimension | None = None) 
     return free_key(name, set(others.values_list("key", flat=True)))
 
 
-# Pictures of guidelines: added and removed.
+# Images of guidelines: added and removed.
 
 
 @transaction.atomic
@@ -310,7 +309,7 @@ def add_image(*, project: Project, by: User | None, name: str, content: bytes) -
 
 @transaction.atomic
 def remove_image(*, image: GuidelineImage) -> None:
-    """Remove a picture. Locks the project. Raises NotReadyError for one that a guideline shows."""
+    """Remove an image. Locks the project. Raises NotReadyError for an image used in a guideline."""
     project = lock_project(image.project)
     if places := places_of_image(project, image.key):
         raise NotReadyError(
@@ -327,10 +326,10 @@ def remove_image(*, image: GuidelineImage) -> None:
 
 @transaction.atomic
 def delete_project(*, project: Project, name: str, by: User) -> None:
-    """Delete a project, whose name must be given as it is. Locks the project.
+    """Delete a project; `name` must be its exact name. Locks the project.
 
-    What stays is one audit entry that tells who deleted what and when. Raises InvalidValueError, and
-    NotReadyError for a project that another edition follows.
+    One audit entry with the project, person and time remains. Raises InvalidValueError, and NotReadyError for
+    a project with a later edition.
     """
     project = lock_project(project)
     if name.strip() != project.name:
@@ -349,7 +348,7 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
     files: list[FieldFile] = []
     permission = ProjectDeletion.objects.create(project=project)
     counts = {}
-    # Straight to the tables: protected references, which refuse deleting, go with what refers to them.
+    # Directly in the tables: protected references, which block deletion, are deleted with their rows.
     for rows in rows_of_project(project):
         files += _files_of(rows)
         if deleted := rows._raw_delete(rows.db):
@@ -379,18 +378,18 @@ def _forget(imports: list[DataImport], files: list[FieldFile]) -> None:
         forget_files(each)
 
 
-# Projects begun and configured.
+# Creating and configuring projects.
 
 # A round freezes the first; the others can be changed at any time.
 FROZEN_FIELDS = ("guidelines", "raters_per_item", "dispute_threshold", "tolerance")
 FREE_FIELDS = ("name", "description", "reservation_minutes")
-# Words that stand in the place of a project's slug in addresses.
+# Words in URLs in the position of a project's slug.
 RESERVED_SLUGS = frozenset({"new"})
 
 
 @transaction.atomic
 def create_project(*, user: User | None, name: str, template: ProjectTemplate | None = None) -> Project:
-    """Begin a project, with a template's dimensions or none, whose admin is this person or nobody yet."""
+    """Create a project, with a template's dimensions or none; the user, if any, becomes its admin."""
     project = Project(slug=_free_slug(name), name=name, created_by=user)
     if template:
         project.description, project.guidelines = template.summary, template.guidelines
@@ -444,14 +443,14 @@ def _free_slug(name: str) -> str:
 
 @transaction.atomic
 def save_template(*, owner: User, template: ProjectTemplate) -> SavedTemplate:
-    """Keep a template; the same again is the one that is there."""
+    """Save a template; an identical one is returned instead."""
     content = to_json(template)
     there = SavedTemplate.objects.filter(owner=owner, content=content).first()
     return there or SavedTemplate.objects.create(owner=owner, name=template.name, content=content)
 
 
 def import_template(*, owner: User, text: bytes) -> SavedTemplate:
-    """Keep the template of a file. Raises ImportRefusedError with every problem of the file, by its path."""
+    """Save the template of a file. Raises ImportRefusedError with every problem of the file, by its path."""
     try:
         return save_template(owner=owner, template=read_template(text))
     except TemplateRefusedError as error:
@@ -461,13 +460,12 @@ def import_template(*, owner: User, text: bytes) -> SavedTemplate:
 
 
 def remove_template(*, template: SavedTemplate) -> None:
-    """Remove a saved template; projects that were begun from it stay as they are."""
+    """Remove a saved template; projects created from it stay unchanged."""
     SavedTemplate.objects.filter(pk=template.pk).delete()
 
 
-# Wording changed after a round was opened: a new version of the guideline, and asking raters again.
-#
-# What is asked and how it can be answered stays as Round I froze it; only how it is explained can change.
+# Changes of wording in an open round: a new version of the guideline, and a second look by raters. Questions
+# and possible answers stay as frozen by Round I; only their explanation can change.
 
 WORDING = ("definition", "guidelines", "options")
 WORDS_OF_ROWS = ("name", "description")
@@ -515,11 +513,12 @@ def reword_guidelines(*, project: Project, guidelines: str, note: str, by: User 
 
 @transaction.atomic
 def ask_again(*, round: Round, dimension: Dimension) -> int:
-    """Ask raters again about ratings given under another version than the one in force; return how many.
+    """Request a second look at ratings given under another version than the one in force; return their
+    number.
 
-    What they answered stands, and stays in the history, until they keep or change it. Locks the project, then
-    the assignments in order, as closing does. Raises NotReadyError where nobody can be asked, as when Round I
-    is not open.
+    The answers stay valid, and in the history, until raters confirm or change them. Locks the project, then
+    the assignments in order, as closing does. Raises NotReadyError if there are no such ratings, or if Round
+    I is not open.
     """
     lock_project(round.project)
     round = Round.objects.get(pk=round.pk)
@@ -583,7 +582,6 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
 
 
 def _without_words(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the options without the names and descriptions of labels, categories and severities."""
     return {
         name: [{key: each[key] for key in each if key not in WORDS_OF_ROWS} for each in value]
         if isinstance(value, list)

@@ -1,4 +1,4 @@
-"""What pages about setup send, as typed values."""
+"""Forms of the pages about setup."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from annotate.setup.question_settings import settings_of_kind
 
 @dataclass(frozen=True)
 class UsualScale:
-    """A scale to start from: its values, how they are measured, and names where they come with it."""
+    """A scale to start from: its values, its measurement level, and names if it has them."""
 
     key: str
     name: str | Promise
@@ -54,7 +54,7 @@ USUAL_SCALES = {
 }
 
 
-# Scales up to 0 to 10 show every point; longer ones their ends and the points that were asked for.
+# Scales up to 0 to 10 show every point; longer ones their ends and the requested points.
 LONGEST_LISTED_SCALE = 11
 MOST_CATEGORIES = 20
 SMALLEST, LARGEST = -1000, 1000
@@ -215,18 +215,18 @@ class DimensionForm(forms.Form):
 
     @property
     def is_named(self) -> bool:
-        """Whether the values are codes of named categories, as entered so far."""
+        """Whether the values are codes of named categories, as entered until now."""
         return self.kind_key == "category"
 
     @property
     def usual_scales(self) -> Iterable[UsualScale]:
-        """Scales that can be put in place of the one entered."""
+        """Scales that can replace the entered one."""
         nominal = MeasurementLevelChoices.NOMINAL
         return [each for each in USUAL_SCALES.values() if (each.level == nominal) == self.is_named]
 
     @property
     def advice(self) -> list[Advice]:
-        """What follows from each measurement level for coefficients."""
+        """The consequences of each measurement level for coefficients."""
         return [advice(level) for level in MeasurementLevelChoices.values]
 
     def clean(self) -> dict[str, Any]:
@@ -308,7 +308,7 @@ class DimensionForm(forms.Form):
             seen.setdefault(name, value)
 
     def to_spec(self) -> DimensionSpec:
-        """Return the checked input as what a command takes."""
+        """Return the checked input as the argument of a command."""
         values = self.cleaned_data
         spec = DimensionSpec(
             name=values["name"],
@@ -386,7 +386,9 @@ class DimensionForm(forms.Form):
         return {"dimension": asked.key, "values": values}
 
     def _fix(self) -> None:
-        """Leave the wording to be changed, and ask why; a change of the rest is refused by the command."""
+        """Make all fields except the wording read-only, and add the note; the command rejects other
+        changes.
+        """
         for name in ("name", "scale_minimum", "scale_maximum", "scale_step"):
             if name in self.fields:
                 self.fields[name].widget.attrs["readonly"] = True
@@ -449,7 +451,7 @@ _INTERVAL = MeasurementLevelChoices.INTERVAL
 
 
 def initial_of(dimension: Dimension | None) -> dict[str, Any]:
-    """Return what the form starts with: the dimension as it is, or a usual scale."""
+    """Return the form's initial values: the present dimension, or a usual scale."""
     if dimension is None:
         return {
             **{"kind": "scale", "scale_minimum": 1, "scale_maximum": 5, "scale_step": 1},
@@ -521,13 +523,13 @@ def _integer(text: Any) -> int | None:
         return None
 
 
-# A project begun, and its settings.
+# New projects and their settings.
 
 NO_TEMPLATE = ""
 
 
 class NewProjectForm(forms.Form):
-    """The name of a new project and what it starts from."""
+    """The name of a new project and its template."""
 
     name = forms.CharField(max_length=150, help_text=_("Concord derives the URL from it."))
     template = forms.ChoiceField(
@@ -557,7 +559,7 @@ class NewProjectForm(forms.Form):
 
 
 class SettingsForm(forms.Form):
-    """What holds for a whole project."""
+    """Settings of a whole project."""
 
     name = forms.CharField(max_length=150)
     description = forms.CharField(
@@ -607,7 +609,7 @@ class SettingsForm(forms.Form):
 
     @property
     def reworded(self) -> bool:
-        """Whether the guidelines are to read otherwise."""
+        """Whether the form changes the guidelines."""
         return bool(self.cleaned_data["guidelines"] != self._project.guidelines)
 
     @property
@@ -616,7 +618,7 @@ class SettingsForm(forms.Form):
         return {name: value for name, value in self.cleaned_data.items() if name != "note"}
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a tolerance that would settle what the threshold disputes."""
+        """Reject a tolerance that would settle differences the threshold disputes."""
         values = self.cleaned_data
         if values.get("tolerance", 0) >= values.get("dispute_threshold", 1001):
             self.add_error("tolerance", gettext("The tolerance must be less than the dispute threshold."))
@@ -624,7 +626,7 @@ class SettingsForm(forms.Form):
 
 
 class SettingsPageForm(SettingsForm):
-    """The settings as their page shows them; when units are disputed is set on a page of its own."""
+    """The settings on their page; the dispute threshold has a separate page."""
 
     dispute_threshold = None  # type: ignore[assignment] # Django's way of taking a field away
     tolerance = None  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""What is read of setup: fixed numbers of database queries, nothing is written."""
+"""Read-only queries about setup, each with a fixed number of SQL queries."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,11 +43,11 @@ from annotate.rating.queries.work import ItemPage, Row, shown_sides
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.template_file import read_template
 
-# Where a project's guidelines show a picture.
+# Uses of an image in a project's guidelines.
 
 
 def places_of_image(project: Project, key: str) -> list[str]:
-    """Return in words where a picture is shown, now or in a version that ratings were given under."""
+    """Return in words the uses of an image, now or in a version with ratings."""
     guideline = current_guideline(project)
     places = [gettext("the guidelines for all dimensions")] if key in guideline.guidelines else []
     places += [each.name for each in guideline.dimensions if key in each.guidelines]
@@ -65,8 +65,6 @@ def earlier_questions(project: Project, dimension: Dimension | None) -> list[Dim
 
 @dataclass(frozen=True)
 class QuestionMaterial:
-    """What questions about comparisons and parts need, and how much of it there is."""
-
     compares: bool
     comparisons: int
     has_parts: bool
@@ -90,7 +88,7 @@ def material_of_questions(project: Project) -> QuestionMaterial:
     )
 
 
-# The annotator's screen before Round I, on a real item, with nobody's answers.
+# The annotator's screen before Round I, with a real item and without answers.
 
 
 def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideline]:
@@ -161,17 +159,17 @@ def _example_part() -> dict[str, str]:
 
 
 def rows_of_project(project: Project) -> Iterator[QuerySet[Model]]:
-    """Yield the rows of every table of the project, those that refer to others before these."""
+    """Yield the rows of every table of the project; rows that refer to others come first."""
     paths = _paths()
     for model in _referring_first(list(paths)):
         yield model._base_manager.filter(**{paths[model]: project})
 
 
 def counts_of_project(project: Project) -> list[tuple[str, int]]:
-    """Return how many rows of which kind belong to a project, the most first. A query for each table.
+    """Return the number of rows of each kind in a project, the most first. A query for each table.
 
-    Histories are left out: they have a row and more for each that is counted, and take longest to count. So
-    are tables that only Concord itself writes, which follow from the others.
+    Histories are excluded: they have a row or more for each counted one, and take longest to count. Tables
+    that only Concord itself writes are also excluded, because they follow from the others.
     """
     own: dict[Any, list[int]] = {model: _own_keys(model, project) for model in (Dimension, Membership, Round)}
     counts = [
@@ -192,7 +190,7 @@ def _own_keys(model: type[Model], project: Project) -> list[int]:
 def _rows_by(
     path: str, project: Project, own: Mapping[Any, Sequence[int]], model: type[Model]
 ) -> QuerySet[Model]:
-    """Return a model's rows of a project; by keys where they refer to its rounds, dimensions or people.
+    """Return a model's rows of a project; by keys if they refer to its rounds, dimensions or people.
 
     To join a million ratings to seven dimensions takes three times as long as to compare their keys.
     """
@@ -204,7 +202,10 @@ def _rows_by(
 
 
 def _paths() -> dict[type[Model], str]:
-    """By which lookup a model's rows belong to a project: the shortest chain of references, never empty."""
+    """Return the lookup from each model's rows to their project:
+
+    the shortest chain of references, never empty.
+    """
     paths: dict[type[Model], str] = {Project: ""}
     reached: list[type[Model]] = [Project]
     while reached:
@@ -246,8 +247,8 @@ def _referring_first(models: list[type[Model]]) -> Iterator[type[Model]]:
         references = [
             field for model in left for field in _references(model) if field.related_model is not model
         ]
-        # In a circle those that may be empty do not count: no row belongs to a project by one of them, and
-        # the database checks references at the end of the transaction.
+        # In a cycle nullable references do not count: no row belongs to a project by one of them, and the
+        # database checks references at the end of the transaction.
         for counted in (references, [each for each in references if not each.null]):
             referred = {each.related_model for each in counted}
             if free := [model for model in left if model not in referred]:
@@ -257,12 +258,12 @@ def _referring_first(models: list[type[Model]]) -> Iterator[type[Model]]:
         left = [model for model in left if model not in free]
 
 
-# How far a project is set up: five steps, read from what is there and stored nowhere.
+# Progress of the set-up: five steps, computed from the existing data and not stored.
 
 
 @dataclass(frozen=True)
 class SetupStep:
-    """A step: the route of its page, whether it is done, and how far in a few words."""
+    """A step: the route of its page, whether it is done, and its progress in a few words."""
 
     name: str
     route: str
@@ -272,8 +273,6 @@ class SetupStep:
 
 @dataclass(frozen=True)
 class Setup:
-    """The steps of a project whose Round I was not opened yet; `current` is the one of the page shown."""
-
     steps: list[SetupStep]
     needed: list[str]
     advised: list[str]
@@ -282,7 +281,6 @@ class Setup:
 
     @property
     def can_open(self) -> bool:
-        """Whether Round I can be opened."""
         return not self.needed
 
 
@@ -300,12 +298,12 @@ STEP_OF_PAGE = {page: step for step, pages in PAGES.items() for page in pages}
 
 
 def setup_on_page(project: Project, page: str) -> Setup | None:
-    """Return how far a project is set up where the page belongs to the set-up, else None."""
+    """Return the progress of the set-up if the page belongs to it, else None."""
     return setup_of(project, page) if page in STEP_OF_PAGE else None
 
 
 def setup_of(project: Project, page: str = "") -> Setup | None:
-    """Return how far a project is set up, on a page (its route); None once a round opened. One query."""
+    """Return the progress of the set-up, on a page (its route); None once a round opened. One query."""
     own = Project.objects.filter(pk=project.pk)
     members = Membership.objects.filter(role=Role.ANNOTATOR, active=True)
     found = own.values(
@@ -408,7 +406,7 @@ def _count_raters_per_item(count: int) -> str:
     return ngettext("{count:,} rater per item", "{count:,} raters per item", count).format(count=count)
 
 
-# Templates: those that come with Concord, a person's own, and what a project is as one.
+# Templates: Concord's, a person's own, and a project as one.
 
 OWN = "own-"
 
@@ -428,7 +426,7 @@ def template_for(user: User, key: str) -> ProjectTemplate | None:
 
 
 def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
-    """Return a project as a template: what is asked and how, nothing that was given. Three queries."""
+    """Return a project as a template: its questions and guidelines, without its data. Three queries."""
     dimensions = tuple(map(spec_of, project.dimensions.prefetch_related("points")))
     texts = (project.guidelines, *(dimension.guidelines for dimension in dimensions))
     kept = {image.key: image for image in project.images.all()}
@@ -445,7 +443,7 @@ def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
 
 
 def spec_of(dimension: Dimension) -> DimensionSpec:
-    """Return a dimension as it is, ready to be made again. One query unless its points were prefetched."""
+    """Return the specification of an existing dimension. One query unless its points were prefetched."""
     points = tuple(PointSpec(each.value, each.label, each.description) for each in dimension.points.all())
     fields = [name for name in DimensionSpec.__dataclass_fields__ if name != "points"]
     return DimensionSpec(**{name: getattr(dimension, name) for name in fields}, points=points)
@@ -461,8 +459,6 @@ def _content(image: GuidelineImage) -> bytes:
 
 @dataclass(frozen=True)
 class GuidelineVersion:
-    """A version of the guideline with what it changed and the ratings given under it, by dimension key."""
-
     guideline: Guideline
     content: FrozenGuideline
     in_force: list[Round]
@@ -472,7 +468,7 @@ class GuidelineVersion:
 
 @dataclass(frozen=True)
 class AskAgain:
-    """A dimension some of whose Round I ratings were given under other wording than that in force."""
+    """A dimension with Round I ratings under other wording than the wording in force."""
 
     dimension: FrozenDimension
     ratings: int
@@ -496,14 +492,14 @@ def wording(project: Project) -> tuple[list[GuidelineVersion], list[AskAgain]]:
 
 
 def versions_of(round: Round) -> QuerySet[Guideline]:
-    """Return the versions that ratings of a round were given under, and the one in force, in their order."""
+    """Return the versions with ratings of a round, and the one in force, in version order."""
     seen = Rating.objects.filter(assignment__round=round).order_by().values("guideline").distinct()
     versions = Guideline.objects.filter(Q(pk__in=seen) | Q(pk=round.guideline_id), project=round.project_id)
     return versions.order_by("version")
 
 
 def ratings_to_ask_again(round: Round, dimension: int | None = None) -> QuerySet[Rating]:
-    """Return the answers given under other wording of their dimension than that in force.
+    """Return the answers given under other wording of their dimension than the wording in force.
 
     Guidelines for all dimensions are wording of each. Only of people who can still answer. Two queries.
     """

@@ -29,11 +29,9 @@ class QuestionSettings:
     weighted = "severities"
 
     def fields(self) -> dict[str, forms.Field]:
-        """Return the form's fields."""
         return {}
 
     def initial(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields' initial values from a question's options."""
         texts = {name: write_rows(options[name]) for name in self.lists if name in options}
         return {name: options[name] for name in self.fields() if name in options} | texts
 
@@ -57,12 +55,9 @@ class QuestionSettings:
 
 
 class LabelsSettings(QuestionSettings):
-    """The labels, and how two sets of them are compared."""
-
     lists = ("labels",)
 
     def fields(self) -> dict[str, forms.Field]:
-        """Return the list and the distance."""
         return {
             "labels": _list(_("Labels"), most=MOST_LABELS),
             "distance": forms.ChoiceField(
@@ -78,12 +73,9 @@ class LabelsSettings(QuestionSettings):
 
 
 class PartsSettings(QuestionSettings):
-    """The labels of parts, and the one that counts."""
-
     lists = ("labels",)
 
     def fields(self) -> dict[str, forms.Field]:
-        """Return the list and the label that counts."""
         labels = _list(_("Labels"), most=6)
         labels.initial = gettext("Yes") + "\n" + gettext("No")
         return {
@@ -98,14 +90,12 @@ class PartsSettings(QuestionSettings):
         }
 
     def initial(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the labels, and the name of the one that counts."""
         names = {each["key"]: each["name"] for each in options.get("labels", ())}
         return {**super().initial(options), "counts": names.get(options.get("counts"), "")}
 
     def options(
         self, values: Mapping[str, Any], before: Mapping[str, Any], *, frozen: bool
     ) -> dict[str, Any]:
-        """Return the same with the key of the label that counts."""
         made = super().options(values, before, frozen=frozen)
         if frozen:
             return {**made, "counts": before.get("counts")}
@@ -117,10 +107,7 @@ class PartsSettings(QuestionSettings):
 
 
 class PreferenceSettings(QuestionSettings):
-    """Ties, strength, and what disputes."""
-
     def fields(self) -> dict[str, forms.Field]:
-        """Return three settings."""
         return {
             "strength": forms.TypedChoiceField(
                 label=_("Strength"),
@@ -146,7 +133,6 @@ class RankingSettings(QuestionSettings):
     """Ties, or only the best and the worst."""
 
     def fields(self) -> dict[str, forms.Field]:
-        """Return two settings."""
         return {
             "ties": forms.BooleanField(label=_("Outputs can share a rank"), required=False, initial=True),
             "best_worst": forms.BooleanField(
@@ -158,12 +144,11 @@ class RankingSettings(QuestionSettings):
 
 
 class SpansSettings(QuestionSettings):
-    """Categories, severities with weights, and whether raters mark the output or both texts."""
+    """Categories, severities with weights, and whether raters mark the output or also the source."""
 
     lists = ("categories", "severities")
 
     def fields(self) -> dict[str, forms.Field]:
-        """Return two lists and the texts."""
         severities = _list(_("Severities"), most=9)
         severities.help_text = _(
             "One per line with its weight: “major = 5”, or “major = 5: description”. MQM weighs minor 1, "
@@ -183,10 +168,7 @@ class SpansSettings(QuestionSettings):
 
 
 class TextSettings(QuestionSettings):
-    """How long an answer can be."""
-
     def fields(self) -> dict[str, forms.Field]:
-        """Return the limit."""
         return {
             "longest": forms.IntegerField(
                 label=_("Longest answer, in characters"),

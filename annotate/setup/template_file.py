@@ -56,12 +56,10 @@ class TemplateRefusedError(Exception):
 
 
 def to_json(template: ProjectTemplate) -> str:
-    """Return the JSON file of a template."""
     return json.dumps(_content(template), ensure_ascii=False, indent=2) + "\n"
 
 
 def to_yaml(template: ProjectTemplate) -> str:
-    """Return the YAML file of a template."""
     return yaml.dump(
         _content(template), Dumper=_TemplateDumper, allow_unicode=True, sort_keys=False, width=100
     )
@@ -87,7 +85,7 @@ _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _TemplateLoader(_SafeLoader):  # type: ignore[misc]
-    """Reads what JSON has. Days, Yes, no, on and 10:30 stay text."""
+    """Reads only JSON's types. Days, Yes, no, on and 10:30 stay strings."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
@@ -227,7 +225,7 @@ def _check_format(content: Any) -> None:
 
 @dataclass
 class _Reading:
-    """An object of the file with its path; what is wrong is noted and read as something harmless."""
+    """An object of the file with its path; invalid values are recorded and replaced by harmless ones."""
 
     content: dict[str, Any]
     path: str = ""
@@ -279,7 +277,7 @@ class _Reading:
         return None
 
     def points(self, name: str, low: float, high: float) -> float | None:
-        """Return a number with two decimals at most, None where there is none."""
+        """Return a number with up to two decimals, None without a number."""
         value: Any = self.content.get(name)
         if value is None:
             return None
@@ -358,7 +356,6 @@ def _dimension(reading: _Reading) -> DimensionSpec:
 
 
 def _question(reading: _Reading, kind: str) -> DimensionSpec:
-    """Return a question with options, which its kind checks."""
     options = reading.part("options").content
     try:
         complete = KINDS[kind].read_options(options) if kind in KINDS else None

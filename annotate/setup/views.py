@@ -1,5 +1,3 @@
-"""Pages about setup."""
-
 from collections.abc import Callable
 
 from django import forms
@@ -72,7 +70,6 @@ from annotate.setup.template_file import to_json, to_yaml
 @login_required
 @require_GET
 def dimensions(request: Request, slug: str) -> HttpResponse:
-    """List the dimensions in the order that annotators see."""
     project = project_for_admin(request.user, slug)
     context = {
         "dimensions": list(project.dimensions.prefetch_related("points")),
@@ -87,7 +84,6 @@ def dimensions(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def dimension_new(request: Request, slug: str) -> HttpResponse:
-    """Add a dimension."""
     project = project_for_admin(request.user, slug)
     try:
         refuse_frozen(project)
@@ -100,7 +96,7 @@ def dimension_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def dimension(request: Request, slug: str, key: str) -> HttpResponse:
-    """Edit a dimension; once it is frozen, its wording."""
+    """Edit a dimension; after the freeze, its wording."""
     project = project_for_admin(request.user, slug)
     edited = dimension_in(project, key)
 
@@ -117,7 +113,6 @@ def dimension(request: Request, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_POST
 def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
-    """Move a dimension up or down."""
     moved = dimension_in(project_for_admin(request.user, slug), key)
     way = "up" if "up" in request.POST else "down"
     with show_refusal(request):
@@ -128,7 +123,6 @@ def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_POST
 def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
-    """Copy a dimension and open the copy."""
     copied = dimension_in(project_for_admin(request.user, slug), key)
     try:
         made = duplicate_dimension(dimension=copied)
@@ -147,7 +141,6 @@ def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_POST
 def dimension_remove(request: Request, slug: str, key: str) -> HttpResponse:
-    """Remove a dimension."""
     removed = dimension_in(project_for_admin(request.user, slug), key)
     with show_refusal(request):
         remove_dimension(dimension=removed)
@@ -198,12 +191,10 @@ def _page(
     return render_in_project(request, project, template, context, status=status)
 
 
-# Pictures of guidelines: uploaded and listed by admins, shown to everyone in the project.
+# Images of guidelines: uploaded and listed by admins, visible to everyone in the project.
 
 
 class PictureForm(forms.Form):
-    """One picture."""
-
     file = forms.FileField(
         label=_("Image"),
         help_text=_("PNG, JPEG, GIF or WebP, up to 2 MB. Only people in this project can open it."),
@@ -214,7 +205,6 @@ class PictureForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def images(request: Request, slug: str) -> HttpResponse:
-    """List a project's pictures with the Markdown that shows each; a POST adds one."""
     project = project_for_admin(request.user, slug)
     form = PictureForm(request.POST, request.FILES) if request.method == "POST" else PictureForm()
     if form.is_valid():
@@ -233,11 +223,11 @@ def images(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def image(request: Request, slug: str, key: str) -> HttpResponse:
-    """Send a picture to a member of its project."""
+    """Send an image to a member of its project."""
     found = image_in(membership(request.user, slug).project, key)
     with found.file.open("rb") as file:
         response = HttpResponse(file.read(), content_type=content_type(found.key))
-    response["Cache-Control"] = "private, max-age=31536000, immutable"  # its address follows its content
+    response["Cache-Control"] = "private, max-age=31536000, immutable"  # its URL depends on its content
     response["Content-Security-Policy"] = "default-src 'none'"
     return response
 
@@ -245,7 +235,6 @@ def image(request: Request, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_POST
 def image_remove(request: Request, slug: str, key: str) -> HttpResponse:
-    """Remove a picture that nothing shows."""
     found = image_in(project_for_admin(request.user, slug), key)
     with show_refusal(request):
         remove_image(image=found)
@@ -259,7 +248,6 @@ def image_remove(request: Request, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def project_new(request: HttpRequest) -> HttpResponse:
-    """Begin a project from a template or from nothing."""
     refuse_all_but_project_makers(request.user)
     user = request_user(request)
     entered = request.POST if request.method == "POST" else None
@@ -277,7 +265,6 @@ def project_new(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def settings(request: Request, slug: str) -> HttpResponse:
-    """Show and change what holds for the whole project; `show` renders the guidelines and saves nothing."""
     project = project_for_admin(request.user, slug)
     frozen = is_frozen(project)
     entered = request.POST if request.method == "POST" else None
@@ -311,7 +298,6 @@ def settings(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def review(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what Round I would be opened with, and what is missing."""
     project = project_for_admin(request.user, slug)
     if setup_of(project) is None:
         return redirect("project", slug)
@@ -333,7 +319,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 @xframe_options_sameorigin
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the annotator's screen; nothing that is given there is saved."""
+    """Show the annotator's screen; answers on it are not saved."""
     project = project_for_admin(request.user, slug)
     asked = request.GET.get("item", "")
     page, guideline = preview_page(project, int(asked) if asked.isdecimal() and len(asked) < 8 else 1)
@@ -354,8 +340,6 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 class TemplateFileForm(forms.Form):
-    """A template that was exported."""
-
     file = forms.FileField(
         label=_("Template"),
         help_text=_("A YAML or JSON file that a project or this page exported."),
@@ -368,7 +352,6 @@ class TemplateFileForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def templates(request: HttpRequest) -> HttpResponse:
-    """List the templates that this person can begin from; a POST imports one."""
     refuse_all_but_project_makers(request.user)
     user = request_user(request)
     form = TemplateFileForm(request.POST, request.FILES) if request.method == "POST" else TemplateFileForm()
@@ -388,7 +371,6 @@ def templates(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def template_file(request: HttpRequest, key: str, ending: str) -> HttpResponse:
-    """Send a template as a YAML or JSON file."""
     refuse_all_but_project_makers(request.user)
     found = template_for(request_user(request), key)
     if found is None:
@@ -399,7 +381,6 @@ def template_file(request: HttpRequest, key: str, ending: str) -> HttpResponse:
 @login_required
 @require_POST
 def template_remove(request: HttpRequest, pk: int) -> HttpResponse:
-    """Remove one's own template."""
     template = saved_template_of(request.user, pk)
     remove_template(template=template)
     messages.success(request, gettext("“{name}” is removed.").format(name=template.name))
@@ -409,14 +390,15 @@ def template_remove(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def as_template(request: HttpRequest, slug: str) -> HttpResponse:
-    """Offer a project as a start for others."""
     return render_in_project(request, project_for_admin(request.user, slug), "setup/as_template.html")
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def project_template(request: HttpRequest, slug: str) -> HttpResponse:
-    """Send a project as a template, in YAML unless `format` is json; a POST saves it among one's own."""
+    """Send a project as a template, in YAML unless `format` is json; a POST saves it to the person's own
+    templates.
+    """
     project = project_for_admin(request.user, slug)
     if request.method == "GET":
         return _as_file(template_of(project), request.GET.get("format", "yaml"))
@@ -442,7 +424,6 @@ def _as_file(template: ProjectTemplate, ending: str) -> HttpResponse:
 @login_required
 @require_GET
 def versions(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the versions with what each changed and how many ratings were given under it."""
     project = project_for_admin(request.user, slug)
     versions, to_ask = wording(project)
     context = {"versions": versions, "to_ask": to_ask}
@@ -452,7 +433,6 @@ def versions(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def ask(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """Ask the raters of a dimension again."""
     project = project_for_admin(request.user, slug)
     dimension, round = dimension_in(project, key), round_one(project)
     if round is None:

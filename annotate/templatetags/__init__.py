@@ -1,1 +1,0 @@
-"""Filters and tags of templates."""

@@ -1,4 +1,4 @@
-"""How coefficients look: three decimals, the interval in brackets, a dash where there is none."""
+"""Format of coefficients: three decimals, the interval in brackets, a dash for undefined."""
 
 from django import template
 
@@ -11,7 +11,7 @@ register = template.Library()
 
 @register.filter
 def decimals(value: float | None) -> str:
-    """Return a number with three decimals, a dash where there is none."""
+    """Return a number with three decimals, a dash if undefined."""
     return "–" if value is None else f"{value:.3f}".replace("-", "−")
 
 
@@ -23,7 +23,7 @@ def p_value(value: float) -> str:
 
 @register.filter
 def interval(coefficient: Coefficient) -> str:
-    """Return the interval in brackets, or nothing where there is none."""
+    """Return the interval in brackets, or nothing without one."""
     found = coefficient.interval
     return f"[{decimals(found.low)}, {decimals(found.high)}]" if found else ""
 
@@ -36,5 +36,5 @@ def with_sign(value: float) -> str:
 
 @register.filter
 def percent(value: float | None) -> str:
-    """Return a share in percent, a dash where there is none."""
+    """Return a share in percent, a dash if undefined."""
     return "–" if value is None else f"{100 * value:.0f} %"

@@ -10,7 +10,7 @@ register = template.Library()
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """Show an icon of the sprite. It is hidden from screen readers, so a word has to stand next to it."""
+    """Show an icon of the sprite. It is hidden from screen readers, so it needs a word next to it."""
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("icons.svg"), name
     )

@@ -1,4 +1,4 @@
-"""Markdown that people wrote, made safe to show."""
+"""Safe rendering of Markdown."""
 
 import re
 from functools import lru_cache
@@ -15,12 +15,12 @@ from annotate.core.pictures import KEY
 
 register = template.Library()
 
-# Pages have their own h1 and h2; what is written in Markdown goes below them.
+# Pages have their own h1 and h2; Markdown headings come below them.
 HEADINGS_SHIFT = 2
 
 
 def adjust(state: StateCore) -> None:
-    """Open links beside the page, put headings below the page's, give each block its own direction."""
+    """Open links in a new tab, shift headings below the page's, give each block its own direction."""
     for token in state.tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + HEADINGS_SHIFT, 6)}"
@@ -35,7 +35,10 @@ def adjust(state: StateCore) -> None:
 
 
 def _pictures(token: Token, env: EnvType) -> list[Token]:
-    """Show the project's own pictures. From elsewhere they tell its server who rates when: they are links."""
+    """Show the project's own images.
+
+    External ones would inform their server of each rater's visit: they become links.
+    """
     if token.type != "image":
         return [token]
     source = str(token.attrGet("src") or "")
@@ -49,15 +52,15 @@ def _pictures(token: Token, env: EnvType) -> list[Token]:
 
 OWN_PICTURE = re.compile(rf"image:({KEY})")
 
-# Raw HTML is shown as text; addresses like javascript: make no link.
+# Raw HTML is escaped; URLs with schemes like javascript: become no links.
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 _markdown.core.ruler.push("adjust", adjust)
-# It compiles its rules when it is first used; a thread that comes meanwhile would find only some of them.
+# It compiles its rules on first use; another thread at that moment would find only some of them.
 _markdown.render("*used*")
 
 
 @register.filter
-@lru_cache(maxsize=256)  # guidelines are shown with every item
+@lru_cache(maxsize=256)  # guidelines appear with every item
 def markdown(text: str, project: str | None = None) -> SafeString:
-    """Return Markdown as HTML; HTML in it is shown as text. The project's slug lets its pictures be shown."""
+    """Return Markdown as HTML; HTML in it is escaped. The project's slug enables its images."""
     return SafeString(_markdown.render(text, {"project": project} if project else {}))

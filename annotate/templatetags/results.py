@@ -1,4 +1,4 @@
-"""How a result's table looks on a page: cells show values, and open their interval, n and method."""
+"""A result's table on a page: cells show values, and open their interval, n and method."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -28,8 +28,8 @@ MOST_REASONS = 3  # in view; more open on demand
 TABLE_FILES = [("csv", "CSV"), ("json", "JSON"), ("tex", "LaTeX"), ("md", "Markdown")]
 PLOT_FILES = [("svg", "SVG"), ("pdf", "PDF"), ("png", "PNG")]
 DECIMALS = 2  # of statistics on pages; files have all
-MOST_WORDS = 150  # of texts in a table; with more, long texts open on demand
-LONG = 28  # characters of a text that is cut then
+MOST_WORDS = 150  # of words in a table; with more, long cells open on demand
+LONG = 28  # maximum characters of a shortened cell
 
 _WARNED = '<span class="figure-warned">!</span>'
 _EMPHASIS = {1: "<strong>{}</strong>", 2: "<u>{}</u>"}
@@ -55,9 +55,9 @@ def result_table(project: Project, result: Result, table: Table, *, whole: bool 
 def result_rows(
     project: Project, table: Table, title: str = "", *, whole: bool = False, in_words: bool = False
 ) -> dict[str, Any]:
-    """Show a table's head and rows, with the reasons why values are missing below.
+    """Show a table's head and rows, with the reasons for missing values below.
 
-    whole: shows long texts and all decimals. in_words: shows long texts, and cards on a phone.
+    whole: shows long cells and all decimals. in_words: shows long cells, and cards on a phone.
     """
     reasons = [f"({mark}) {reason}" for reason, mark in marks_of(table).items()]
     return {
@@ -151,7 +151,6 @@ def rows_of(table: Table, disagreements: str, *, whole: bool = False, in_words: 
 
 @register.simple_tag
 def heads_of(table: Table) -> SafeString:
-    """Return the names of the columns as HTML."""
     return format_html_join(
         "",
         '<th scope="col" dir="auto"{}>{}</th>',
@@ -175,7 +174,6 @@ def _head(cell: Cell, column: Column, name: str) -> SafeString:
 
 
 def _open_details(name: str, shown: str, parts: Sequence[str]) -> str:
-    """Return a button that opens these parts, all HTML."""
     return (
         f'<button type="button" class="figure-value" popovertarget="{name}">{shown}</button>'
         f'<span class="figure-details" id="{name}" popover>{"".join(parts)}</span>'
@@ -207,7 +205,7 @@ def _cell(
     if cell.note:
         shown = format_html('{} <span class="small soft">{}</span>', shown, cell.note)
     parts = _details(cell, column, disagreements, opens=opens)
-    # A page has hundreds: what is HTML already is put together without asking Django whether it is.
+    # A page has hundreds: joining HTML directly avoids Django's checks for safe strings.
     html = shown if isinstance(shown, SafeString) else escape(shown)
     if parts:
         html = _open_details(name, html + (_WARNED if cell.warning else ""), parts)
@@ -230,14 +228,13 @@ def _format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
 
 
 def _round_column(column: Column) -> Column:
-    """Return a column with the decimals that pages show."""
     if column.kind is not ColumnKind.NUMBER or column.decimals <= DECIMALS:
         return column
     return replace(column, decimals=DECIMALS)
 
 
 def _details(cell: Cell, column: Column, disagreements: str, *, opens: bool) -> list[str]:
-    """Return what a value opens, as HTML: its interval and n, warnings, units, and method."""
+    """Return the details of a value as HTML: its interval and n, warnings, units, and method."""
     if column.kind not in NUMBERS and cell.value is not None:
         return []
     counted = gettext("n = %(count)s") % {"count": f"{cell.count:,}"} if cell.count is not None else ""

@@ -1,4 +1,4 @@
-"""How answers and values are written: a category by its name, an amount by its number."""
+"""Answers and values for people: a category by its name, an amount by its number."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ register = template.Library()
 
 
 class _Answer(Protocol):
-    """What holds an answer: a rating, a change of one, or an event."""
+    """An object with an answer: a rating, a change of one, or an event."""
 
     @property
     def value(self) -> float | None: ...
@@ -50,7 +50,7 @@ def apart_in_round_one(dispute: Dispute) -> str:
 
 @register.filter
 def extent(dimension: Dimension | FrozenDimension) -> str:
-    """Return the ends of a dimension's scale, and its steps where they are no whole points."""
+    """Return the ends of a dimension's scale, and its steps if they are not whole points."""
     return extent_of(dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step)
 
 
@@ -62,13 +62,11 @@ def plural_number(value: float) -> int:
 
 @register.filter
 def kind_name(dimension: Dimension | FrozenDimension) -> str:
-    """Return the name of a question's kind."""
     return str(kind_of(dimension).name)
 
 
 @register.filter
 def answers_in_words(dimension: Dimension | FrozenDimension) -> str:
-    """Return the answers to a question in a line."""
     kind = kind_of(dimension)
     if kind.key == "scale":
         return f"{extent(dimension)}, {dimension.measurement_level}"

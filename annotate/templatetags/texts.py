@@ -22,7 +22,7 @@ def show_text(text: str, format: str, project: str, anchor: object = "") -> Rend
 
 @register.simple_tag
 def mark_text(shown: RenderedText, segments: Iterable[Segment], mine: str) -> SafeString:
-    """Return a rendered text with raters' marks. mine: the reader's name as a rater."""
+    """Return a rendered source or output with raters' marks. mine: the reader's name as a rater."""
     spans, at = [], 0
     colours: dict[int, str] = {}
     for segment in segments:

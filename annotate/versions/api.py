@@ -1,4 +1,4 @@
-"""Versions of a benchmark, listed and asked for."""
+"""Versions of a benchmark: list and request."""
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -16,7 +16,7 @@ VersionInput = form_input("VersionInput", VersionForm)
 
 
 class VersionRow(serializers.ModelSerializer[Version]):
-    """A version: what it contains, its content hash and the identifier of its export."""
+    """A version: its content, its content hash and the identifier of its export."""
 
     number = serializers.CharField(help_text="Such as 1.1.")
     additions = serializers.ListField(
@@ -49,7 +49,7 @@ class Versions(ApiView):
 
     @writes(VersionRequestRow, accepts=VersionInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Ask for the next version, which a worker makes once all rounds are closed."""
+        """Request the next version; a worker creates it once all rounds are closed."""
         project = project_for_admin(request.user, slug)
         asked = request_version(project=project, by=request_user(request), **self.check(VersionInput))
         return Response(VersionRequestRow(asked).data, status=201)

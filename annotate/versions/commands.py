@@ -1,4 +1,4 @@
-"""Making versions, asked for by an admin and made by a worker; starting the next edition."""
+"""Creating versions, requested by an admin and created by a worker; starting the next edition."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ EVERYTHING = ExportChoice(Format.JSONL)
 
 @transaction.atomic
 def request_version(*, project: Project, changelog: str, by: User | None) -> VersionRequest:
-    """Have a worker make the next version; a request that is under way is returned.
+    """Enqueue the creation of the next version; return an active request if there is one.
 
     Locks the project. Raises NotReadyError, and InvalidValueError without a changelog.
     """
@@ -59,10 +59,11 @@ def request_version(*, project: Project, changelog: str, by: User | None) -> Ver
 
 @transaction.atomic
 def start_edition(*, project: Project, by: User) -> Edition:
-    """Make a project that rates the items of this benchmark anew; its guideline can still be changed.
+    """Create a project for a new rating of this benchmark's items; its guideline can still be changed.
 
-    It has copies of dimensions, documents and outputs, and the same admins and researchers. An edition whose
-    Round I was never opened is returned. Locks the first edition. Raises NotReadyError while a round is open.
+    It has copies of dimensions, documents and outputs, and the same admins and researchers. Returns an
+    existing edition whose Round I was never opened. Locks the first edition. Raises NotReadyError while a
+    round is open.
     """
     first = lock_project(first_edition(project))
     if unopened := first.next_editions.filter(project__rounds=None).first():

@@ -1,4 +1,4 @@
-"""The content hash of a benchmark: the same wherever it is restored, another where anything in it is."""
+"""The content hash of a benchmark: equal after each restore, different after any change of the content."""
 
 import hashlib
 import json
@@ -19,14 +19,14 @@ OF_JUDGMENTS = frozenset(
 def content_hash(projects: list[Project]) -> str:
     """Return a SHA-256 over the content of a benchmark and its additions, in this order.
 
-    It covers guidelines, texts, ratings, disputes and values of judges, not times, the project's names or the
-    order of rows.
+    It covers guidelines, sources, outputs, ratings, disputes and values of judges. It excludes times, the
+    project's names and the order of rows.
     """
     found = hashlib.sha256()
     for project in projects:
         for name in filter(TABLES.__contains__, CONTENT):
             found.update(f"{name}\n".encode())
-            # Rows come in the order of identifiers, which a restored project has anew.
+            # Rows are in the order of identifiers, which differ in a restored project.
             for digest in sorted(_digests(TABLES[name], project)):
                 found.update(digest)
     return found.hexdigest()

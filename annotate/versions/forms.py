@@ -1,11 +1,11 @@
-"""What pages about versions send."""
+"""Forms of the pages about versions."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 
 class VersionForm(forms.Form):
-    """What a version contains."""
+    """The changelog of a version."""
 
     changelog = forms.CharField(
         max_length=5_000,

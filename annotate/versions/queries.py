@@ -1,4 +1,4 @@
-"""The versions of a benchmark and of its editions, and whether a new one can be made."""
+"""The versions of a benchmark and of its editions, and the state of the next one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class ShownVersion:
 
 @dataclass(frozen=True)
 class NextVersion:
-    """What the next version would be. refusal: why none can be made now. benchmark: of an addition."""
+    """The next version. `refusal`: the reason if it cannot be created now. benchmark: of an addition."""
 
     number: str
     additions: Sequence[int]
@@ -53,13 +53,13 @@ class NextVersion:
 
 
 def first_edition(project: Project) -> Project:
-    """Return the project whose items this one rates anew, itself for a first edition."""
+    """Return the project with the original items; the project itself for a first edition."""
     edition = Edition.objects.select_related("follows").filter(project=project).first()
     return edition.follows if edition else project
 
 
 def editions_of(project: Project, user: SomeUser) -> list[Project]:
-    """Return the editions of a benchmark that this person may read, the first one first."""
+    """Return the editions of a benchmark that this person can access, the first one first."""
     first = first_edition(project)
     family = _readable(user).filter(Q(pk=first.pk) | Q(edition__follows=first)).distinct()
     return list(family.select_related("edition").order_by(F("edition__number").asc(nulls_first=True), "pk"))
@@ -71,7 +71,7 @@ def _readable(user: SomeUser) -> QuerySet[Project]:
 
 
 def versions_of(project: Project, user: SomeUser) -> list[ShownVersion]:
-    """Return the versions of an edition as this person may see them, the newest first. Three queries."""
+    """Return the versions of an edition as visible to this person, the newest first. Three queries."""
     card = Card.from_dict(project_card(project))
     readable = _readable(user).filter(addition__benchmark=project)
     parts: dict[int, list[tuple[Project, Export | None]]] = {}
@@ -101,12 +101,12 @@ def _show_version(
 
 
 def project_card(project: Project) -> dict[str, object]:
-    """Return what the authors said of the data set at its last export that has a card."""
+    """Return the authors' description of the data set from its last export with a card."""
     return next((each for each in project.exports.values_list("card", flat=True) if each), {})
 
 
 def next_version(project: Project) -> NextVersion:
-    """Return the number and additions of the next version, or why there is none. Four queries."""
+    """Return the number and additions of the next version, or the reason if there is none. Four queries."""
     newest = project.versions.first()
     edition = Edition.objects.filter(project=project).first()
     additions = [each.number for each in finished_additions(project)]
@@ -124,7 +124,7 @@ def next_version(project: Project) -> NextVersion:
 
 
 def request_under_way(project: Project) -> VersionRequest | None:
-    """Return the newest request while a worker has to make it, or where it stopped."""
+    """Return the newest request while it is pending or failed."""
     newest = _newest_request(project)
     is_shown = newest is not None and newest.status != VersionRequest.Status.READY
     return newest if is_shown else None

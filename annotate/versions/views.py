@@ -25,7 +25,6 @@ from annotate.versions.queries import (
 @login_required
 @require_http_methods(["GET", "POST"])
 def versions(request: Request, slug: str) -> HttpResponse:
-    """List the versions; a POST asks for the next one."""
     is_post, status = request.method == "POST", 200
     project = (project_for_admin if is_post else project_for_reader)(request.user, slug)
     form = VersionForm(request.POST if is_post else None)
@@ -55,7 +54,6 @@ def versions(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def new_edition(request: Request, slug: str) -> HttpResponse:
-    """Start a project that rates the items anew."""
     project = project_for_admin(request.user, slug)
     try:
         made = start_edition(project=project, by=request_user(request))

@@ -1,1 +1,1 @@
-"""How a project goes on, for the people who run it."""
+"""Progress of a project, for its admins."""

@@ -10,7 +10,7 @@ from annotate.core.models import AuditEntry
 
 
 class AuditRow(serializers.ModelSerializer[AuditEntry]):
-    """An act: who did what to what, with before and after."""
+    """An act: actor, action and object, with before and after."""
 
     actor = serializers.SerializerMethodField()
     before = serializers.DictField(allow_null=True)
@@ -18,7 +18,7 @@ class AuditRow(serializers.ModelSerializer[AuditEntry]):
 
     @staticmethod
     def get_actor(entry: AuditEntry) -> str | None:
-        """Return the actor's address as it was then, None where nobody was signed in."""
+        """Return the actor's e-mail at that time, None if no user was signed in."""
         return entry.actor_email or None
 
     class Meta:
@@ -33,6 +33,6 @@ class Audit(ApiView):
 
     @reads(AuditRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List administrative acts, for admins; what was rated is in `ratings/history/`."""
+        """List administrative acts, for admins; `ratings/history/` lists ratings."""
         project = project_of_watching_admin(request.user, slug)
         return self.page(AuditEntry.objects.filter(project=project), AuditRow)

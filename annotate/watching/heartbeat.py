@@ -1,4 +1,4 @@
-"""Every worker writes a heartbeat, so that a page can say when none runs."""
+"""Heartbeats of workers, so that a page can report that none runs."""
 
 import logging
 from collections.abc import Callable
@@ -12,20 +12,19 @@ from django.utils import timezone
 
 from annotate.core.models import WorkerHeartbeat
 
-# What a worker writes about itself.
+# A worker's own records.
 
 FORGOTTEN_AFTER = timedelta(days=7)
 
 
 def record_heartbeat(*, worker: str) -> None:
-    """Write that a worker is there, and forget workers that have been gone for long."""
+    """Record a worker's heartbeat, and remove workers without one for a long time."""
     now = timezone.now()
     WorkerHeartbeat.objects.update_or_create(name=worker[:200], defaults={"seen_at": now})
     WorkerHeartbeat.objects.filter(seen_at__lt=now - FORGOTTEN_AFTER).delete()
 
 
 def remove_heartbeat(*, worker: str) -> None:
-    """Write that a worker is no longer there."""
     WorkerHeartbeat.objects.filter(name=worker[:200]).delete()
 
 
@@ -34,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class Heartbeat(bootsteps.StartStopStep):
-    """Writes heartbeats in a thread of its own: a busy database must not make the worker wait."""
+    """Writes heartbeats in a separate thread: a busy database must not block the worker."""
 
     requires = ("celery.worker.components:Pool",)
 
@@ -44,12 +43,10 @@ class Heartbeat(bootsteps.StartStopStep):
         self.thread: Thread | None = None
 
     def start(self, parent: Any) -> None:
-        """Start the thread."""
         self.thread = Thread(target=self._beat, args=(parent.hostname,), daemon=True)
         self.thread.start()
 
     def stop(self, parent: Any) -> None:  # noqa: ARG002
-        """End the thread, which removes its heartbeat."""
         self.over.set()
         if self.thread is not None:
             self.thread.join(2.0)

@@ -1,4 +1,4 @@
-"""What the pages of an admin watch, and how other apps add to it."""
+"""Registry of the parts of admins' pages, including parts of other apps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from annotate.core.models import Project
 
 @dataclass(frozen=True)
 class Need:
-    """Something that waits for an admin: a sentence, and the page where it is done.
+    """An open task of an admin: a message, and the page for it.
 
-    is_urgent: whether it comes before all others, as wrong values that are in use do.
+    is_urgent: whether it comes before all others, for example wrong values in use.
     """
 
     sentence: str
@@ -23,7 +23,7 @@ class Need:
 
 @dataclass(frozen=True)
 class OverviewSection:
-    """A part of the overview: the template that shows it, and what it is given as `section`."""
+    """A part of the overview: its template, and its context variable `section`."""
 
     template: str
     content: Any
@@ -31,11 +31,11 @@ class OverviewSection:
 
 @dataclass(frozen=True)
 class Watched:
-    """What another app lets admins watch.
+    """Another app's contribution to the pages of admins.
 
-    work_waits: whether the outer row's project has work that no worker has taken, though one should have.
-    needs: what waits for an admin of a project.
-    section: a part of the project's overview, None where there is nothing to show.
+    work_waits: whether the outer row's project has work that no worker has claimed, though one should have.
+    needs: the open tasks of a project's admin. section: a part of the project's overview, None if there is
+    nothing to show.
     """
 
     work_waits: Callable[[], Exists]

@@ -1,4 +1,4 @@
-"""Entries of the audit log that are older than the operator keeps them."""
+"""Removal of audit log entries past the operator's retention period."""
 
 import logging
 from datetime import datetime, timedelta

@@ -1,5 +1,3 @@
-"""Pages about watching."""
-
 from datetime import datetime, time, timedelta
 from typing import Any
 
@@ -89,7 +87,6 @@ SAYS = "everything that was done in a project: who, when, before and after"
 @login_required
 @require_GET
 def projects(request: HttpRequest) -> HttpResponse:
-    """List the projects that this person has a place in."""
     cards = [
         (
             card,
@@ -105,7 +102,6 @@ def projects(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def audit(request: Request, slug: str) -> HttpResponse:
-    """Show what was done in a project, the newest first, narrowed by who, what, on what and when."""
     project = project_of_watching_admin(request.user, slug)
     form = AuditForm(request.GET, audit_choices(project))
     page = audit_page(project, form.wanted, Cursor.read(request.GET.get("after", "")))
@@ -119,7 +115,7 @@ def audit(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def audit_download(request: Request, slug: str, format: str) -> StreamingHttpResponse:
-    """Stream what the page shows, all of it, the oldest first."""
+    """Stream all entries of the page's filter, the oldest first."""
     project = project_of_watching_admin(request.user, slug)
     if format not in FORMATS:
         raise Http404(gettext("There is no such format."))
@@ -134,7 +130,7 @@ def audit_download(request: Request, slug: str, format: str) -> StreamingHttpRes
 @login_required
 @require_http_methods(["GET", "POST"])
 def project_delete(request: Request, slug: str) -> HttpResponse:
-    """Say what deleting the project deletes, and offer it as export; a POST with its name deletes it."""
+    """Show the effects of deleting the project, and offer its export; a POST with its name deletes it."""
     project = project_for_admin(request.user, slug)
     form = DeletionForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
@@ -150,13 +146,13 @@ def project_delete(request: Request, slug: str) -> HttpResponse:
     return render_in_project(request, project, "setup/delete.html", context, status=status)
 
 
-# A project's first page, agreement so far, and opening, closing and timing its rounds.
+# A project's first page, agreement until now, and opening, closing and timing its rounds.
 
 
 @login_required
 @require_GET
 def project(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show what needs this person now: the state of the rounds to admins, own work to annotators."""
+    """Show this person's open tasks: the state of the rounds to admins, own work to annotators."""
     place = access.membership(request.user, slug)
     roles = access.roles_in(request.user, place.project)
     is_admin = Role.ADMIN in roles
@@ -177,7 +173,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def round_one(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show Round I to admins and researchers: its next step, its deadline, who is how far, and its alpha."""
+    """Show Round I to admins and researchers: its next step, deadline, progress by annotator, and alpha."""
     place = access.membership(request.user, slug, Role.ADMIN, Role.RESEARCHER)
     is_admin = place.role == Role.ADMIN
     context = {
@@ -191,7 +187,6 @@ def round_one(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
-    """Open or close a round, as an admin."""
     project = access.project_for_admin(request.user, slug)
     command, done = STEPS[step]
     with show_refusal(request):
@@ -203,7 +198,6 @@ def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def deadline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """Set, move or take away the day by which raters are asked to be done, as an admin."""
     project = access.project_for_admin(request.user, slug)
     round = access.round_in(project, number)
     form = DeadlineForm(request.POST or None, initial={"deadline": round.deadline})

@@ -1,1 +1,1 @@
-"""Webhooks: which events there are, how a delivery is signed, and how it is sent."""
+"""Webhooks: their events, and the signing and sending of deliveries."""

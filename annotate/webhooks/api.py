@@ -1,4 +1,4 @@
-"""Webhooks, and the log of what each was sent."""
+"""Webhooks, and the log of their deliveries."""
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -26,7 +26,7 @@ WebhookInput = form_input("WebhookInput", WebhookForm)
 
 
 class WebhookRow(serializers.ModelSerializer[Webhook]):
-    """A webhook; its secret is shown when it is made, and never again."""
+    """A webhook; only the reply to its creation contains its secret."""
 
     events = serializers.ListField(child=serializers.CharField())
 
@@ -48,7 +48,7 @@ class NewSecret(WebhookRow):
 
 
 class DeliveryRow(serializers.ModelSerializer[Delivery]):
-    """An event that a webhook was sent, or is to be, and what was answered last."""
+    """An event sent or pending for a webhook, and the last response."""
 
     class Meta:
         model = Delivery
@@ -70,7 +70,7 @@ class Webhooks(ApiView):
 
     @writes(NewSecret, accepts=WebhookInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Add a webhook; its secret is in this answer only."""
+        """Add a webhook; only this response contains its secret."""
         project = project_for_admin(request.user, slug)
         sent = valid(WebhookForm(self.check(WebhookInput))).cleaned_data
         made, secret = add_webhook(project=project, by=request_user(request), **sent)
@@ -84,12 +84,12 @@ class OneWebhook(ApiView):
 
     @reads(WebhookRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Show a webhook, and since when it fails if it does."""
+        """Show a webhook, and the time of its first failure if it is failing."""
         return Response(WebhookRow(webhook_in(project_for_admin(request.user, slug), pk)).data)
 
     @writes(WebhookRow, accepts=WebhookInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Send other events, or to another address."""
+        """Change the events or the URL."""
         webhook = webhook_in(project_for_admin(request.user, slug), pk)
         sent = valid(WebhookForm(self.check(WebhookInput))).cleaned_data
         return Response(WebhookRow(change_webhook(webhook=webhook, by=request_user(request), **sent)).data)
@@ -109,45 +109,45 @@ class SecretOfWebhook(ApiView):
 
     @writes(NewSecret)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Make a new secret, which is in this answer only; the old one is worth nothing."""
+        """Create a new secret, which only this response contains; the old one is invalid."""
         webhook = webhook_in(project_for_admin(request.user, slug), pk)
         secret = renew_secret(webhook=webhook, by=request_user(request))
         return ShownOnce(WebhookRow(webhook).data, secret=secret)
 
 
 class EnabledWebhook(ApiView):
-    """Whether a webhook is sent anything."""
+    """Whether a webhook receives events."""
 
     about = "webhooks"
 
     @writes(WebhookRow)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Enable a webhook that was disabled after days of failing; what waits is sent at once."""
+        """Enable a webhook that was disabled after days of failures; pending deliveries are due at once."""
         webhook = webhook_in(project_for_admin(request.user, slug), pk)
         enable_webhook(webhook=webhook, by=request_user(request))
         return Response(WebhookRow(webhook_in(webhook.project, pk)).data)
 
 
 class Deliveries(ApiView):
-    """What a webhook was sent."""
+    """The deliveries of a webhook."""
 
     about = "webhooks"
 
     @reads(DeliveryRow, paged=True)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """List what a webhook was sent, or is to be, with status, attempts and the last answer."""
+        """List sent and pending deliveries of a webhook, with status, attempts and the last response."""
         webhook = webhook_in(project_for_admin(request.user, slug), pk)
         return self.page(deliveries_of(webhook), DeliveryRow)
 
     @writes(DeliveryRow, status=201)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Send a test."""
+        """Send a test delivery."""
         webhook = webhook_in(project_for_admin(request.user, slug), pk)
         return Response(DeliveryRow(try_webhook(webhook=webhook)).data, status=201)
 
 
 class DeliveryAgain(ApiView):
-    """A delivery once more."""
+    """A repeated delivery."""
 
     about = "webhooks"
 

@@ -1,4 +1,4 @@
-"""What is done about webhooks: writes, one function for each thing that a person or a worker does."""
+"""Write operations on webhooks and deliveries."""
 
 import base64
 import hashlib
@@ -42,7 +42,10 @@ WEBHOOK_GUARD = Guard(
 
 
 def refuse_url(url: str) -> None:
-    """Raise InvalidValueError for what no webhook can have, as far as the text tells: asks no name server."""
+    """Raise InvalidValueError for a URL that no webhook can have.
+
+    Checks only the string, without a name server.
+    """
     if sentence := WEBHOOK_GUARD.problem_of(url):
         raise InvalidValueError(sentence, fields={"url": sentence})
 
@@ -63,13 +66,11 @@ class DeliveryResponse:
 
     @property
     def took_it(self) -> bool:
-        """Whether the receiver has the delivery."""
         return self.status is not None and 200 <= self.status < 300
 
 
 class _Plain(HTTPConnection):
     def connect(self) -> None:
-        """Connect to a checked address of the host."""
         self.sock = WEBHOOK_GUARD.connect(self.host, self.port, timeout=SILENCE)
 
 
@@ -118,7 +119,7 @@ def post(url: str, body: str, headers: Mapping[str, str]) -> DeliveryResponse:
 
 @contextmanager
 def _cut_off(connection: HTTPConnection) -> Iterator[None]:
-    """End what takes LONGEST; raises TimeoutError, whatever came until then."""
+    """End a connection after LONGEST; raises TimeoutError, even if parts have arrived."""
     over = Event()
 
     def cut() -> None:
@@ -154,12 +155,10 @@ SALT_BYTES = 24
 
 
 def new_salt() -> str:
-    """Return a salt for a secret that nobody has had."""
     return secrets.token_urlsafe(SALT_BYTES)
 
 
 def secret_from(salt: str) -> str:
-    """Return the secret that belongs to a salt in this installation."""
     made = salted_hmac("annotate.webhooks", salt, algorithm="sha256").digest()
     return PREFIX + base64.b64encode(made).decode()
 
@@ -170,7 +169,7 @@ def digest_of(secret: str) -> str:
 
 
 def secret_of(webhook: Webhook) -> str | None:
-    """Return the secret that its admin was shown, None if the installation's key is another since."""
+    """Return the secret shown to its admin, None if the installation's key has changed since."""
     secret = secret_from(webhook.salt)
     return secret if digest_of(secret) == webhook.digest else None
 
@@ -183,7 +182,7 @@ def signature(secret: str, *, key: str, timestamp: int, body: str) -> str:
 
 
 def headers_of(delivery: Delivery, secret: str, *, at: datetime) -> Mapping[str, str]:
-    """Return the headers by which a receiver knows that a delivery is from here, and new."""
+    """Return the headers by which a receiver verifies the origin and age of a delivery."""
     key, timestamp = str(delivery.key), int(at.timestamp())
     return {
         "Content-Type": "application/json",
@@ -204,7 +203,7 @@ TOLD = ("url", "events")
 
 @transaction.atomic
 def add_webhook(*, project: Project, url: str, events: Collection[str], by: User) -> tuple[Webhook, str]:
-    """Add a webhook and return it with its secret, which is kept nowhere. Raises InvalidValueError."""
+    """Add a webhook and return it with its secret, which is not stored. Raises InvalidValueError."""
     wanted = _check_webhook(url, events)
     if project.webhooks.count() >= MOST:
         raise InvalidValueError(gettext("A project can have up to {count} webhooks.").format(count=MOST))
@@ -219,7 +218,7 @@ def add_webhook(*, project: Project, url: str, events: Collection[str], by: User
 
 @transaction.atomic
 def change_webhook(*, webhook: Webhook, url: str, events: Collection[str], by: User) -> Webhook:
-    """Send other events, or to another address; the secret stays. Raises InvalidValueError."""
+    """Change the events or the URL; the secret stays. Raises InvalidValueError."""
     wanted, before = _check_webhook(url, events), facts(webhook, TOLD)
     webhook.url, webhook.events = url, wanted
     webhook.save(update_fields=["url", "events"])
@@ -229,7 +228,7 @@ def change_webhook(*, webhook: Webhook, url: str, events: Collection[str], by: U
 
 @transaction.atomic
 def renew_secret(*, webhook: Webhook, by: User) -> str:
-    """Return a new secret, with which everything is signed from now on; the old one is worth nothing."""
+    """Return a new secret, which signs all deliveries from now on; the old one is invalid."""
     webhook.salt = new_salt()
     secret = secret_from(webhook.salt)
     webhook.digest = digest_of(secret)
@@ -240,7 +239,7 @@ def renew_secret(*, webhook: Webhook, by: User) -> str:
 
 @transaction.atomic
 def enable_webhook(*, webhook: Webhook, by: User) -> None:
-    """Send again, what waits at once; nothing happens to one that is enabled."""
+    """Enable a webhook; pending deliveries are due at once. No change for an enabled one."""
     disabled = Webhook.objects.filter(pk=webhook.pk, disabled_at__isnull=False)
     if disabled.update(disabled_at=None, disabled_because="", failing_since=None):
         webhook.deliveries.filter(status=Delivery.Status.WAITING).update(due_at=timezone.now())
@@ -249,14 +248,13 @@ def enable_webhook(*, webhook: Webhook, by: User) -> None:
 
 @transaction.atomic
 def remove_webhook(*, webhook: Webhook, by: User) -> None:
-    """Remove a webhook with its log."""
     if Webhook.objects.filter(pk=webhook.pk).delete()[0]:
         record(webhook.project, "webhook.removed", webhook, before=facts(webhook, TOLD), by=by)
 
 
 @transaction.atomic
 def try_webhook(*, webhook: Webhook) -> Delivery:
-    """Send a test, whatever events are wanted. Raises NotReadyError where it is disabled."""
+    """Send a test delivery, independent of the selected events. Raises NotReadyError if it is disabled."""
     _refuse_disabled(webhook)
     (made,) = _write([webhook], TEST, {})
     return made
@@ -264,7 +262,7 @@ def try_webhook(*, webhook: Webhook) -> Delivery:
 
 @transaction.atomic
 def send_again(*, delivery: Delivery) -> Delivery:
-    """Send a delivery once more under its key; one that waits is tried at once. Raises NotReadyError."""
+    """Send a delivery again under its key; a pending one is tried at once. Raises NotReadyError."""
     _refuse_disabled(delivery.webhook)
     delivery.status, delivery.due_at, delivery.lease = Delivery.Status.WAITING, timezone.now(), None
     delivery.save(update_fields=["status", "due_at", "lease"])
@@ -272,9 +270,9 @@ def send_again(*, delivery: Delivery) -> Delivery:
 
 
 def announce(project: int, event: str, facts: Mapping[str, Any]) -> None:
-    """Write a delivery for each webhook of a project (its key) that wants the event. One query, or two.
+    """Write a delivery for each webhook of a project (its key) with this event. One query, or two.
 
-    Belongs into the transaction of what happened: either both are so, or neither. Workers find what is due.
+    Call it in the transaction of the event, so that both are saved or neither. Workers find due deliveries.
     """
     announce_all(project, event, [facts])
 
@@ -314,7 +312,7 @@ def _refuse_disabled(webhook: Webhook) -> None:
         raise NotReadyError(gettext("This webhook is disabled; enable it first."))
 
 
-# Sending deliveries: by whichever worker takes one first, again and again until it is taken or too old.
+# Sending deliveries: by any worker, repeatedly until accepted or too old.
 
 Status = Delivery.Status
 PAUSES = [timedelta(**pause) for pause in ({"seconds": 10}, {"minutes": 1}, {"minutes": 5}, {"minutes": 30})]
@@ -327,9 +325,9 @@ GONE = gettext_lazy("The address answered 410: nobody wants deliveries there any
 
 
 def _deliver(delivery: Delivery) -> None:
-    """Send a delivery and keep the answer.
+    """Send a delivery and store the response.
 
-    If a worker dies between sending and keeping, the next one sends it again under the same key.
+    If a worker dies between sending and storing, the next one sends it again under the same key.
     """
     own_row(delivery).update(attempted_at=timezone.now())
     _keep(delivery, _send(delivery))
@@ -344,7 +342,7 @@ def _send(delivery: Delivery) -> DeliveryResponse:
 
 
 def pause_after(attempts: int) -> timedelta:
-    """Return how long to wait after so many failed attempts, a fifth more or less: not all come at once."""
+    """Return the pause after `attempts` failures, randomly changed by up to a fifth to spread retries."""
     return PAUSES[min(attempts, len(PAUSES)) - 1] * random.uniform(0.8, 1.2)
 
 

@@ -1,4 +1,4 @@
-"""The events that webhooks can be sent: annotate's own, and those that other apps add."""
+"""The events of webhooks: annotate's own, and events added by other apps."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy

@@ -11,7 +11,7 @@ def _events() -> list[tuple[str, str]]:
 
 
 class WebhookForm(forms.Form):
-    """Where events are sent, and which."""
+    """The URL and events of a webhook."""
 
     url = forms.CharField(
         label=_("Address"),

@@ -1,4 +1,4 @@
-"""Webhooks of a project, what they were sent, and what is due."""
+"""Webhooks of a project, their deliveries, and the due ones."""
 
 from django.db.models import QuerySet
 
@@ -8,10 +8,9 @@ SHOWN = 100
 
 
 def webhooks_of(project: Project) -> QuerySet[Webhook]:
-    """Return a project's webhooks, the oldest first."""
     return Webhook.objects.filter(project=project).select_related("created_by")
 
 
 def deliveries_of(webhook: Webhook) -> QuerySet[Delivery]:
-    """Return what a webhook was sent, or is to be, the newest first."""
+    """Return the sent and pending deliveries of a webhook, the newest first."""
     return Delivery.objects.filter(webhook=webhook)

@@ -31,7 +31,7 @@ from annotate.webhooks.queries import SHOWN, deliveries_of, webhooks_of
 @login_required
 @require_http_methods(["GET", "POST"])
 def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
-    """List a project's webhooks; a POST adds one and shows its secret this once."""
+    """List a project's webhooks; a POST adds one and shows its secret once."""
     project = project_for_admin(request.user, slug)
     form = WebhookForm(request.POST or None)
     context: dict[str, Any] = {"form": form}
@@ -50,7 +50,6 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show a webhook with its log; a POST changes it."""
     found = webhook_in(project_for_admin(request.user, slug), pk)
     form = WebhookForm(request.POST or None, initial={"url": found.url, "events": found.events})
     if request.method == "POST" and form.is_valid():
@@ -67,7 +66,7 @@ def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def webhook_secret(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a new secret and show it this once."""
+    """Create a new secret and show it once."""
     found = webhook_in(project_for_admin(request.user, slug), pk)
     secret = renew_secret(webhook=found, by=request_user(request))
     form = WebhookForm(initial={"url": found.url, "events": found.events})
@@ -77,7 +76,6 @@ def webhook_secret(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Send a test."""
     found = webhook_in(project_for_admin(request.user, slug), pk)
     with show_refusal(request):
         try_webhook(webhook=found)
@@ -88,7 +86,6 @@ def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def webhook_enable(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Send events again."""
     found = webhook_in(project_for_admin(request.user, slug), pk)
     enable_webhook(webhook=found, by=request_user(request))
     messages.success(request, gettext("The webhook is enabled."))
@@ -98,7 +95,6 @@ def webhook_enable(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Remove a webhook with its log."""
     found = webhook_in(project_for_admin(request.user, slug), pk)
     remove_webhook(webhook=found, by=request_user(request))
     messages.success(request, gettext("The webhook is removed."))
@@ -108,7 +104,6 @@ def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def delivery_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> HttpResponse:
-    """Send a delivery once more."""
     found = delivery_of(webhook_in(project_for_admin(request.user, slug), pk), delivery)
     with show_refusal(request):
         send_again(delivery=found)

@@ -25,7 +25,7 @@ SERVER_COMMANDS = {
     "serve": "serves Concord on this machine",
 }
 VERBS = {"POST": "add", "PUT": "set", "PATCH": "change", "DELETE": "remove"}
-FIELD = "field:"  # prefix of options that are sent
+FIELD = "field:"  # prefix of options in the request
 # Names of operations whose path has no verb.
 NAMES = {
     "getExportFile": "download",

@@ -62,9 +62,9 @@ class Project:
     def add_dimension(self, name: str, definition: str, **settings: Any) -> models.DimensionRow:
         """Add a dimension, or change the one of this name if it differs.
 
-        settings: as `scale_minimum` and `scale_maximum` (1 to 5 unless they are given), `measurement_level`,
-        `guidelines`, `points`. Questions of other kinds have `kind` and `options`; with `shown_if`
-        one depends on the answers to an earlier question.
+        settings: as `scale_minimum` and `scale_maximum` (defaults: 1 and 5), `measurement_level`,
+        `guidelines`, `points`. Questions of other kinds have `kind` and `options`; with `shown_if` one
+        depends on the answers to an earlier question.
         """
         sent = {"name": name, "definition": definition, **settings}
         rows = self.call("getDimensions")
@@ -93,12 +93,12 @@ class Project:
         return self._import("postItems", "items", rows)
 
     def draw_comparisons(self, size: int = 2, per_document: int | None = None) -> int:
-        """Draw comparisons of `size` outputs before Round I opens; return the number of new ones."""
+        """Sample comparisons of `size` outputs before Round I opens; return the number of new ones."""
         answer = self.call("postComparisons", size=size, per_document=per_document)
         return int(answer["made"])
 
     def import_parts(self, parts: "Table") -> int:
-        """Give outputs parts to judge one by one; return the number of outputs with new parts.
+        """Give outputs parts for separate judgments; return the number of outputs with new parts.
 
         parts: rows with `document`, `system` and `part`, a row for each part in order.
         """
@@ -129,7 +129,7 @@ class Project:
         return make_frame(self.list_rows("getDocuments"), models.DocumentRow)
 
     def read_items(self) -> "pd.DataFrame":
-        """Return a row for each item: document, system, text."""
+        """Return a row for each item: document, system, `text`."""
         return make_frame(self.list_rows("getItems"), models.ItemRow)
 
     # People and rounds.
@@ -317,7 +317,7 @@ class Project:
         return cast("models.PolicyDetail", self.call("postPolicyOfCalibration", id=calibration, **sent))
 
     def route(self, plan: models.PolicyDetail) -> models.PolicyDetail:
-        """Ask people for just the units that the plan sends to them; a routed policy is returned."""
+        """Send to people only the units in the plan; a routed policy is returned."""
         policy = plan["policy"]["id"]
         routed = self.call("postPolicyStep", id=policy, step="route", shown=plan["digest"])
         return cast("models.PolicyDetail", routed)
@@ -327,7 +327,7 @@ class Project:
     def export(
         self, path: str | Path, format: models.FormatEnum = "jsonl", *, seconds: float = WAIT, **choice: Any
     ) -> Path:
-        """Write a snapshot of the project to a file. Waits for a worker, see `read_result`.
+        """Write a snapshot of the project to a file. Pauses until a worker finishes, see `read_result`.
 
         choice: `parts` that go with it (`comments`, `threads`, `replies`, `sources`), `licence`, `authors`.
         The server keeps one of equal snapshots.

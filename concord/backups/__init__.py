@@ -1,1 +1,1 @@
-"""One file with all that an installation holds: database, uploads, exports and, encrypted, its secrets."""
+"""One file with all data of an installation: database, uploads, exports and, encrypted, its secrets."""

@@ -1,4 +1,4 @@
-"""The file of a backup: a zip archive with a manifest that says what each part holds, and how to check it."""
+"""The file of a backup: a zip archive with a manifest of its parts and their digests."""
 
 import hashlib
 import json
@@ -16,13 +16,11 @@ CHUNK = 1024 * 1024
 
 
 class BackupError(Exception):
-    """A backup that cannot be written, read or restored; the sentence says why and what to do."""
+    """A backup that cannot be written, read or restored; the message has the reason and the remedy."""
 
 
 @dataclass
 class Writer:
-    """Writes parts, and keeps the digest of each for the manifest."""
-
     archive: zipfile.ZipFile
     parts: dict[str, str] = field(default_factory=dict)
 
@@ -36,14 +34,14 @@ class Writer:
         self.parts[name] = digest.hexdigest()
 
     def close_with(self, manifest: dict[str, Any]) -> bytes:
-        """Write the manifest with the digests of all parts; return it as it was written."""
+        """Write the manifest with the digests of all parts; return its bytes."""
         text = json.dumps({"format": FORMAT, **manifest, "parts": self.parts}, indent=1).encode()
         self.archive.writestr(_entry(MANIFEST), text)
         return text
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    # Without a time of its own, and fast: most of a backup is text that shrinks well at any level.
+    # Without a timestamp, and fast: most of a backup compresses well at any level.
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o600 << 16
@@ -52,7 +50,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Writer]:
-    """Make a file that only its owner reads, and that is there under its name when it is complete."""
+    """Create a file readable only by its owner; it gets its name after it is complete."""
     if path.exists():
         raise BackupError(f"{path} exists already: name another file.")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
@@ -71,18 +69,18 @@ def writing(path: Path) -> Iterator[Writer]:
 
 @dataclass
 class Reader:
-    """Reads parts, each of which must have the digest that the manifest gives."""
+    """Reads parts and checks each against its digest in the manifest."""
 
     archive: zipfile.ZipFile
     text: bytes
     manifest: dict[str, Any]
 
     def names(self, folder: str) -> list[str]:
-        """Return the parts in a folder (`database/`), in the order in which they were written."""
+        """Return the parts in a folder (`database/`), in the order of writing."""
         return [name for name in self.manifest["parts"] if name.startswith(folder)]
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """Yield a part; BackupError at its end where it is not the one that was written."""
+        """Yield a part; BackupError at its end if it differs from the written one."""
         digest = hashlib.sha256()
         with self.archive.open(name) as part:
             while chunk := part.read(CHUNK):
@@ -94,7 +92,6 @@ class Reader:
 
 @contextmanager
 def reading(path: Path) -> Iterator[Reader]:
-    """Open a backup."""
     try:
         with zipfile.ZipFile(path) as archive:
             text = archive.read(MANIFEST)
@@ -109,6 +106,5 @@ def reading(path: Path) -> Iterator[Reader]:
 
 
 def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield what a file holds, piece by piece."""
     while chunk := file.read(CHUNK):
         yield chunk

@@ -1,4 +1,4 @@
-"""What `manage.py backup` and `manage.py restore` do."""
+"""The operations of `manage.py backup` and `manage.py restore`."""
 
 import os
 from datetime import datetime
@@ -19,7 +19,7 @@ RESTORED = "restored.env"
 
 @sensitive_variables("passphrase")
 def make_backup(path: Path, *, passphrase: str) -> dict[str, Any]:
-    """Write a backup and read it again; return what it holds. People may work meanwhile."""
+    """Write a backup and read it again; return its contents. Concord stays usable during the backup."""
     with writing(path) as writer, held_files() as held:
         hold_files(held)
         made_at = timezone.now()
@@ -33,7 +33,7 @@ def make_backup(path: Path, *, passphrase: str) -> dict[str, Any]:
 
 @sensitive_variables("passphrase")
 def verify_backup(path: Path, *, passphrase: str) -> dict[str, Any]:
-    """Read all of a backup and return what it holds; BackupError where anything is not as it was written."""
+    """Read all of a backup and return its contents; BackupError if any part differs from the written one."""
     with reading(path) as reader:
         unlock_secrets(passphrase, reader.archive.read(SECRETS), reader.text)
         for name in reader.manifest["parts"]:
@@ -56,9 +56,9 @@ def _summary(manifest: dict[str, Any]) -> dict[str, Any]:
 
 @sensitive_variables("passphrase", "secrets")
 def restore_backup(path: Path, *, passphrase: str) -> tuple[dict[str, Any], Path | None]:
-    """Put a backup into an empty database and folder.
+    """Restore a backup into an empty database and folder.
 
-    Returns what it holds, and the file with the settings that this host still lacks: without them, sessions,
+    Returns its contents, and the file with the settings that this host still lacks: without them, sessions,
     invitations and keys of endpoints of the backup cannot be read here.
     """
     refuse_used_database()

@@ -1,7 +1,6 @@
-"""The database in a backup: a copy of SQLite's file, or PostgreSQL's rows as COPY writes them.
+"""The database in a backup: a copy of SQLite's file, or PostgreSQL's rows in the format of COPY.
 
-Both are read at one moment and keep nobody from writing. Restored rows are read again and compared before
-they count.
+Both are snapshots and block no writes. Restored rows are read again and compared before they count.
 """
 
 import hashlib
@@ -50,7 +49,7 @@ COUNTS = "annotate_changecount"
 
 
 def dump_database(writer: Writer) -> dict[str, Any]:
-    """Write the database as it is at one moment; return what the manifest says of it."""
+    """Write a snapshot of the database; return its entry in the manifest."""
     is_postgresql = connection.vendor == "postgresql"
     with snapshot() if is_postgresql else nullcontext():
         applied = sorted(MigrationExecutor(connection).loader.applied_migrations)
@@ -106,7 +105,7 @@ def refuse_used_database() -> None:
 
 
 def load_database(reader: Reader) -> None:
-    """Put a backup into the empty database, compare every row, and leave nothing where one differs."""
+    """Restore a backup into the empty database, compare every row, and roll back if one differs."""
     database = reader.manifest["database"]
     refuse_used_database()
     if database["vendor"] != connection.vendor:
@@ -128,17 +127,17 @@ def _refuse_unknown(applied: list[list[str]]) -> None:
 
 
 def _make_tables(applied: list[list[str]]) -> None:
-    """Make the tables as they were when the backup was made; `migrate` then goes on from there."""
+    """Create the tables at the backup's migrations; `migrate` then continues from there."""
     _refuse_unknown(applied)
     executor = MigrationExecutor(connection)
     last = last_of(executor.loader.graph, {(app, name) for app, name in applied})
-    executor.migrate(last)  # without the signals by which `migrate` makes rows of its own
+    executor.migrate(last)  # without the signals by which `migrate` creates additional rows
 
 
 def _refuse_other_tables(database: dict[str, Any]) -> None:
-    """Raise BackupError where the backup's tables are not those that its migrations just made.
+    """Raise BackupError if the backup's tables differ from the tables that its migrations just created.
 
-    Backups without a fingerprint are known by their columns.
+    Backups without a fingerprint are compared by their columns.
     """
     here, there = _tables(), database["tables"]
     for table in sorted(here.keys() | there.keys()):
@@ -219,7 +218,7 @@ def _count(table: str) -> int:
 
 
 def _rows(table: str, columns: list[str]) -> Iterator[bytes]:
-    """Yield all rows of a table as COPY writes them, in the order of its key, to be compared."""
+    """Yield all rows of a table in the format of COPY, in the order of its key, for comparison."""
     with connection.cursor() as cursor:
         cursor.execute(KEYS, [table])
         keys = [key for (key,) in cursor.fetchall()] or columns

@@ -20,15 +20,16 @@ FOLDER = "uploads/"
 
 @contextmanager
 def held_files() -> Iterator[Path]:
-    """Make a folder to hold files in, so that one that is deleted meanwhile is still backed up."""
+    """Create a folder of links to files, so that a file deleted during the backup is still in it."""
     with tempfile.TemporaryDirectory(dir=settings.DATA_DIR, prefix="backup-") as folder:
         yield Path(folder)
 
 
 def hold_files(held: Path) -> None:
-    """Hold all files that there are now.
+    """Link all present files.
 
-    Done before the database is read and again after it: whatever its rows name was there at one of the two.
+    Called before the database is read and again after it: every file named in its rows existed at one of the
+    two.
     """
     for name in kept_names():
         target = held / name
@@ -48,14 +49,14 @@ def _hold(name: str, target: Path) -> None:
             return
         except FileNotFoundError:
             raise
-        except OSError:  # some shared folders know no links
+        except OSError:  # some shared folders do not support links
             pass
     with default_storage.open(name, "rb") as kept, target.open("wb") as copy:
         shutil.copyfileobj(kept, copy)
 
 
 def dump_files(writer: Writer, held: Path) -> int:
-    """Write them; return how many."""
+    """Write the files; return their number."""
     paths = sorted(path for path in held.rglob("*") if path.is_file())
     for path in paths:
         with path.open("rb") as file:
@@ -64,7 +65,7 @@ def dump_files(writer: Writer, held: Path) -> int:
 
 
 def refuse_used_folder() -> None:
-    """Raise BackupError where there are uploads already: files of two installations must not mix."""
+    """Raise BackupError if there are uploads already: files of two installations must not mix."""
     if next(kept_names(), None) is not None:
         cure = f"{settings.MEDIA_ROOT} is not empty: restore into a new folder (another CONCORD_DATA)."
         raise BackupError(cure if is_local() else "The bucket is not empty: restore into a new one.")
@@ -72,7 +73,7 @@ def refuse_used_folder() -> None:
 
 @contextmanager
 def loaded_files(reader: Reader) -> Iterator[None]:
-    """Write the files of a backup, for their owner only; remove them where what follows fails."""
+    """Write the files of a backup, for their owner only; remove them if a later step fails."""
     try:
         for name in reader.names(FOLDER):
             _load_file(reader, name)

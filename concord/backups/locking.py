@@ -1,6 +1,6 @@
-"""What of a backup is secret, encrypted with the operator's passphrase (scrypt, then Fernet).
+"""The secret parts of a backup, encrypted with the operator's passphrase (scrypt, then Fernet).
 
-The manifest's digest stands among the secrets: who has no passphrase can forge neither.
+The manifest's digest is among the secrets: without the passphrase neither can be forged.
 """
 
 import base64
@@ -23,7 +23,7 @@ WORK = 2**16  # a tenth of a second and 64 MB for each guess
 
 @sensitive_variables()
 def lock_secrets(passphrase: str, manifest: bytes) -> bytes:
-    """Return what reads and signs the database's contents, encrypted."""
+    """Return the secrets that read and sign the database's contents, encrypted."""
     if len(passphrase) < SHORTEST_PASSPHRASE:
         raise BackupError(f"A passphrase has at least {SHORTEST_PASSPHRASE} characters.")
     secrets = {
@@ -38,7 +38,7 @@ def lock_secrets(passphrase: str, manifest: bytes) -> bytes:
 
 @sensitive_variables()
 def unlock_secrets(passphrase: str, locked: bytes, manifest: bytes) -> dict[str, str]:
-    """Return the secrets; BackupError for another passphrase, or a manifest that was changed since."""
+    """Return the secrets; BackupError for another passphrase, or a manifest that has changed since."""
     salt, token = locked[:SALT_BYTES], locked[SALT_BYTES:]
     try:
         found: dict[str, Any] = json.loads(_cipher(passphrase, salt).decrypt(token))

@@ -1,4 +1,4 @@
-"""What both commands take and print."""
+"""Shared arguments and output of both commands."""
 
 import json
 from typing import Any
@@ -8,7 +8,6 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 
 def add_arguments(parser: CommandParser) -> None:
-    """Take the file, and where its passphrase stands."""
     parser.add_argument("file", help="the file of the backup, such as concord-2026-12-31.backup")
     parser.add_argument(
         "--passphrase-file",

@@ -1,6 +1,6 @@
-"""What the database knows of the whole installation, as metrics.
+"""Metrics of the whole installation from the database.
 
-All hosts answer the same, so one of them is scraped, or their largest value taken.
+All hosts return the same values, so scrape one of them, or use their maximum.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ COUNTED_EVERY = 60  # seconds: judgments may be a million
 
 
 def queues() -> dict[str, tuple["QuerySet[Any]", str]]:
-    """Return what waits for a worker, with the column that says since when."""
+    """Return the rows pending for a worker, with the column of their start time."""
     return {
         "imports": (DataImport.objects.filter(status=DataImport.Status.WAITING), "touched_at"),
         "exports": (Export.objects.filter(status=Export.Status.WAITING), "touched_at"),
@@ -46,10 +46,10 @@ def queues() -> dict[str, tuple["QuerySet[Any]", str]]:
 
 
 class DatabaseCollector(Collector):
-    """Asks the database once for each scrape."""
+    """Queries the database once for each scrape."""
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all metrics; while the database is away, only that it is."""
+        """Yield all metrics; without the database, only its absence."""
         try:
             found = [*_queues(), *_states(), *_of_judges(), _workers()]
         except DatabaseError:

@@ -1,4 +1,4 @@
-"""`/metrics`: requests as the workers of this web server counted them, everything else from the database."""
+"""`/metrics`: requests as counted by the workers of this web server, everything else from the database."""
 
 import os
 import time
@@ -26,13 +26,14 @@ SECONDS = Histogram(
 
 
 class MetricsMiddleware:
-    """Answers who may read metrics, at any name as probes are, and counts all other requests."""
+    """Answers requests with the metrics token, at any host name like probes, and counts all other
+    requests.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
         if request.path == PATH and settings.METRICS_TOKEN:
             return _metrics(request)
         started = time.monotonic()
@@ -43,7 +44,7 @@ class MetricsMiddleware:
 
 
 def kind_of(request: HttpRequest) -> str:
-    """Return what a request was for: a save of ratings, the API, a page, or a file or unknown address."""
+    """Return the kind of a request: a save of ratings, the API, a page, or a file or unknown URL."""
     match = request.resolver_match
     if match is None:
         return "other"

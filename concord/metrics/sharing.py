@@ -1,4 +1,4 @@
-"""Counts of all workers of a web server, added up by whichever is asked."""
+"""Counts of all workers of a web server, summed by the worker that answers."""
 
 import atexit
 import os
@@ -9,7 +9,7 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def share_counts() -> None:
-    """Let prometheus_client keep its counts in files of this server; before it is imported."""
+    """Let prometheus_client store its counts in files of this server; call it before the import."""
     if os.environ.get(FOLDER):
         return
     folder, server = tempfile.mkdtemp(prefix="concord-metrics-"), os.getpid()

@@ -19,7 +19,7 @@ from concord.schema.reading import Schema, read_schema
 
 logger = logging.getLogger(__name__)
 OWN_APPS = {"annotate", "judges"}
-SHOWN = 3  # differences in a sentence
+SHOWN = 3  # differences in a message
 CONNECT_SECONDS = 3
 MOVE = (
     "export each project with the version that made it, and import the exports into a new database "
@@ -37,7 +37,7 @@ class Comparison:
     fingerprint: str | None
 
     def mismatch(self, subject: str = "The database") -> str:
-        """Return the differences and the remedy in one sentence, or "" without differences."""
+        """Return the differences and the remedy in one message, or "" without differences."""
         if not self.differences:
             return ""
         more = f"; {len(self.differences) - SHOWN} more" if len(self.differences) > SHOWN else ""
@@ -73,7 +73,6 @@ def log_problem_at_start() -> None:
 
 
 def compare(cursor: Any) -> Comparison:
-    """Compare a database that a cursor reads."""
     found = read_schema(cursor)
     recorded = _recorded(cursor) if ("table", "django_migrations", "") in found.facts else set()
     known = known_migrations()

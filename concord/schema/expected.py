@@ -1,4 +1,4 @@
-"""The schema that recorded migrations make, as facts; the database is not read."""
+"""The schema of the recorded migrations as facts, without reading the database."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -15,7 +15,7 @@ Migrations = set[tuple[str, str]]
 Expected = dict[Key, str | None]  # None: it exists, whatever it is like
 
 POSTGRESQL_TYPES = {"varchar": "character varying", "char": "character", "bool": "boolean"}
-# Triggers are made by plain SQL in migrations, so no model lists them.
+# Triggers come from plain SQL in migrations, so no model lists them.
 GUARDED = [
     "annotate_auditentry",
     "annotate_ratingchange",

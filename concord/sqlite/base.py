@@ -1,4 +1,4 @@
-"""Django finds the backend here."""
+"""The module in which Django finds the backend."""
 
 import re
 from functools import partial
@@ -14,14 +14,13 @@ _WRITES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)\b", re.IGNORECASE)
 
 
 class QueuingCursor(SQLiteCursorWrapper):
-    """Queues for a statement that writes in a transaction of its own."""
+    """Queues before a statement that writes outside a transaction."""
 
     def __init__(self, wrapper: "DatabaseWrapper", connection: Any) -> None:
         super().__init__(connection)
         self._wrapper = wrapper
 
     def execute(self, query: str, params: Any = None) -> Any:
-        """Run a statement."""
         if self.connection.in_transaction or not _WRITES.match(query):
             return super().execute(query, params)
         self._wrapper.wait_to_write()
@@ -32,18 +31,17 @@ class QueuingCursor(SQLiteCursorWrapper):
 
 
 class DatabaseWrapper(DjangoWrapper):
-    """Queues for each transaction that begins as a writer."""
+    """Queues before each transaction that starts as a writer."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._queue: WriterQueue | None = None
 
     def create_cursor(self, name: str | None = None) -> Any:  # noqa: ARG002
-        """Return a cursor."""
         return self.connection.cursor(factory=partial(QueuingCursor, self))
 
     def wait_to_write(self) -> None:
-        """Wait as long as the connection would wait for SQLite's lock; OperationalError after that."""
+        """Queue for as long as the connection would wait on SQLite's lock; OperationalError after that."""
         if self._queue or self.is_in_memory_db():
             return
         queue = queue_of(str(self.settings_dict["NAME"]))
@@ -53,7 +51,7 @@ class DatabaseWrapper(DjangoWrapper):
         self._queue = queue
 
     def let_others_write(self) -> None:
-        """Leave the queue, in which nobody need be."""
+        """Leave the queue; no effect outside it."""
         queue, self._queue = self._queue, None
         if queue:
             queue.release()

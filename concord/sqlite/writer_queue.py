@@ -1,9 +1,9 @@
-"""The writers of one SQLite file wait in a queue, first come, first served.
+"""A first-come, first-served queue for the writers of one SQLite file.
 
-SQLite lets one connection write at a time. Others look again after pauses of up to 100 ms, in no order. Here
-the threads of a process wait in order, and the first of each process takes turns with those of the other
-processes of the host. SQLite's own lock stays what protects the file: a writer that cannot join the queue
-writes without it.
+SQLite lets one connection write at a time. Others retry after pauses of up to 100 ms, in no order. Here the
+threads of a process queue in order, and the first of each process alternates with the first ones of the
+host's other processes. SQLite's own lock still protects the file: a writer that cannot join the queue writes
+without it.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ WRITES, IS_NEXT = 0, 1  # bytes of the file that are locked
 
 
 class WriterQueue:
-    """The queue of one SQLite file. Locks are a process's own, and end with it however it ends."""
+    """The queue of one SQLite file. Locks belong to a process, and end with it in every case."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -33,7 +33,7 @@ class WriterQueue:
         self._file: int | None = None
 
     def acquire(self, seconds: float) -> bool:
-        """Wait at most so many seconds for the right to write; return whether it came."""
+        """Wait up to `seconds` for the right to write; return True on success."""
         until = monotonic() + seconds
         if not self._wait_in_process(seconds):
             return False
@@ -43,7 +43,6 @@ class WriterQueue:
         return False
 
     def release(self) -> None:
-        """Let the next one write."""
         self._unlock(WRITES)
         self._pass_on()
 
@@ -71,7 +70,7 @@ class WriterQueue:
                 self._is_held = False
 
     def _wait_for_processes(self, until: float) -> bool:
-        """Become the next of all processes, then the writer; who has just written queues behind the next."""
+        """Become the next of all processes, then the writer; the last writer queues behind the next."""
         try:
             if not self._lock(IS_NEXT, until):
                 return False
@@ -101,5 +100,4 @@ class WriterQueue:
 
 @cache
 def queue_of(database: str) -> WriterQueue:
-    """Return this process's place to queue for a SQLite file."""
     return WriterQueue(f"{database}-writers")

@@ -1,1 +1,1 @@
-"""Additions scored by the judges of their benchmark, as far as its certificates allow."""
+"""Scoring of additions by the judges of their benchmark, within its certificates."""

@@ -1,4 +1,4 @@
-"""Scoring an addition by the route of its benchmark: its judges are copied and asked, and then decide."""
+"""Commands that copy a benchmark's judges to an addition, run them and route its units."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -58,7 +58,7 @@ def copy_judges(*, addition: Addition, by: User | None) -> list[Judge]:
 
 
 def ask_copies(*, addition: Addition, by: User | None) -> Run:
-    """Start a run of the first stage's judges about every unit that the route may leave to them.
+    """Start a run of the first-stage judges on every unit that the route may leave to them.
 
     Raises CalibrationRefusedError, RunRefusedError.
     """
@@ -68,10 +68,10 @@ def ask_copies(*, addition: Addition, by: User | None) -> Run:
 
 @transaction.atomic
 def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
-    """Make the addition's certificates from those of the benchmark, and a policy that follows them.
+    """Copy the benchmark's certificates to the addition and create a policy that follows them.
 
-    Returns the policy that is there. Locks the addition's project. Raises CalibrationRefusedError unless the
-    judges have answered with the settings that the certificates bind, RoutingRefusedError.
+    Returns the existing policy if there is one. Locks the addition's project. Raises CalibrationRefusedError
+    unless the judges have answered with the settings that the certificates bind. Raises RoutingRefusedError.
     """
     project = lock_project(addition.project)
     existing = RoutingPolicy.objects.filter(project=project, calibration__learned_in__isnull=False)
@@ -147,7 +147,7 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
 
 
 def _copy_development(addition: Addition) -> None:
-    """Set the same documents apart as in the benchmark: its judges may have learned from them."""
+    """Reserve the benchmark's development documents here too: its judges may have learned from them."""
     own = dict(addition.project.documents.values_list("key", "pk"))
     drawn = DevelopmentDocument.objects.filter(document__project=addition.benchmark, document__key__in=own)
     DevelopmentDocument.objects.bulk_create(
@@ -173,7 +173,7 @@ def _copy_endpoint(endpoint: Endpoint, addition: Addition, by: User | None) -> E
 
 
 def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibration:
-    """Make a calibration of the addition with the benchmark's certificates; it draws no sample of its own."""
+    """Create a calibration of the addition with the benchmark's certificates, without a sample."""
     project, stages = addition.project, own_stages(addition, learned)
     if not stages:
         raise CalibrationRefusedError(gettext("Copy the judges of the benchmark first."))
@@ -229,7 +229,7 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
 
 
 def _refuse_other_model(judge: Judge, original: Judge) -> None:
-    """Raise CalibrationRefusedError if another model answered a copy than answered its original."""
+    """Raise CalibrationRefusedError if a copy and its original were answered by different models."""
     before = answering_models(original)
     other = [
         each for each in answering_models(judge) if not any(is_same_model(each, known) for known in before)
@@ -243,7 +243,7 @@ def _refuse_other_model(judge: Judge, original: Judge) -> None:
 
 
 def _copy_certificate(original: Certificate, look: Look, dimension: int, judges: Mapping[int, Judge]) -> None:
-    """Write an original's threshold for the addition; no unit of the addition is in its sample."""
+    """Copy a certificate's threshold to the addition; no unit of the addition is in its sample."""
     same = (
         *("significance_level", "threshold", "reason", "upper_bound", "steps", "controls", "error_model"),
         *("ceiling", "ceiling_units", "ceiling_reason"),

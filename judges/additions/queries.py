@@ -1,4 +1,4 @@
-"""How judges may score an addition: the route of its benchmark, and what is missing until it is followed."""
+"""The benchmark's route for an addition, and the steps missing before it applies."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from judges.routing.queries.state import describe_stops
 class BenchmarkRoute:
     """The certificates that a benchmark can lend, and the policy that follows them there, if any.
 
-    refusal: why there are none, or why they may not be used.
+    refusal: the reason why there are none or they may not be used.
     """
 
     calibration: Calibration | None = None
@@ -37,7 +37,7 @@ class BenchmarkRoute:
 
 
 def route_of(benchmark: Project) -> BenchmarkRoute:
-    """Return the route of a benchmark: its routed policy by certificates, else its last certificates."""
+    """Return the benchmark's routed policy by certificates, or else its last certificates."""
     policy = (
         RoutingPolicy.objects.filter(
             project=benchmark, status=RoutingPolicy.Status.ROUTED, calibration__isnull=False
@@ -58,7 +58,7 @@ def route_of(benchmark: Project) -> BenchmarkRoute:
 
 
 def settings_by_key(judge: Judge) -> dict[str, Any]:
-    """Return what certificates bind of a judge, with the keys of dimensions instead of their ids."""
+    """Return the judge's settings that certificates bind, with dimension keys instead of ids."""
     keys = dict(Dimension.objects.filter(project=judge.project_id).values_list("pk", "key"))
     found: dict[str, Any] = {each.key: each.read(judge) for each in BOUND_SETTINGS}
     found["asked_together"] = [keys[pk] for pk in judge.asked_together]
@@ -69,7 +69,9 @@ def settings_by_key(judge: Judge) -> dict[str, Any]:
 
 
 def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]:
-    """Return the stages of the benchmark's calibration with the addition's judges; none if any is missing."""
+    """Return the stages of the benchmark's calibration with the addition's judges; empty if any judge is
+    missing.
+    """
     judges = Judge.objects.filter(project=addition.project).select_related(
         "endpoint", "template", "reference"
     )
@@ -84,7 +86,7 @@ def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]
 
 
 def units_to_judge(addition: Addition, calibration: Calibration) -> set[tuple[int, int]]:
-    """Return the units that the first judge is asked about: all outputs on the certified dimensions."""
+    """Return the units for the first judge: all outputs on the certified dimensions."""
     keys = calibration.certificates.filter(threshold__isnull=False).values("dimension__key")
     dimensions = addition.project.dimensions.filter(key__in=keys).values_list("pk", flat=True)
     items = list(outputs_of(addition.project).values_list("pk", flat=True))
@@ -92,13 +94,13 @@ def units_to_judge(addition: Addition, calibration: Calibration) -> set[tuple[in
 
 
 def waiting_judges(addition: Addition, calibration: Calibration) -> list[JudgeToAsk]:
-    """Return the judges of the first stage that lack answers about the addition."""
+    """Return the first-stage judges that lack answers about the addition."""
     return judges_to_ask(own_stages(addition, calibration)[:1], units_to_judge(addition, calibration))
 
 
 @dataclass(frozen=True)
 class OutsideFinding:
-    """How a new system compares with the calibrated ones: in words, or in a judge's values."""
+    """A comparison of a new system with the calibrated ones, in words or in a judge's values."""
 
     system: str
     about: str
@@ -107,7 +109,6 @@ class OutsideFinding:
 
     @property
     def sentence(self) -> str:
-        """Return the finding in a sentence or two."""
         found, places = self.found, self.decimals
         if found.mean is None or found.lowest is None or found.highest is None or found.beyond is None:
             return f"{self.system}, {self.about}: {found.reason}"
@@ -130,8 +131,8 @@ class OutsideFinding:
 def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFinding]:
     """Compare the addition's systems with the calibrated ones by length and by the first judge's values.
 
-    The outputs of the benchmark that are no gold items, for documents of the addition, are the calibrated
-    ones. Nine queries.
+    The calibrated outputs are the benchmark's outputs for documents of the addition, without gold items. Nine
+    queries.
     """
     length = gettext("characters")
     outputs = Item.objects.filter(document__project=addition.project, gold__isnull=True)
@@ -169,7 +170,7 @@ def _lengths(project: Project, keys: Collection[str] | None = None) -> dict[str,
 def _values(
     project: Project, judge: Judge, keys: Collection[str] | None = None
 ) -> dict[str, tuple[str, dict[str, list[float]]]]:
-    """Return by dimension key its name and the judge's values by system. keys: only of these documents."""
+    """Return name and values by system for each dimension key. keys: restrict to these documents."""
     material = material_of(project, None, guideline_at(project, round_one(project)))
     samples = samples_of([judge], material)
     found: dict[str, tuple[str, dict[str, list[float]]]] = {}
@@ -214,14 +215,13 @@ class AdditionRoute:
 
     @property
     def judges(self) -> str:
-        """Return the names of the judges that the route asks."""
         calibration = self.route.calibration
         stages = stages_of(calibration) if calibration else []
         return ", ".join(str(judge) for stage in stages for judge in stage.judges)
 
 
 def addition_route(addition: Addition) -> AdditionRoute:
-    """Return how judges score an addition. About 70 queries."""
+    """Return the state of the addition's route. About 70 queries."""
     route = route_of(addition.benchmark)
     outputs = outputs_of(addition.benchmark).order_by("system__name")
     learned_on = list(outputs.values_list("system__name", flat=True).distinct())
@@ -250,5 +250,4 @@ def addition_route(addition: Addition) -> AdditionRoute:
 
 
 def route_section(addition: Addition) -> AdditionPart:
-    """Return the section about judges of an addition's page."""
     return AdditionPart("judges/additions/_route.html", addition_route(addition))

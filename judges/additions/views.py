@@ -1,5 +1,3 @@
-"""The steps by which an addition is scored by the route of its benchmark."""
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
@@ -18,9 +16,9 @@ from judges.core.access import project_for_routing
 @login_required
 @require_POST
 def addition_step(request: Request, slug: str, step: str) -> HttpResponse:
-    """Copy the benchmark's judges, ask them, or make a policy by its certificates.
+    """Copy the benchmark's judges, run them, or create a policy by its certificates.
 
-    For admins of both projects, as keys are copied from one to the other.
+    For admins of both projects, because keys are copied from one to the other.
     """
     addition = addition_of(project_for_routing(request.user, slug))
     if addition is None or step not in ("copy", "ask", "follow"):

@@ -1,1 +1,1 @@
-"""What every feature of judges builds on: tables, access, errors."""
+"""Tables, access rules and errors that every feature of judges uses."""

@@ -1,4 +1,4 @@
-"""What questions of other kinds are about: the sides and parts of items, in the order of a sample."""
+"""Subjects of questions that are no scales: sides and parts of items, in a sample's order."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -9,7 +9,7 @@ from judges.methods.base import Subject
 
 
 def contents_of(items: Collection[int]) -> dict[int, Subject]:
-    """Return items with the sides and parts that they have. Three queries."""
+    """Return items with their sides and parts. Three queries."""
     sides: dict[int, list[str]] = defaultdict(list)
     rows = ComparisonSide.objects.filter(item__in=items).order_by("item", "position")
     for item, text in rows.values_list("item", "output__text"):
@@ -31,7 +31,7 @@ def contents_of(items: Collection[int]) -> dict[int, Subject]:
 
 
 def in_order_of_sample(subject: Subject, sample: int) -> Subject:
-    """Return a subject with its sides in a sample's order: each sample starts with the next side."""
+    """Return a subject with its sides rotated by sample: each sample starts with the next side."""
     sides = range(len(subject.sides))
     first = sample % max(len(sides), 1)
     return replace(subject, order=(*sides[first:], *sides[:first]))

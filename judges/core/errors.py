@@ -1,4 +1,4 @@
-"""What a person must learn that went wrong with judges."""
+"""Errors of judges that users see."""
 
 from annotate.core.errors import DomainError
 
@@ -10,79 +10,73 @@ class KeyMissingError(DomainError):
 
 
 class ProviderPackageMissingError(KeyMissingError):
-    """The package of an endpoint's provider is not installed; it stops runs as a missing key does."""
+    """The package of an endpoint's provider is not installed. Like a missing key, it stops runs."""
 
     code = "package_missing"
 
 
 class RunRefusedError(DomainError):
-    """A run cannot be planned or started as asked."""
+    """The run cannot be planned or started with these settings."""
 
     code = "run_refused"
 
 
 class RunStateError(DomainError):
-    """A run is not in the state that a step needs."""
-
     code = "run_state"
     status = 409
 
 
 class UsedError(DomainError):
-    """What judgments were asked with can no longer be changed."""
+    """The object can no longer be changed because judgments used it."""
 
     code = "used"
     status = 409
 
 
 class JudgmentStandsError(DomainError):
-    """A judgment cannot be corrected as it is."""
+    """The judgment cannot be corrected in its present state."""
 
     code = "judgment_stands"
     status = 409
 
 
 class NoJudgesError(DomainError):
-    """There are no judges with values for what was asked."""
-
     code = "no_judges"
 
 
 class NoMetricsError(DomainError):
-    """There are no metrics for what was asked."""
-
     code = "no_metrics"
 
 
 class MetricRefusedError(DomainError):
-    """A metric cannot be computed as asked."""
+    """The metric cannot be computed with these settings."""
 
     code = "metric_refused"
 
 
 class RoutingRefusedError(DomainError):
-    """Units cannot be routed, or taken back, as asked."""
+    """Units cannot be routed, or a routing undone, with these settings."""
 
     code = "routing_refused"
     status = 409
 
 
 class RoutingChangedError(DomainError):
-    """What would be routed is no longer what was shown."""
+    """The units to route changed after the preview."""
 
     code = "routing_changed"
     status = 409
 
 
 class CalibrationRefusedError(DomainError):
-    """A sample cannot be drawn, or certificates computed, as asked."""
+    """The sample cannot be created, or certificates computed, with these settings."""
 
     code = "calibration_refused"
     status = 409
 
 
 class CalibrationChangedError(DomainError):
-    """What would be drawn is no longer what was shown."""
+    """The sample changed after the preview."""
 
     code = "calibration_changed"
     status = 409

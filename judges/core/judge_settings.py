@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class SettingSection(StrEnum):
-    """The part of the form in which a setting is entered."""
-
     READING = "reading"
     SAMPLING = "sampling"
     OWN_SCALE = "own_scale"
@@ -48,17 +46,15 @@ class Setting:
 
     @property
     def default(self) -> Any:
-        """Its value in a new judge."""
         column = Judge._meta.get_field(self.name)
         assert isinstance(column, models.Field)
         return column.get_default()
 
 
 class OptionalJSONField(forms.JSONField):
-    """A field that shows nothing when it is empty; Django's own shows “null”."""
+    """A JSON field that is blank when empty; Django's own shows “null”."""
 
     def prepare_value(self, value: Any) -> Any:
-        """Return the text of the field."""
         return "" if value is None or value == {} else super().prepare_value(value)
 
 
@@ -351,13 +347,12 @@ JUDGE_SETTINGS = (
 
 
 def names_of_settings(*sections: SettingSection) -> Iterator[str]:
-    """Yield the names of the settings, or of those in some sections of the form."""
     return (each.name for each in JUDGE_SETTINGS if not sections or each.section in sections)
 
 
 @dataclass(frozen=True)
 class BoundSetting:
-    """What a certificate binds of a judge.
+    """A setting of a judge that certificates bind.
 
     key: its key in `Calibration.bound`, which never changes. read: its value as JSON, as certificates store
     it.
@@ -369,13 +364,11 @@ class BoundSetting:
 
     @property
     def label(self) -> str:
-        """Its name within a sentence."""
         name = str(self.name)
         return name[0].lower() + name[1:]
 
 
 def in_words(value: object) -> str:
-    """Return a stored value as people read it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value in (None, "", {}, []):

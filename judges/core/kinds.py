@@ -1,4 +1,4 @@
-"""Question kinds as the method of judges asks and reads them."""
+"""Question kinds for the judge method."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,18 +15,16 @@ from judges.methods.readings import Readable, Reading, Unreadable
 
 
 class AskedKinds:
-    """Asks the kind of each dimension; see judges.methods.questions."""
+    """The prompt and parser of each dimension's question kind; see judges.methods.questions."""
 
     def prompt(self, dimension: FrozenDimension, subject: Subject) -> str:
-        """Return the prompt of the question's kind."""
         return kind_of(dimension).prompt(dimension, content_of(subject))
 
     def fields(self, dimension: FrozenDimension, subject: Subject) -> dict[str, Any]:
-        """Return the schemas of the answer's fields."""
         return kind_of(dimension).reply_fields(dimension, content_of(subject))
 
     def texts(self, dimension: FrozenDimension, subject: Subject) -> Sequence[tuple[str, str]]:
-        """Return the sides with their letters, or the output, with its parts for a question about parts."""
+        """Return the sides with their aliases, or the output, with its parts for a question about parts."""
         kind = kind_of(dimension)
         if kind.compares:
             shown = [subject.sides[side] for side in subject.order or range(len(subject.sides))]
@@ -38,7 +36,6 @@ class AskedKinds:
         return texts
 
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], subject: Subject) -> Reading:
-        """Return the answer in a reply, with its reason, or why it has none."""
         try:
             value, data = kind_of(dimension).read(dimension, reply, content_of(subject))
         except InvalidValueError as error:
@@ -50,7 +47,7 @@ class AskedKinds:
 
 
 def content_of(subject: Subject) -> ItemContent:
-    """Return a subject as kinds take it; each end of a line is one character, as where people mark spans."""
+    """Return a subject as kinds expect it; each line end is one character, as where people mark spans."""
     texts = [subject.text, *(text for _, text in subject.document_parts)]
     return ItemContent(
         texts=[each.replace("\r\n", "\n") for each in texts],

@@ -1,4 +1,4 @@
-"""What judges of numbers are about: single outputs, and dimensions that are scales."""
+"""Material of judges of numbers: single outputs, and dimensions that are scales."""
 
 from django.db.models import QuerySet
 

@@ -1,4 +1,4 @@
-"""What the pages of judges add to the map of a project's pages."""
+"""The judges' entries in the navigation of a project's pages."""
 
 from django.utils.translation import gettext_noop
 

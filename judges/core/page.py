@@ -1,4 +1,4 @@
-"""What every page of judges has in common: whether this person may change anything."""
+"""Rendering that all pages of judges share, with the right to change judges."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ def render_judges(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """Render a page of a project's judges, or for htmx a part of it."""
+    """Render a page of a project's judges, or its fragment for htmx."""
     common = {"may_change": Role.ADMIN in roles_in(request.user, project)}
     response = render_in_project(request, project, template, {**common, **(context or {})}, status=status)
-    patch_vary_headers(response, ["HX-Request"])  # page and part have one address
+    patch_vary_headers(response, ["HX-Request"])  # page and part share one URL
     return response
 
 
 def add_refusal(form: forms.Form, error: DomainError) -> int:
-    """Put what a command refused beside the fields that it is about, and return the status to answer with."""
+    """Attach a command's error to the form fields that it concerns and return the response status."""
     for field, message in error.fields.items() or [(None, error.message)]:
         form.add_error(field if field in form.fields else None, message)
     return error.status

@@ -22,8 +22,6 @@ SHARE = {"step": "0.001"}
 
 
 class PolicySection(StrEnum):
-    """The part of the form in which a setting is entered."""
-
     RULE = "rule"
     WORK = "work"
     MORE = "more"
@@ -33,9 +31,9 @@ class PolicySection(StrEnum):
 class PolicySetting:
     """A setting of a policy, which is a field of `RoutingPolicy` and `PolicySpec`.
 
-    field: its form field. option: its option of `manage.py route`. certified_field: its form field where
-    certificates decide; None if these policies do not have it. usual: what a new policy begins with, if that
-    is not the default of its column.
+    field: its form field. option: its option of `manage.py route`. certified_field: its form field in
+    policies by certificates; None if these policies do not have it. usual: the initial value of a new policy,
+    if it differs from the default of its column.
     """
 
     name: str
@@ -47,14 +45,13 @@ class PolicySetting:
 
     @property
     def default(self) -> Any:
-        """Its value in a new policy; None for the number of raters, which the project says."""
+        """Its value in a new policy; None for the number of raters, which the project defines."""
         column = RoutingPolicy._meta.get_field(self.name)
         assert isinstance(column, models.Field)
         return self.usual if self.usual is not None else column.get_default()
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The lowest and the highest value."""
         field = self.certified_field or self.field
         assert isinstance(field, forms.IntegerField)
         low, high = field.min_value, field.max_value
@@ -64,10 +61,9 @@ class PolicySetting:
 
 
 class _LeastAuditedField(forms.IntegerField):
-    """How many units of each system are audited on each dimension at least; the usual number where empty."""
+    """Minimum number of audited units per system and dimension; the usual number if empty."""
 
     def clean(self, value: Any) -> int:
-        """Return the number entered, or the usual one."""
         entered = super().clean(value)
         return LEAST_RATINGS if entered is None else int(entered)
 
@@ -183,7 +179,6 @@ POLICY_SETTING = {each.name: each for each in POLICY_SETTINGS}
 
 
 def names_of_policy_settings(*sections: PolicySection, certified: bool = False) -> Iterator[str]:
-    """Yield the names of settings, of some sections, or of policies by certificates."""
     for each in POLICY_SETTINGS:
         if (not sections or each.section in sections) and (each.certified_field or not certified):
             yield each.name

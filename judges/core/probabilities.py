@@ -1,5 +1,3 @@
-"""The probability of a judge's answer, from the stored log-probabilities."""
-
 import math
 from collections.abc import Iterable, Mapping
 
@@ -23,6 +21,6 @@ def chosen_probability(judgment: Judgment) -> float | None:
 
 
 def chosen_probabilities(rows: Iterable[LogProbabilities]) -> npt.NDArray[np.float64]:
-    """Return the same for each row of the column; NaN for unknown ones."""
+    """Return `chosen_probability` for each row of the column; NaN for unknown ones."""
     likeliest = [max(found.values()) if found else math.nan for found in rows]
     return np.exp(np.array(likeliest, dtype=np.float64))

@@ -1,4 +1,4 @@
-"""What an admin says about an endpoint, judge, run or policy, checked by a form and taken by a command."""
+"""Specifications of endpoints, judges, runs and policies, which forms validate and commands receive."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from judges.core.models import (
 
 @dataclass(frozen=True)
 class ModelPriceSpec:
-    """What a million tokens of a model cost; None: unknown."""
+    """The price of a million tokens of a model; None: unknown."""
 
     model: str
     input_price: Decimal | None
@@ -33,7 +33,7 @@ class ModelPriceSpec:
 
 @dataclass(frozen=True)
 class EndpointSpec:
-    """Everything about an endpoint but its key; `key_variable` is the name of an environment variable."""
+    """All settings of an endpoint but its key; `key_variable` is the name of an environment variable."""
 
     name: str
     base_url: str
@@ -53,9 +53,9 @@ class EndpointSpec:
 
 @dataclass(frozen=True)
 class JudgeSpec:
-    """Everything about a judge; `judges.core.judge_settings` says what each setting is.
+    """All settings of a judge; `judges.core.judge_settings` documents each.
 
-    `template` is a version of a prompt, or the key of a text as shipped (`judges.endpoints.shipped`).
+    `template` is a version of a prompt, or the key of a shipped prompt (`judges.endpoints.shipped`).
     """
 
     name: str
@@ -64,7 +64,7 @@ class JudgeSpec:
     template: PromptTemplate | str
     temperature: float | None = 0  # None: not sent
     samples: int = 1
-    max_tokens: int | None = None  # what the method needs
+    max_tokens: int | None = None  # required by the method
     max_tokens_name: str = ""  # found out before the first run
     score_from: ScoreFrom = ScoreFrom.TEXT
     structured: bool = False
@@ -75,7 +75,7 @@ class JudgeSpec:
     reasoning_effort: str = ""
     system_message: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    scale_minimum: int | None = None  # of a scale of its own
+    scale_minimum: int | None = None  # of a judge's own scale
     scale_maximum: int | None = None
     scale_modifiers: bool = False
     scale_thirds: bool = False
@@ -89,11 +89,11 @@ class JudgeSpec:
 
 @dataclass(frozen=True)
 class Scope:
-    """What is to be judged: by whom, on which dimensions (keys), for head-to-head which pairs of systems.
+    """The scope of a run: the judges, the dimensions (keys), and for head-to-head the pairs of systems.
 
-    documents: how many documents are drawn; all where None. chosen: the ids of
-    just these, in place of a draw. items: the ids of just these items, of both texts where two are compared.
-    units: by dimension id, the items that are asked about on it, of judges that score one text.
+    documents: the number of documents to sample; None for all. chosen: the ids of specific documents, instead
+    of a sample. items: the ids of specific items; a comparison needs both of its items. units: by dimension
+    id, the items to judge on it, for judges that score one output.
     """
 
     judges: Sequence[Judge]
@@ -111,10 +111,10 @@ CONFIDENCE_LEVELS = (0.95, 0.9, 0.99)
 
 @dataclass(frozen=True)
 class PolicySpec:
-    """Everything that an admin says about a routing policy; see `RoutingPolicy`.
+    """All settings of a routing policy; see `RoutingPolicy`.
 
-    `thresholds`: an r by dimension key where it is not `threshold`. `raters`: how many people rate a unit.
-    By certificates there is a `calibration` and no threshold, and no `mcq` where it has no second judge.
+    `thresholds`: an r by dimension key if it differs from `threshold`. `raters`: the number of raters per
+    unit. By certificates there is a `calibration` and no threshold, and no `mcq` if it has no second judge.
     """
 
     name: str
@@ -143,7 +143,6 @@ def by_certificates(
     audit_least: int = LEAST_RATINGS,
     confidence_level: float = 0.95,
 ) -> PolicySpec:
-    """Return the policy that follows a calibration's certificates."""
     return PolicySpec(
         name=name,
         rts=calibration.judge,
@@ -161,13 +160,12 @@ def by_certificates(
 
 @dataclass(frozen=True)
 class CalibrationSpec:
-    """Everything that an admin says about a calibration; see `Calibration`.
+    """All settings of a calibration; see `Calibration`.
 
-    other: the MCQ judge that the judge is held against, where the confidence needs one. dimensions: keys.
-    stages: the judges that are asked next about what it does not decide, each with a judge to compare it
-    with or None.
-    size: units of each dimension that calibrate; None takes what the plan needs. expected_error: None
-    supposes half the risk.
+    other: the MCQ judge to compare the judge with, if the confidence needs one. dimensions: keys. stages: the
+    next judges for the undecided units, each with a judge to compare it with or None. size: units of each
+    dimension that calibrate; None uses the size that the plan needs. expected_error: None supposes half the
+    risk.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The judges of a calibration in the order in which they are asked."""
+"""The judges of a calibration, in calling order."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -29,19 +29,18 @@ class JudgeStage:
 
     @property
     def judges(self) -> list[Judge]:
-        """Return both."""
         return [self.judge] if self.other is None else [self.judge, self.other]
 
     @property
     def names(self) -> tuple[str, str]:
-        """Return the names of both among what a certificate binds."""
+        """Return the names of both judges within the bound settings of a certificate."""
         return (
             ("judge", "other") if self.position == 1 else (f"judge {self.position}", f"other {self.position}")
         )
 
 
 def stages_of(calibration: Calibration) -> list[JudgeStage]:
-    """Return the stages of a stored calibration, the first included. One query at most."""
+    """Return the stages of a stored calibration, the first included. Maximum one query."""
     further = calibration.stages.all()
     if "stages" not in getattr(calibration, "_prefetched_objects_cache", {}):
         further = further.select_related(*OF_JUDGES)
@@ -52,15 +51,14 @@ def stages_of(calibration: Calibration) -> list[JudgeStage]:
 def number_stages(
     judge: Judge, other: Judge | None, further: Iterable[tuple[Judge, Judge | None]]
 ) -> list[JudgeStage]:
-    """Return the stages that somebody asks for."""
     return [JudgeStage(number, *each) for number, each in enumerate([(judge, other), *further], start=1)]
 
 
 def units_to_ask(judge: Judge, units: Collection[Unit]) -> set[Unit]:
-    """Return those of the units about which a judge has not given all its answers. One query.
+    """Return the units without all answers of a judge. One query.
 
-    An answer that could not be read is an answer: the judge has no value there. So is a text that its model
-    never takes; a lost connection or a rejected judge is none.
+    An unreadable answer counts as an answer: the judge has no value there. An output that its model never
+    accepts counts too. A lost connection or a rejected judge does not count.
     """
     ended = (Judgment.Status.DONE, Judgment.Status.UNREADABLE, Judgment.Status.EXCLUDED)
     own = Judgment.objects.filter(judge=judge, other__isnull=True)
@@ -74,14 +72,13 @@ def units_to_ask(judge: Judge, units: Collection[Unit]) -> set[Unit]:
 
 @dataclass(frozen=True)
 class JudgeToAsk:
-    """A judge that still has to be asked about some units before a decision."""
+    """A judge that must answer for some units before a decision."""
 
     judge: Judge
     units: Sequence[Unit]
 
     @property
     def items_by_dimension(self) -> dict[int, list[int]]:
-        """Return by dimension the items, as a run takes them."""
         found: dict[int, list[int]] = {}
         for item, dimension in sorted(self.units):
             found.setdefault(dimension, []).append(item)
@@ -89,7 +86,7 @@ class JudgeToAsk:
 
 
 def judges_to_ask(stages: Iterable[JudgeStage], units: Collection[Unit]) -> list[JudgeToAsk]:
-    """Return the judges of some stages that lack answers about the units. A query for each judge."""
+    """Return the judges of some stages that lack answers about the units. One query for each judge."""
     judges = {judge.pk: judge for stage in stages for judge in stage.judges}
     found = [(judge, units_to_ask(judge, units)) for judge in judges.values()]
     return [JudgeToAsk(judge, sorted(missing)) for judge, missing in found if missing]

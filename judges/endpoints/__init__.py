@@ -1,1 +1,1 @@
-"""Servers that answer for models, prompts, and the judges made of both."""
+"""Model servers, prompts, and the judges that combine both."""

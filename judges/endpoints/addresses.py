@@ -1,4 +1,4 @@
-"""Which addresses endpoints may have: those of the internet, and what the operator lists."""
+"""Permitted endpoint hosts: public internet hosts and hosts that the operator lists."""
 
 import os
 import shlex
@@ -28,8 +28,8 @@ def is_listed(host: str, port: int) -> bool:
 def _places_in_file() -> Iterator[PermittedHost]:
     """Yield the hosts and ports of CONCORD_LOCAL_ENDPOINTS_FILE, read at each use: a change needs no restart.
 
-    No page writes to the file: only the operator of this machine does. Lines without a single port permit
-    no server.
+    No page writes to the file: only the operator of this machine does. Lines without a single port permit no
+    server.
     """
     try:
         text = Path(settings.LOCAL_ENDPOINTS_FILE or os.devnull).read_text(errors="replace")
@@ -59,21 +59,21 @@ ENDPOINT_GUARD = Guard(allows=is_listed, advice=_advise)
 
 
 def refuse_address(url: str) -> None:
-    """Raise InvalidValueError for what no endpoint can have, as far as the text tells."""
+    """Raise InvalidValueError for a URL that no endpoint can have, without resolving its host."""
     if sentence := ENDPOINT_GUARD.problem_of(url) or problem_of_own(url):
         raise InvalidValueError(sentence, fields={"base_url": sentence})
 
 
 def refuse_call(url: str) -> None:
-    """Raise PrivateAddressError unless an endpoint may be asked: settings change after it was saved."""
+    """Raise PrivateAddressError unless the endpoint may be called: settings change after it was saved."""
     if sentence := ENDPOINT_GUARD.problem_of(url) or problem_of_own(url):
         raise PrivateAddressError(sentence)
 
 
 def problem_of_own(url: str) -> str:
-    """Return why a URL that leads to Concord itself is no endpoint; empty for others.
+    """Return the reason why a URL of Concord itself is no endpoint; empty for others.
 
-    Keys in such calls may reach its logs. Only the lists decide about loopback: other servers answer
+    Keys in such calls may reach its logs. Only the lists decide about loopback, because other servers answer
     there, too.
     """
     parts = urlsplit(url)

@@ -113,12 +113,12 @@ JudgeInput = form_input(
 
 
 class EndpointRow(serializers.ModelSerializer[Endpoint]):
-    """A server that answers for models; its key is nowhere here."""
+    """A server that answers for models. The response never contains its key."""
 
     has_key = serializers.SerializerMethodField(help_text="Whether a key was entered, for whatever server.")
 
     def get_has_key(self, endpoint: Endpoint) -> bool:
-        """Return whether a key was entered."""
+        """Return True if a key was entered."""
         return hasattr(endpoint, "entered_key")
 
     class Meta:
@@ -141,7 +141,7 @@ class KeyInput(Input):
 
 
 class KeyRow(serializers.Serializer[Any]):
-    """What is shown of an entered key."""
+    """Metadata of an entered key."""
 
     server = serializers.CharField(help_text="The only server that it is sent to: scheme, host and port.")
     ends_with = serializers.CharField(help_text="Its last four characters; empty for a short key.")
@@ -157,7 +157,7 @@ class KeyRow(serializers.Serializer[Any]):
 
 
 class TrialRow(serializers.Serializer[Any]):
-    """What came of one call."""
+    """The result of one call."""
 
     text = serializers.CharField(help_text="The reply; empty where there is none.")
     problem = serializers.CharField(help_text="Why there is none, in the server's words where it has any.")
@@ -206,7 +206,7 @@ class PromptRow(serializers.ModelSerializer[PromptTemplate]):
 
 
 class JudgeRow(serializers.ModelSerializer[Judge]):
-    """A judge; one without an endpoint was imported. What is null or empty is not sent."""
+    """A judge; a judge without an endpoint was imported. Null or empty parameters are not sent."""
 
     stop = serializers.ListField(child=serializers.CharField(), help_text="Texts that end a reply.")
     scale_table = serializers.ListField(
@@ -245,7 +245,7 @@ class Endpoints(ApiView):
 
     @reads(EndpointRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the servers that a project's judges ask, archived ones too."""
+        """List the endpoints of a project's judges, archived ones too."""
         return self.page(endpoints_of(project_for_judges(request.user, slug), archived=None), EndpointRow)
 
     @writes(EndpointRow, accepts=EndpointInput, status=201)
@@ -271,7 +271,7 @@ class PricesOfEndpoint(ApiView):
 
     @writes(ModelPriceShape, accepts=ModelPriceInput, status=201)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Set the prices of a model, in place of those before."""
+        """Set the prices of a model, replacing earlier prices."""
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
         spec = valid(ModelPriceForm(self.check(ModelPriceInput))).to_spec()
         set_model_price(endpoint=endpoint, spec=spec)
@@ -286,7 +286,7 @@ class OnePriceOfEndpoint(ApiView):
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str, pk: int, price: int) -> Response:
-        """Remove prices; the endpoint's own or listed ones hold again."""
+        """Remove prices; the endpoint's own or listed prices apply again."""
         remove_model_price(price=model_price_in(project_for_admin(request.user, slug), pk, price))
         return Response(status=204)
 
@@ -303,7 +303,7 @@ class OneEndpoint(ApiView):
 
     @writes(EndpointRow, accepts=EndpointInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Make an endpoint what is sent."""
+        """Replace all settings of an endpoint."""
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
         form = valid(EndpointForm(self.check(EndpointInput, standing=initial_endpoint(endpoint))))
         key, by = form.cleaned_data["key"], request_user(request)
@@ -345,7 +345,7 @@ class KeyOfEndpoint(ApiView):
 
     @reads(KeyRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Show for which server a key was entered, when and by whom; never the key."""
+        """Show the server of the key, the time and the person who entered it; never the key."""
         key = entered_key_of(endpoint_in(project_for_admin(request.user, slug), pk))
         if key is None:
             raise NotFoundError(gettext("No key was entered for this endpoint."))
@@ -354,14 +354,14 @@ class KeyOfEndpoint(ApiView):
     @sensitive_variables()
     @writes(KeyRow, accepts=KeyInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Enter a key for the endpoint's server, in place of the one before."""
+        """Enter a key for the endpoint's server, replacing the previous one."""
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
         enter_key(endpoint=endpoint, key=self.check(KeyInput)["key"], by=request_user(request))
         return Response(KeyRow(entered_key_of(endpoint)).data)
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        """Forget the key; whoever had it can still use it until the provider revokes it."""
+        """Delete the key; copies of it remain valid until the provider revokes it."""
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
         remove_key(endpoint=endpoint, by=request_user(request))
         return Response(status=204)
@@ -380,7 +380,7 @@ class TrialOfEndpoint(ApiView):
         request=TrialInput,
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Make one call and show the reply, or why there is none.
+        """Make one call and show the reply, or the reason why there is none.
 
         Nothing is written, so there is no Idempotency-Key: the same request again is another call.
         """
@@ -390,7 +390,7 @@ class TrialOfEndpoint(ApiView):
 
 
 class PromptChangeInput(Input):
-    """The text of a prompt, with the rule by which replies are read and wordings of single dimensions."""
+    """The prompt, with the rule for parsing replies and wordings of single dimensions."""
 
     text = Text(max_length=LONGEST_TEXT, trim_whitespace=False)
     pattern = Text(
@@ -408,7 +408,7 @@ class PromptChangeInput(Input):
 
 
 class PromptInput(PromptChangeInput):
-    """A prompt to make."""
+    """A prompt to create."""
 
     method = OneOf(choices=list(METHODS))
     name = Text(max_length=80)
@@ -429,7 +429,7 @@ class Prompts(ApiView):
     @writes(PromptRow, accepts=PromptInput, status=201)
     @transaction.atomic
     def post(self, request: Request, slug: str) -> Response:
-        """Make a prompt of a method, as its first version."""
+        """Create the first version of a prompt for a method."""
         project, sent = project_for_admin(request.user, slug), self.check(PromptInput)
         content = {name: sent.get(name, "") for name in ("method", "name", "text", "pattern")}
         made = create_template(project=project, by=request_user(request), **content)
@@ -449,7 +449,7 @@ class OnePrompt(ApiView):
     @writes(PromptRow, accepts=PromptChangeInput)
     @transaction.atomic
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Change a version that nothing was asked with, else make the next one; the answer says which."""
+        """Change a version without judgments, or create the next one; the response states which."""
         template, sent = template_in(project_for_admin(request.user, slug), pk), self.check(PromptChangeInput)
         pattern = sent.get("pattern", template.pattern)
         by = request_user(request)
@@ -489,7 +489,9 @@ class Judges(ApiView):
 
     @writes(JudgeRow, accepts=JudgeInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Make a judge; its prompt is that of an id, or shipped:KEY of a method or of a wording of it."""
+        """Create a judge; `prompt` is the id of a prompt, or shipped:KEY for a method or one of its
+        wordings.
+        """
         project = project_for_admin(request.user, slug)
         spec = _spec(project, self.check(JudgeInput))
         return Response(_judge_row(add_judge(project=project, judge=spec, by=request_user(request))), 201)
@@ -507,7 +509,7 @@ class OneJudge(ApiView):
 
     @writes(JudgeRow, accepts=JudgeInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Make a judge that has no judgments what is sent."""
+        """Replace all settings of a judge without judgments."""
         project = project_for_admin(request.user, slug)
         judge = judge_in(project, pk)
         spec = _spec(project, self.check(JudgeInput), judge)
@@ -517,7 +519,7 @@ class OneJudge(ApiView):
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        """Delete a judge that nothing refers to: no judgments, policies or calibrations."""
+        """Delete an unused judge: one without judgments, policies or calibrations."""
         judge = judge_in(project_for_admin(request.user, slug), pk)
         delete_unused(unused=judge, by=request_user(request))
         return Response(status=204)
@@ -530,7 +532,7 @@ class ArchiveOfJudge(ApiView):
 
     @writes(JudgeRow)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Archive a judge: nothing offers or calls it. Its data stays."""
+        """Archive a judge: it is no longer offered or called. Its data stays."""
         judge = judge_in(project_for_admin(request.user, slug), pk)
         archive(kept=judge, by=request_user(request))
         return Response(_judge_row(judge))

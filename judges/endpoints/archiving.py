@@ -1,4 +1,4 @@
-"""Judges and endpoints that are no longer used: archived with all their data, or deleted while unused."""
+"""Archiving of judges and endpoints with all their data, and deletion of unused ones."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ Archived = Judge | Endpoint
 
 @transaction.atomic
 def archive(*, kept: Archived, by: User | None) -> None:
-    """Archive a judge or an endpoint: nothing offers or calls it, and its data stays.
+    """Archive a judge or an endpoint: it is no longer offered or called, and its data stays.
 
     Locks the project, so that no run is planned, and its runs, so that none is started. Raises UsedError
     while a run calls it.
@@ -60,10 +60,10 @@ def unarchive(*, kept: Archived, by: User | None) -> None:
 
 @transaction.atomic
 def delete_unused(*, unused: Archived, by: User | None) -> None:
-    """Delete a judge or an endpoint to which nothing refers. Locks the project. Raises UsedError."""
+    """Delete a judge or an endpoint without references. Locks the project. Raises UsedError."""
     lock_project(unused.project)
     computed = isinstance(unused, Judge) and Panel.objects.filter(judge=unused.pk).exists()
-    if computed:  # what it says comes from its members, unless a person corrected it
+    if computed:  # its replies come from its members, unless a person corrected them
         Judgment.objects.filter(judge=unused.pk, is_corrected=False).delete()
     if user := user_of(unused):
         message = gettext("{name} is in use: there are {things} with it. Archive it instead.")
@@ -73,7 +73,7 @@ def delete_unused(*, unused: Archived, by: User | None) -> None:
 
 
 def refuse_archived(judge: Judge) -> str:
-    """Return why a judge cannot be called, in a sentence; empty where it can. It needs its endpoint."""
+    """Return the reason why a judge cannot be called; empty if it can. Reads its endpoint."""
     if judge.archived_at is not None:
         return gettext("{name} is archived. Unarchive it first.").format(name=judge.name)
     if judge.endpoint is not None and judge.endpoint.archived_at is not None:
@@ -88,7 +88,7 @@ def _kind(kept: Archived) -> str:
 
 
 def _run_that_asks(kept: Archived) -> Run | None:
-    """Return a run that has judgments left to call for, or would resume by itself."""
+    """Return a run that has calls left for it, or would resume automatically."""
     by_it = {"judge": kept.pk} if isinstance(kept, Judge) else {"judge__endpoint": kept.pk}
     left = Judgment.objects.filter(**by_it, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED))
     going = Q(status=Run.Status.RUNNING) | Q(resumes_until__gt=timezone.now())
@@ -97,7 +97,7 @@ def _run_that_asks(kept: Archived) -> Run | None:
 
 
 def user_of(unused: Archived, besides: Sequence[type[models.Model]] = ()) -> str:
-    """Return the plural name of something that refers to a judge or an endpoint; empty where nothing does."""
+    """Return the plural name of an object that refers to a judge or an endpoint; empty if there is none."""
     # Hidden ones too, whose related_name is "+": some of these cascade.
     for relation in unused._meta.get_fields(include_hidden=True):
         if not isinstance(relation, ForeignObjectRel):

@@ -1,4 +1,4 @@
-"""Asking a server one question after another, in its dialect."""
+"""Client that sends questions to a server in its dialect."""
 
 import asyncio
 import json
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 else:
     httpx2 = LazyModule("httpx2")
 
-LONGEST_REST = 60.0  # seconds; limits are per minute, and what a longer one leaves is seen by its 429
+LONGEST_REST = 60.0  # seconds; limits are per minute, and a 429 shows the remainder of a longer one
 
 
 class Client:
-    """Asks one server, at most `calls_in_flight` at a time by its connections; close it after use."""
+    """A client of one server with up to `calls_in_flight` connections; close it after use."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -43,17 +43,18 @@ class Client:
         }
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._http.aclose()
 
     async def ask(self, question: Question) -> Reply:
-        """Return the server's answer; raises RequestFailed with a sentence that never holds the key."""
+        """Return the server's answer; raises RequestFailed with a message that never contains the key."""
         return (await self.ask_samples(question))[0]
 
     async def ask_samples(self, question: Question) -> list[Reply]:
-        """Return at most `n` replies, one at least, each with its share of the tokens. Raises as asking does.
+        """Return up to `n` replies, one at least, each with its share of the tokens.
 
-        A server that does not know `n` gives one reply, with all the tokens.
+        Raises RequestFailed like `ask`.
+
+        A server without support for `n` gives one reply, with all the tokens.
         """
         began = time.perf_counter()
         with in_sentences(self._server, self._dialect.kind):
@@ -70,7 +71,7 @@ class Client:
         return [replace(reply, rest=rest, max_tokens_name=name) for reply in replies]
 
     async def list_models(self) -> list[str]:
-        """Return the names of the server's models in alphabetical order. Raises as asking does."""
+        """Return the names of the server's models in alphabetical order. Raises RequestFailed like `ask`."""
         with in_sentences(self._server, self._dialect.kind):
             listed = (await self._send("GET", self._dialect.models_path)).json()
         names = self._dialect.models(listed) if isinstance(listed, dict) else None
@@ -79,7 +80,9 @@ class Client:
         return sorted(set(names))
 
     async def _complete(self, question: Question) -> "httpx2.Response":
-        """Ask; OpenAI's models that reason name the longest reply otherwise, and say so when asked."""
+        """Send the question; OpenAI's reasoning models need another name for the reply limit and report it
+        in an error.
+        """
         body = self._dialect.body(question)
         if question.model in self._reasoning_models and USUAL_NAME in body:
             body[OTHER_NAME] = body.pop(USUAL_NAME)
@@ -93,10 +96,10 @@ class Client:
         return await self._complete(question)
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> "httpx2.Response":
-        """Send a body by the HTTP client alone.
+        """Send a body with the plain HTTP client.
 
-        The providers' packages copy their options and make each header and address anew, which takes a third
-        of a call's processor time (docs/decisions/0042-dialects.md).
+        The providers' packages copy their options and build each header and URL again, which takes a third of
+        a call's processor time (docs/decisions/0042-dialects.md).
         """
         written = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return await self._send("POST", path, written.encode())
@@ -112,7 +115,7 @@ class Client:
 
 @asynccontextmanager
 async def use_client(server: Server) -> AsyncIterator[Client]:
-    """Give a client of a server, and close it."""
+    """Yield a client of a server and close it afterwards."""
     client = Client(server)
     try:
         yield client
@@ -121,13 +124,13 @@ async def use_client(server: Server) -> AsyncIterator[Client]:
 
 
 async def ask_once(server: Server, question: Question) -> Reply:
-    """Ask a server one question by a client of its own; raises RequestFailed."""
+    """Send one question to a server with a separate client; raises RequestFailed."""
     async with use_client(server) as client:
         return await client.ask(question)
 
 
 async def list_models_once(server: Server) -> list[str]:
-    """Return the names of a server's models by a client of its own; raises RequestFailed."""
+    """Return the names of a server's models, with a separate client; raises RequestFailed."""
     async with use_client(server) as client:
         return await client.list_models()
 

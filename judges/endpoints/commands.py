@@ -1,4 +1,4 @@
-"""What is done about endpoints: writes, one function for each thing that a person or a worker does."""
+"""Commands of endpoints: one function for each action of a person or a worker."""
 
 import asyncio
 import re
@@ -61,7 +61,7 @@ PRINTABLE = re.compile(r"[!-~]+")
 
 @sensitive_variables("key")
 def refuse_key(key: str) -> None:
-    """Raise InvalidValueError for what no header can carry; the sentence does not repeat it."""
+    """Raise InvalidValueError for a key that no header can carry; the message does not repeat it."""
     if not PRINTABLE.fullmatch(key) or len(key) > LONGEST_KEY:
         message = gettext("A key has no spaces and only ASCII characters. Paste it as the provider gave it.")
         raise InvalidValueError(message, fields={"key": message})
@@ -70,10 +70,10 @@ def refuse_key(key: str) -> None:
 @sensitive_variables("key")
 @transaction.atomic
 def enter_key(*, endpoint: Endpoint, key: str, by: User | None) -> EndpointKey:
-    """Keep a key for an endpoint's server, in place of the one before.
+    """Store a key for an endpoint's server, replacing the previous one.
 
-    Locks the project. Raises InvalidValueError, also where the endpoint names a variable. The audit log says
-    for which server, and never the key, not even how it ends.
+    Locks the project. Raises InvalidValueError, also if the endpoint names a variable. The audit log records
+    the server, and never the key or any part of it.
     """
     refuse_key(key)
     if endpoint.key_variable:
@@ -95,7 +95,7 @@ def enter_key(*, endpoint: Endpoint, key: str, by: User | None) -> EndpointKey:
 
 @transaction.atomic
 def remove_key(*, endpoint: Endpoint, by: User | None) -> None:
-    """Forget the key of an endpoint; nothing happens where none was entered. Locks the project."""
+    """Delete the key of an endpoint, if there is one. Locks the project."""
     lock_project(endpoint.project)
     entered = EndpointKey.objects.filter(endpoint=endpoint).first()
     if entered is not None:
@@ -112,7 +112,7 @@ def encrypt_all_again() -> tuple[int, list[Endpoint]]:
     for pk in EndpointKey.objects.order_by("pk").values_list("pk", flat=True):
         with transaction.atomic():
             entered = EndpointKey.objects.select_for_update().filter(pk=pk).first()
-            if entered is None:  # removed meanwhile
+            if entered is None:  # removed in the meantime
                 continue
             try:
                 entered.encrypted = encrypt_again(entered.encrypted)
@@ -132,7 +132,7 @@ TRIAL_TOKENS = 200
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one call: a reply, or in one sentence why there is none. Unknown costs are None."""
+    """The result of one call: a reply, or a message why there is none. Unknown costs are None."""
 
     text: str = ""
     problem: str = ""
@@ -145,8 +145,8 @@ class Trial:
 def refuse_other_variables(name: str) -> None:
     """Raise InvalidValueError unless a variable may hold a key of an endpoint.
 
-    The second guard behind the operator's list: variables that hold anything else, such as the password of
-    the database, are out of reach even where they were listed by mistake.
+    This is the second guard behind the operator's list. Variables with other content, such as the database
+    password, stay out of reach even if they were listed by mistake.
     """
     if name and not (name.endswith(KEY_SUFFIX) and name.isidentifier() and name.isascii()):
         message = gettext(
@@ -158,7 +158,7 @@ def refuse_other_variables(name: str) -> None:
 @sensitive_variables("key")
 @transaction.atomic
 def add_endpoint(*, project: Project, spec: EndpointSpec, key: str = "", by: User | None = None) -> Endpoint:
-    """Let a project ask a server, with a key if one is given. Locks the project. Raises InvalidValueError."""
+    """Add a server to a project, with a key if one is passed. Locks the project. Raises InvalidValueError."""
     lock_project(project)
     _refuse(project, spec, has_key=bool(key))
     record(project, "endpoint.added", spec.name, after=asdict(spec))
@@ -173,7 +173,8 @@ def add_endpoint(*, project: Project, spec: EndpointSpec, key: str = "", by: Use
 def update_endpoint(
     *, endpoint: Endpoint, spec: EndpointSpec, key: str = "", by: User | None = None
 ) -> Endpoint:
-    """Make an endpoint what is given, with a new key if one is given; calls in flight end as they began.
+    """Replace an endpoint's settings, and its key if one is passed; calls in flight end with the old
+    settings.
 
     Locks the project, then the endpoint. Raises InvalidValueError.
     """
@@ -188,7 +189,7 @@ def update_endpoint(
         endpoint.moved_at = timezone.now()
     for field, value in values.items():
         setattr(endpoint, field, value)
-    if endpoint.next_probe_at is not None:  # what was changed may be what kept it silent
+    if endpoint.next_probe_at is not None:  # the change may have removed the reason for its silence
         endpoint.next_probe_at, endpoint.failed_probes = timezone.now(), 0
     endpoint.save(update_fields=[*values, "moved_at", "next_probe_at", "failed_probes"])
     if key:
@@ -198,9 +199,9 @@ def update_endpoint(
 
 @transaction.atomic
 def set_model_price(*, endpoint: Endpoint, spec: ModelPriceSpec) -> ModelPrice:
-    """Enter what the tokens of a model cost at an endpoint; runs use it from their next slice on.
+    """Set the token prices of a model at an endpoint; runs use them from their next slice.
 
-    Locks the project. Costs that are stored stay as they are.
+    Locks the project. Stored costs do not change.
     """
     lock_project(endpoint.project)
     values = {**asdict(spec), "currency": settings.CURRENCY}
@@ -215,7 +216,7 @@ def set_model_price(*, endpoint: Endpoint, spec: ModelPriceSpec) -> ModelPrice:
 
 @transaction.atomic
 def remove_model_price(*, price: ModelPrice) -> None:
-    """Let a model have the endpoint's prices again, or listed ones. Locks the project."""
+    """Remove a model's own prices, so that the endpoint's or listed ones apply again. Locks the project."""
     lock_project(price.endpoint.project)
     record(price.endpoint.project, "endpoint.price_removed", price.endpoint, before={"model": price.model})
     price.delete()
@@ -223,7 +224,7 @@ def remove_model_price(*, price: ModelPrice) -> None:
 
 @sensitive_variables()
 def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
-    """Make one real call, outside any transaction, and return what came of it; nothing is written."""
+    """Make one real call, outside any transaction, and return the result; nothing is written."""
     try:
         server = server_of(endpoint, calls_in_flight=1)
         question = Question(model, (Message("user", message),), temperature=0, max_tokens=TRIAL_TOKENS)
@@ -243,14 +244,14 @@ def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
 
 @dataclass(frozen=True)
 class FoundModels:
-    """The models that a server lists, or why there are none."""
+    """The models that a server lists, or the reason why there are none."""
 
     names: tuple[str, ...] = ()
     problem: str = ""
 
 
 def find_models(*, endpoint: Endpoint) -> FoundModels:
-    """Ask a server for its models, outside any transaction; nothing is written."""
+    """Fetch the server's list of models, outside any transaction; nothing is written."""
     try:
         names = asyncio.run(list_models_once(server_of(endpoint, calls_in_flight=1)))
     except KeyMissingError as error:
@@ -292,13 +293,14 @@ def _refuse_variable(project: Project, endpoint: EndpointSpec, *, has_key: bool)
         raise InvalidValueError(error.message, fields={"key_variable": error.message}) from None
 
 
-# Prompt templates written, changed, and taken from their methods.
-#
-# A version that a judgment was asked with stays as it is: changing it makes the next version.
+# Prompt templates: writing, changing, and copying the shipped ones. A version that a judgment used never
+# changes: an edit writes the next version.
 
 
 def refuse_text(method: str, text: str) -> None:
-    """Raise InvalidValueError for a placeholder that the method does not know, or needs and does not find."""
+    """Raise InvalidValueError for a placeholder that the method does not support, or for a missing one
+    that it needs.
+    """
     try:
         METHODS[method].check(text)
     except ValueError as error:
@@ -326,10 +328,10 @@ def create_template(
 def edit_template(
     *, template: PromptTemplate, text: str, pattern: str = "", by: User | None
 ) -> PromptTemplate:
-    """Change a version in place while nothing was asked with it, else write the next one; return the result.
+    """Change a version directly if no judgment used it, or else write the next one; return the result.
 
-    Locks the project, so that no run is planned meanwhile, then the runs that wait for this version, so that
-    no worker begins to ask with it between the check and the write. Raises InvalidValueError.
+    Locks the project, so that no run is planned at the same time. Then locks the pending runs of this
+    version, so that no worker starts to use it between the check and the write. Raises InvalidValueError.
     """
     refuse_text(template.method, text)
     if problem := problem_of_pattern(pattern):
@@ -342,9 +344,9 @@ def edit_template(
 def edit_wording(
     *, template: PromptTemplate, dimension: Dimension, text: str, by: User | None
 ) -> PromptTemplate:
-    """Give a dimension a wording of its own, or none where the text is the common one; return the result.
+    """Give a dimension its own wording, or remove it if `text` equals the common prompt; return the result.
 
-    Makes the next version, locks and raises as editing the template does.
+    Writes the next version; locks and raises like `edit_template`.
     """
     refuse_text(template.method, text)
     if METHODS[template.method].asks_several:
@@ -361,7 +363,7 @@ def edit_wording(
 def add_version(
     *, template: PromptTemplate, dimension: Dimension, text: str, by: User | None
 ) -> PromptTemplate:
-    """Make the next version with this wording of a dimension, whether this one was asked with or not.
+    """Write the next version with this wording of a dimension, even if no judgment used this one.
 
     Locks the project. Raises InvalidValueError.
     """
@@ -399,14 +401,13 @@ def _change(locked: PromptTemplate, to: dict[str, Any], by: User | None) -> Prom
 
 @transaction.atomic
 def shipped_template(*, project: Project, key: str, by: User | None) -> PromptTemplate:
-    """Return the project's version of a text as shipped; write it if there is none. Locks the project."""
+    """Return the project's version of a shipped prompt; write it if there is none. Locks the project."""
     lock_project(project)
     found = _find_shipped(project, key)
     return found if found.pk else _write(project, found.method, found.name, by, text=found.text)
 
 
 def _find_shipped(project: Project, key: str) -> PromptTemplate:
-    """Return the project's version of a text as shipped, or one that is not stored."""
     prompt = shipped_prompt(key)
     text = {"project": project, "method": prompt.method, "text": prompt.text}
     same = PromptTemplate.objects.filter(**text, wordings={}, pattern="")
@@ -428,7 +429,7 @@ def _write(project: Project, method: str, name: str, by: User | None, **content:
 
 @transaction.atomic
 def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
-    """Make a judge. Locks the project. Raises InvalidValueError."""
+    """Create a judge. Locks the project. Raises InvalidValueError."""
     lock_project(project)
     _judges_refuse(project, judge)
     made = Judge.objects.create(project=project, **_values(project, judge, by))
@@ -440,7 +441,7 @@ def add_judge(*, project: Project, judge: JudgeSpec, by: User | None) -> Judge:
 def add_judges(
     *, project: Project, judges: Sequence[JudgeSpec], numbers_names: bool = False, by: User | None
 ) -> list[Judge]:
-    """Make judges that are compared with each other. Locks the project. Raises InvalidValueError.
+    """Create judges for comparison with each other. Locks the project. Raises InvalidValueError.
 
     numbers_names: adds a number to a name that another judge has, instead of rejecting it. An existing judge
     with the same prompt and settings is reused under any name: no call is paid twice.
@@ -456,7 +457,7 @@ def add_judges(
 
 
 def preview_judges(*, project: Project, judges: Sequence[JudgeSpec]) -> list[Judge]:
-    """Return what `add_judges` would return, and write nothing: a new judge has a negative id.
+    """Return the result of `add_judges` without writing; a new judge has a negative id.
 
     Raises InvalidValueError. Up to six queries for each judge.
     """
@@ -474,7 +475,7 @@ def preview_judges(*, project: Project, judges: Sequence[JudgeSpec]) -> list[Jud
 
 
 def _refuse_repeated(judges: Sequence[Judge]) -> None:
-    """Raise InvalidValueError where two variants have the same prompt and settings, so are one judge."""
+    """Raise InvalidValueError if two variants have the same prompt and settings, so are one judge."""
     keys = [each.pk for each in judges]
     for each in judges:
         if keys.count(each.pk) > 1:
@@ -495,14 +496,16 @@ def add_label(name: str, label: str) -> str:
 
 
 def copy_settings(judge: Judge) -> dict[str, Any]:
-    """Return the values of a judge's columns that a hidden copy takes over; not its name and prompt."""
+    """Return the column values that a hidden copy inherits; not its name and prompt."""
     own = {"id", "name", "template", "tried_by", "rechecks", "created_at", "archived_at"}
     fields = [each for each in Judge._meta.concrete_fields if each.name not in own]
     return {field.attname: getattr(judge, field.attname) for field in fields}
 
 
 def _find_alike(project: Project, values: Mapping[str, Any]) -> Judge | None:
-    """Return the judge in use with the same prompt and settings; Concord itself finds max_tokens_name out."""
+    """Return the judge in use with the same prompt and settings; ignores max_tokens_name, which Concord
+    detects.
+    """
     same = {name: value for name, value in values.items() if name not in ("name", "max_tokens_name")}
     judges = Judge.objects.filter(project=project, archived_at=None, **same)
     found = list(judges.select_related("endpoint", "template").order_by("pk"))
@@ -511,10 +514,10 @@ def _find_alike(project: Project, values: Mapping[str, Any]) -> Judge | None:
 
 @transaction.atomic
 def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: bool = False) -> Judge:
-    """Make a judge that has no judgments what is given. Locks the project, which planning a run does too.
+    """Replace all settings of a judge without judgments. Locks the project, as planning a run does.
 
-    may_be_same: returns a judge that has these values already, even with judgments. Raises
-    InvalidValueError, and UsedError once judgments of it were planned.
+    may_be_same: returns a judge that has these values already, even with judgments. Raises InvalidValueError,
+    and UsedError once judgments of it were planned.
     """
     project = lock_project(judge.project)
     judge = Judge.with_candidates.select_for_update().get(pk=judge.pk)
@@ -593,7 +596,7 @@ def _method(judge: JudgeSpec) -> Method:
 
 
 def _refuse_together(project: Project, judge: JudgeSpec) -> None:
-    """Raise InvalidValueError for unknown dimensions in one call, or a method that asks about one."""
+    """Raise InvalidValueError for unknown dimensions in one call, or a method that covers one per call."""
     method = _method(judge)
     if not method.asks_several:
         if judge.asked_together or judge.call_order != CallOrder.FIXED:
@@ -614,7 +617,7 @@ def _refuse_together(project: Project, judge: JudgeSpec) -> None:
 
 
 def _refuse_reference(project: Project, judge: JudgeSpec) -> None:
-    """Raise InvalidValueError where a prompt shows a reference and none is named, or the other way round."""
+    """Raise InvalidValueError if a prompt shows a reference and none is selected, or the reverse."""
     template, system = judge.template, judge.reference
     texts = [shipped_prompt(template).text] if isinstance(template, str) else template.texts
     shows = any("reference" in placeholders(text) for text in texts)
@@ -630,7 +633,7 @@ def _refuse_reference(project: Project, judge: JudgeSpec) -> None:
 
 
 def _refuse_scale(judge: JudgeSpec) -> None:
-    """Raise InvalidValueError for a scale of its own that is none, or that its method cannot ask on."""
+    """Raise InvalidValueError for an invalid own scale, or one that its method does not support."""
     method = _method(judge)
     if judge.scale_minimum is None or judge.scale_maximum is None:
         if judge.scale_minimum is not None or judge.scale_maximum is not None:

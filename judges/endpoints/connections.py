@@ -1,7 +1,7 @@
-"""HTTP clients that reach an endpoint and nothing else: no redirects, no proxies, no variables of the host.
+"""HTTP clients that reach only an endpoint: no redirects, no proxies, no variables of the host.
 
-Every request goes to an address of the endpoint's host that was checked a moment before, so that a name
-cannot lead into the installation's own network. The certificate is still that of the name.
+Every request goes to an IP of the endpoint's host that was checked just before. So a name cannot lead into
+the installation's own network. The certificate still belongs to the name.
 """
 
 import asyncio
@@ -54,14 +54,14 @@ class Destination:
         self._resolving = asyncio.Lock()
 
     def send_there(self, request: "httpx2.Request") -> None:
-        """Point a request at a checked address of its host; raises OSError."""
+        """Point a request at a checked IP of its host; raises OSError."""
         self._refuse_other_hosts(request)
         if self._is_due():
             self._resolve(request)
         self._point(request)
 
     async def send_there_later(self, request: "httpx2.Request") -> None:
-        """Do the same without holding up other requests."""
+        """Do the same as `send_there` without blocking other requests."""
         self._refuse_other_hosts(request)
         if self._is_due():
             async with self._resolving:
@@ -95,7 +95,7 @@ class Destination:
         request.headers.update(self._key_headers)
         if request.url.scheme == "https":
             request.extensions = {**request.extensions, "sni_hostname": request.url.host}
-        if request.url != self._asked:  # mostly it is that of the request before
+        if request.url != self._asked:  # usually the host of the previous request
             self._asked, self._pointed = request.url, request.url.copy_with(host=self._address)
         assert self._pointed is not None
         request.url = self._pointed
@@ -107,7 +107,6 @@ def _origin(url: "httpx2.URL") -> tuple[str, str, int | None]:
 
 @sensitive_variables()
 def client_of_many(server: Server, key_headers: Mapping[str, str]) -> "httpx2.AsyncClient":
-    """Return a client for many calls at the same time."""
     limits = openai.DEFAULT_CONNECTION_LIMITS
     hook = Destination(server.base_url, key_headers).send_there_later
     client: httpx2.AsyncClient = openai.DefaultAioHttpClient(
@@ -118,7 +117,7 @@ def client_of_many(server: Server, key_headers: Mapping[str, str]) -> "httpx2.As
 
 @sensitive_variables()
 def client_of_one(server: Server, key_headers: Mapping[str, str]) -> "httpx2.Client":
-    """Return a client for one request after the other."""
+    """Return a client for sequential requests."""
     hook = Destination(server.base_url, key_headers).send_there
     return httpx2.Client(**_options(hook, server.timeout_seconds))
 
@@ -128,13 +127,13 @@ def _options(hook: Callable[..., Any], seconds: float) -> dict[str, Any]:
         "event_hooks": {"request": [hook]},
         "follow_redirects": False,
         "timeout": seconds,
-        "trust_env": False,  # neither proxies, which would be asked for the name, nor .netrc
+        "trust_env": False,  # neither proxies, which would receive the name, nor .netrc
         "verify": _authorities(*(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))),
     }
 
 
 @lru_cache(maxsize=4)
 def _authorities(file: str | None, folder: str | None) -> ssl.SSLContext:  # noqa: ARG001
-    """Return whom certificates are believed, a university's own authority too, read once: it takes 20 ms."""
+    """Return the trusted certificate authorities, a university's own included, read once: it takes 20 ms."""
     context: ssl.SSLContext = httpx2.create_ssl_context()
     return context

@@ -1,7 +1,7 @@
-"""Encrypting the keys of endpoints, see annotate.core.encryption.
+"""Encryption of endpoint keys, see annotate.core.encryption.
 
-A key is encrypted together with its endpoint and server, so a row that someone copied to another endpoint is
-refused.
+A key is encrypted together with its endpoint and server, so a row copied to another endpoint cannot be
+decrypted.
 """
 
 import json
@@ -46,7 +46,7 @@ def decrypt(encrypted: str, *, endpoint: int, origin: str) -> str:
 
 
 def encrypt_again(encrypted: str) -> str:
-    """Return the same with the first secret; raises UnreadableKeyError."""
+    """Encrypt a key again with the first secret; raises UnreadableKeyError."""
     try:
         return encryption.cipher_for(PURPOSE).rotate(encrypted.encode()).decode()
     except fernet.InvalidToken as error:

@@ -1,4 +1,4 @@
-"""Letting a model write a part of a prompt: steps for each dimension, or the schema of SummEQuAL."""
+"""Parts of a prompt written by a model: steps for each dimension, or the schema of SummEQuAL."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from judges.methods.readings import Unreadable
 
 LONGEST_STEPS = 800  # tokens
 EXAMPLES = 3  # documents for which a model proposes a schema
-SCHEMA = "schema"  # its key among replies, beside ids of dimensions
+SCHEMA = "schema"  # its key among the replies, next to ids of dimensions
 Status = StepsWriting.Status
 
 
@@ -40,7 +40,7 @@ Status = StepsWriting.Status
 class WrittenSteps:
     """The steps for a dimension and the version of the prompt that has them, or why there are none.
 
-    Of a schema, dimension is the word "schema", and steps are its lines.
+    For a schema, dimension is the word "schema", and steps are its lines.
     """
 
     dimension: str
@@ -58,14 +58,14 @@ def write_steps(
     replies: Mapping[str, str] | None = None,
     keep_reply: Callable[[str, str, Decimal | None], object] = lambda *_: None,
 ) -> Iterator[WrittenSteps]:
-    """Let a judge's model write the steps of each dimension that has no wording of its own yet, or a schema.
+    """Let a judge's model write the steps of each dimension without a wording, or a schema.
 
-    Each reply is a wording of the prompt as soon as it is there, in the next version where this one has
-    judgments. A process that dies loses one call: who begins again goes on with the other dimensions. No
-    transaction is open during a call. Raises InvalidValueError and KeyMissingError.
+    Each reply is stored at once as a wording of the prompt, in the next version if this one has judgments. A
+    process that dies loses one call: the next start continues with the other dimensions. No transaction is
+    open during a call. Raises InvalidValueError and KeyMissingError.
 
-    replies: earlier replies by the dimension's id, which are read instead of calling the model. keep_reply:
-    takes the dimension's id, a new reply and its cost before anything reads the reply.
+    replies: earlier replies by the dimension's id, which replace calls of the model. keep_reply: receives the
+    dimension's id, a new reply and its cost before the reply is parsed.
     """
     _refuse_without_part(template)
     if judge.endpoint is None:
@@ -104,12 +104,12 @@ def write_steps(
 
 
 def writes_schema(template: PromptTemplate) -> bool:
-    """Return whether a model writes the schema of this prompt, in one call, and no steps."""
+    """Return True if a model writes the schema of this prompt, in one call, and no steps."""
     return METHODS[template.method].takes_steps and has_schema(template.text)
 
 
 def has_written_part(template: PromptTemplate) -> bool:
-    """Return whether a model can write a part of this prompt."""
+    """Return True if a model can write a part of this prompt."""
     return has_steps(template.text) or writes_schema(template)
 
 
@@ -121,7 +121,7 @@ def _refuse_without_part(template: PromptTemplate) -> None:
 
 
 def _examples(project: Project) -> list[str]:
-    """Return the first documents of a project as texts."""
+    """Return the contents of a project's first documents."""
     documents = Document.objects.filter(project=project).order_by("pk")[:EXAMPLES]
     return ["\n\n".join(part["text"] for part in each.parts) for each in documents]
 
@@ -143,7 +143,7 @@ def _ask(server: Server, judge: Judge, message: Message) -> Reply:
 
 
 def latest_steps_writing(template: PromptTemplate) -> StepsWriting | None:
-    """Return the latest writing of steps for any version of a prompt. One query."""
+    """Return the latest steps job for any version of a prompt. One query."""
     same = StepsWriting.objects.filter(
         template__project=template.project_id, template__name=template.name
     ).select_related("template", "judge")
@@ -152,9 +152,9 @@ def latest_steps_writing(template: PromptTemplate) -> StepsWriting | None:
 
 @transaction.atomic
 def start_steps_writing(*, template: PromptTemplate, judge: Judge, by: User | None) -> StepsWriting:
-    """Have a worker ask a judge's model for the steps of each dimension without a wording of its own.
+    """Start a job in which a judge's model writes the steps of each dimension without its own wording.
 
-    Returns a writing that is under way for this prompt. Locks the project. Raises InvalidValueError if the
+    Returns the running job of this prompt if there is one. Locks the project. Raises InvalidValueError if the
     prompt has no steps, or the judge has no endpoint.
     """
     lock_project(template.project)
@@ -172,10 +172,10 @@ def start_steps_writing(*, template: PromptTemplate, judge: Judge, by: User | No
 
 
 def _write_all(writing: StepsWriting) -> str:
-    """Call the model for each dimension; return why some have no steps, or nothing.
+    """Call the model for each dimension; return the reason why some have no steps, or an empty string.
 
-    No transaction is open during a call. A killed worker loses the call in flight; steps that came are a
-    wording of the prompt.
+    No transaction is open during a call. A killed worker loses the call in flight; steps received earlier are
+    stored as wordings of the prompt.
     """
     problems = []
     written_steps = write_steps(
@@ -198,7 +198,7 @@ def _keep_reply(writing: StepsWriting, dimension: str, text: str, cost: Decimal 
 
 
 def _note(writing: StepsWriting, **fields: object) -> None:
-    """Note which version has the steps, or a reply and its cost; raises TakenOverError."""
+    """Store the version that has the steps, or a reply and its cost; raises TakenOverError."""
     if not own_row(writing).update(**fields):
         raise TakenOverError
 

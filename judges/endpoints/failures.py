@@ -1,4 +1,4 @@
-"""Why a server gave no answer, in sentences that never hold a key."""
+"""Failures of calls, with messages that never contain a key."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -38,12 +38,12 @@ UNPAID_WORDS = (
 KEY_WORDS = ("api_key_invalid",)  # Gemini's 400
 DAILY_WORDS = ("perday",)  # in the name of a limit of Gemini's: no pause that it asks for is long enough
 OVERLOADED = 529  # Anthropic's own status
-OVERLOADED_PAUSE = 5.0  # seconds, where it does not say how long
+OVERLOADED_PAUSE = 5.0  # seconds, if the answer does not specify them
 NO_SUCCESS = 400
 
 
 class RequestProblem(Enum):
-    """A problem of one request or its reply; the server takes other requests."""
+    """A problem of one request or its reply; the server accepts other requests."""
 
     REFUSED = "refused"
     FILTERED = "filtered"
@@ -54,9 +54,9 @@ class RequestProblem(Enum):
 class RequestFailed(Exception):  # noqa: N818 - it reads as what happened
     """A call without an answer.
 
-    `fatal_for_run`: no other call would fare better. `permanent`: this one would not, asked again. `wait`:
-    the seconds that the server asked everyone to wait. `problem`: what is wrong with the request, if known.
-    `unknown_model`: the server may know another model.
+    `fatal_for_run`: any other call would fail too. `permanent`: this call would fail again. `wait`: the
+    seconds that the server wants all clients to wait. `problem`: the problem of the request, if known.
+    `unknown_model`: the server may have another model.
     """
 
     def __init__(
@@ -79,20 +79,22 @@ class RequestFailed(Exception):  # noqa: N818 - it reads as what happened
 
     @property
     def concerns_judge(self) -> bool:
-        """Whether the server rejects the model or a parameter, and so each request of the same judge."""
+        """Return True if the server rejects the model or a parameter, and so each request of the same
+        judge.
+        """
         return self.unknown_model or (self.permanent and self.problem is None)
 
 
 class BatchUnknown(RequestFailed):
-    """The server answers, and does not know a batch that it was given."""
+    """The server answers, but does not have the submitted batch."""
 
 
 class ProviderError(Exception):
     """An error that a server sends instead of a reply.
 
-    status: the status of HTTP, or the one inside an answer of 200. message: the server's words, if they have
-    the form of its dialect. codes: its codes and kinds of the error, in one text. wait: the seconds that all
-    calls should wait.
+    status: the HTTP status, or the status inside an answer of 200. message: the server's message, if it has
+    the form of its dialect. codes: its codes and kinds of the error, in one string. wait: the seconds that
+    all calls should wait.
     """
 
     def __init__(self, status: int, *, message: str = "", codes: str = "", wait: float | None = None) -> None:
@@ -118,11 +120,13 @@ class Kind:
 
 @contextmanager
 def in_sentences(server: Server, kind: Kind, unreadable: str = "") -> Iterator[None]:
-    """Raise RequestFailed for what was not answered as it should be; `unreadable`: for what makes no sense.
+    """Raise RequestFailed for an answer that is no valid reply; `unreadable`:
 
-    Whoever enters an address must not learn what speaks behind it, or the network around Concord could be
-    explored: only errors of the dialect's form are shown, all others are one sentence here and a line of the
-    log.
+    the message for a malformed one.
+
+    A user who enters a URL must not learn which service is behind it, because that would allow exploring the
+    network around Concord. Users see only errors of the dialect's form. All others become one fixed message,
+    with a line in the log.
     """
     try:
         yield
@@ -131,7 +135,8 @@ def in_sentences(server: Server, kind: Kind, unreadable: str = "") -> Iterator[N
     except ProviderError as error:
         raise _request_failed(error, server, kind) from error
     except httpx2.TimeoutException as error:
-        if isinstance(error, httpx2.ConnectTimeout):  # aiohttp calls a refused or lost connection that, too
+        # aiohttp uses this name also for a rejected or lost connection
+        if isinstance(error, httpx2.ConnectTimeout):
             _log(error, server)
             raise RequestFailed(no_server_sentence(server, kind)) from error
         raise RequestFailed(
@@ -146,7 +151,7 @@ def in_sentences(server: Server, kind: Kind, unreadable: str = "") -> Iterator[N
 
 
 def no_server_sentence(server: Server, kind: Kind) -> str:
-    """Return the one sentence about whatever is no server of this dialect."""
+    """Return the fixed message for anything that is no server of this dialect."""
     return gettext(
         "No {dialect} server answers at {url}; check that it runs, and the address, "
         "which often ends in {ending}."
@@ -172,7 +177,6 @@ def _request_failed(error: ProviderError, server: Server, kind: Kind) -> Request
 
 
 def failure_of(error: ProviderError) -> RequestFailed:
-    """Return the failure of one request of a batch."""
     if not error.message:
         return RequestFailed(gettext("The server failed and did not say why."))
     return _classify(error, error.message)
@@ -197,7 +201,7 @@ def _classify(error: ProviderError, says: str) -> RequestFailed:
             permanent=True,
             problem=RequestProblem.TOO_LONG,
         )
-    if status == 403 and _has(error, FILTERED_WORDS):  # of one text; OpenRouter moderates some models
+    if status == 403 and _has(error, FILTERED_WORDS):  # of one output; OpenRouter moderates some models
         return RequestFailed(
             gettext("The server refuses the request: {error}").format(error=says),
             permanent=True,
@@ -225,7 +229,7 @@ def _classify(error: ProviderError, says: str) -> RequestFailed:
 
 
 def _problem(error: ProviderError) -> RequestProblem | None:
-    """Return the problem of a refused request by its codes or words, None if neither is known."""
+    """Return the problem of a rejected request by its codes or words, None if neither is known."""
     if _has(error, TOO_LONG_WORDS):
         return RequestProblem.TOO_LONG
     return RequestProblem.FILTERED if _has(error, FILTERED_WORDS) else None
@@ -246,7 +250,7 @@ def json_of(response: "httpx2.Response") -> Any:
 def error_inside(answer: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]] | None:
     """Return the status and object of an error inside an answer of 200; None if there is no error.
 
-    OpenRouter sends one when a model fails after the answer has begun, as a field of it or of the choice.
+    OpenRouter sends one when a model fails after the answer has started, as a field of it or of the choice.
     """
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else {}

@@ -1,4 +1,4 @@
-"""The key that a call to an endpoint carries, and why there is none."""
+"""The key for calls to an endpoint, or the reason why there is none."""
 
 from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
@@ -12,12 +12,15 @@ from judges.endpoints.addresses import refuse_call
 from judges.endpoints.encryption import UnreadableKeyError, decrypt
 from judges.endpoints.questions import Server
 
-NO_KEY = "none"  # what servers without keys are sent
+NO_KEY = "none"  # sent to servers that need no key
 
 
 @sensitive_variables()
 def server_of(endpoint: Endpoint, *, calls_in_flight: int | None = None) -> Server:
-    """Return where to ask, with the key that may go there; raises KeyMissingError. Up to two queries."""
+    """Return the server of the endpoint, with the key permitted for it; raises KeyMissingError.
+
+    Up to two queries.
+    """
     try:
         refuse_call(endpoint.base_url)
     except PrivateAddressError as error:
@@ -33,10 +36,10 @@ def server_of(endpoint: Endpoint, *, calls_in_flight: int | None = None) -> Serv
 
 @sensitive_variables()
 def key_of(endpoint: Endpoint) -> str:
-    """Return the key that was entered for the endpoint's server, else what its variable holds.
+    """Return the key entered for the endpoint's server, or else the value of its variable.
 
-    Raises KeyMissingError where it was entered for another server, cannot be decrypted, or where the operator
-    does not let this project send the variable there.
+    Raises KeyMissingError if the key was entered for another server or cannot be decrypted, or if the
+    operator does not let this project send the variable there.
     """
     entered = EndpointKey.objects.filter(endpoint=endpoint).first()
     if entered is not None:

@@ -1,4 +1,4 @@
-"""What a provider's headers say about its limits: how long to wait, and what is left."""
+"""Parsing of a provider's rate-limit headers: waiting times and remaining calls."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,9 @@ ANTHROPIC_LIMITS: Limits = tuple(
 
 
 def seconds_to_wait(headers: Mapping[str, str], limits: Limits = OPENAI_LIMITS) -> float | None:
-    """Return how long a server that refused a call for its limits wants no calls; None: it does not say."""
+    """Return the seconds without calls that a server demands after rejecting a call for its limits; None
+    if unspecified.
+    """
     wait = retry_after(headers)
     return seconds_until_reset(headers, limits) if wait is None else wait
 
@@ -39,7 +41,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def seconds_until_reset(headers: Mapping[str, str], limits: Limits = OPENAI_LIMITS) -> float | None:
-    """Return when calls are taken again, in seconds; None where some are left of each limit.
+    """Return the seconds until calls are accepted again; None if no limit is used up.
 
     The latest reset of all used-up limits counts.
     """

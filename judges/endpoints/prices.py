@@ -1,8 +1,8 @@
-"""What the tokens of a model cost at an endpoint.
+"""Token prices of a model at an endpoint.
 
-In this order: what people entered for the model, what they entered for the endpoint, the operator's price
-list (CONCORD_PRICES), the list that comes with Concord. A list price holds for its own host only, because the
-same model costs something else, or nothing, elsewhere. Where none of these has a price, costs are unknown.
+The sources, by priority: the model's entered prices, the endpoint's entered prices, the operator's price list
+(CONCORD_PRICES), the list shipped with Concord. A list price applies to its own host only, because the same
+model costs something else, or nothing, elsewhere. If none of these has a price, costs are unknown.
 """
 
 import csv
@@ -33,12 +33,12 @@ logger = logging.getLogger(__name__)
 
 
 class PriceListError(ValueError):
-    """A list of prices has a line that cannot be used; the message names it."""
+    """A list of prices has an invalid line; the message contains its number."""
 
 
 @dataclass(frozen=True)
 class ModelCost:
-    """The prices of a model at an endpoint and where they come from, in a sentence; empty: nowhere."""
+    """The prices of a model at an endpoint and their source as a message; empty if there is none."""
 
     prices: Prices
     origin: str = ""
@@ -57,11 +57,9 @@ class EndpointPrices:
         self.entered = {row.model: row for row in ModelPrice.objects.filter(endpoint=endpoint)}
 
     def of(self, model: str) -> Prices:
-        """Return the prices of a model; unknown ones are None."""
         return self.cost_of(model).prices
 
     def cost_of(self, model: str) -> ModelCost:
-        """Return the prices of a model and where they come from."""
         if row := self.entered.get(model):
             share = BATCH_DISCOUNT if row.batch_share is None else row.batch_share
             prices = Prices(row.input_price, row.output_price, row.cached_price, share)
@@ -81,7 +79,7 @@ def prices_of(endpoint: Endpoint, model: str) -> Prices:
 
 @dataclass(frozen=True)
 class ModelPriceRow:
-    """A model at an endpoint, its prices and where they come from; id: of prices that people entered."""
+    """A model at an endpoint, its prices and their source; id: of prices that people entered."""
 
     model: str
     cost: ModelCost
@@ -89,7 +87,7 @@ class ModelPriceRow:
 
 
 def model_prices_of(endpoint: Endpoint) -> list[ModelPriceRow]:
-    """Return the models of an endpoint's judges, and those with prices of their own. Two queries."""
+    """Return the models of an endpoint's judges, and the models with separate prices. Two queries."""
     prices = EndpointPrices(endpoint)
     models = {*endpoint.judges.values_list("model", flat=True), *prices.entered}
     entered = {model: row.pk for model, row in prices.entered.items()}
@@ -108,7 +106,7 @@ def list_price(host: str, model: str) -> ModelCost:
 
 
 def _operators_list() -> Mapping[tuple[str, str], ModelCost]:
-    """Return the operator's list, read again when the file changes; a broken one counts as none."""
+    """Return the operator's list, read again when the file changes; an invalid list counts as empty."""
     if not settings.PRICES_FILE:
         return {}
     try:

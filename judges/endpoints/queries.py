@@ -1,4 +1,4 @@
-"""What is read of endpoints: fixed numbers of database queries, nothing is written."""
+"""Queries on endpoints, each with a fixed number of database queries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from judges.methods.reading.parts import fold_name
 from judges.methods.readings import Readable, Reading
 from judges.methods.template import placeholders
 
-# Endpoints as pages list them, and what of an entered key is shown.
+# Endpoints for lists on pages, and the visible metadata of entered keys.
 
 READY = "Reply with the word: ready"
 BETWEEN_REPLIES = "\n---\n"
@@ -31,9 +31,9 @@ MOST_REPLIES = 50  # that are read to try a prompt's pattern
 
 @dataclass(frozen=True)
 class EnteredKey:
-    """What an admin is shown of a key: never more than its end, and only of a long one.
+    """The metadata of a key that admins see: only the end of a key, and only if it is long.
 
-    is_used: whether it goes to the endpoint's address, which was that of another server when it was entered.
+    is_used: True if the endpoint's URL still has the server for which the key was entered.
     """
 
     server: str
@@ -46,7 +46,7 @@ class EnteredKey:
 def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet[Endpoint]:
     """Return a project's endpoints by name, each with `judges_count`. One query.
 
-    archived: only those, or only the others; None: all.
+    archived: True for archived ones only, False for the others; None: all.
     """
     endpoints = Endpoint.objects.filter(project=project).select_related("entered_key")
     if archived is not None:
@@ -56,7 +56,7 @@ def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet
 
 
 def entered_key_of(endpoint: Endpoint | None) -> EnteredKey | None:
-    """Return what is shown of the key that was entered for an endpoint, if one was. One query."""
+    """Return the metadata of an endpoint's entered key, if it has one. One query."""
     found = EndpointKey.objects.select_related("entered_by").filter(endpoint=endpoint).first()
     if endpoint is None or found is None:
         return None
@@ -70,7 +70,7 @@ def entered_key_of(endpoint: Endpoint | None) -> EnteredKey | None:
 
 
 def usual_trial(endpoint: Endpoint) -> dict[str, str]:
-    """Return a model that is asked at this endpoint already, if any, and a short message. One query."""
+    """Return a model in use at this endpoint, if any, and a short message. One query."""
     models = endpoint.judges.order_by("-pk").values_list("model", flat=True)
     return {"model": models.first() or "", "message": READY}
 
@@ -80,7 +80,7 @@ def usual_trial(endpoint: Endpoint) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class JudgeLine:
-    """A judge in a list: the name of its method and how many judgments it has in each status."""
+    """A judge in a list: the name of its method and its number of judgments in each status."""
 
     judge: Judge
     method: str
@@ -105,7 +105,7 @@ def judges_of(project: Project, *, archived: bool = False) -> list[JudgeLine]:
 
 
 def usable_judges(project: Project) -> QuerySet[Judge]:
-    """Return the judges that can be asked; imported and archived ones cannot."""
+    """Return the judges that can be called; imported and archived ones cannot."""
     judges = Judge.objects.filter(
         project=project, archived_at=None, endpoint__isnull=False, endpoint__archived_at=None
     )
@@ -119,7 +119,7 @@ def judgments_by_status(judge: Judge) -> list[tuple[str, int]]:
 
 
 def method_label(judge: Judge) -> str:
-    """Return the name of a judge's method; its key where this Concord does not have the method."""
+    """Return the name of a judge's method; its key if this Concord does not have the method."""
     return METHODS[judge.method].title() if judge.method in METHODS else judge.method
 
 
@@ -157,11 +157,11 @@ _OF_DIMENSION = frozenset({"dimension", "definition", "guidelines", "points", "e
 def refusal_of_scope(
     judge: Judge, dimensions: Sequence[FrozenDimension], all_dimensions: Sequence[FrozenDimension]
 ) -> str | None:
-    """Return why a judge cannot judge these dimensions and no others, None where it can.
+    """Return the reason why a judge cannot judge exactly these dimensions, None if it can.
 
-    One that asks about several in one call asks about all of them or none: with fewer it would be paid for
-    scores that nobody wants, in words that differ from run to run. A comparison that names no dimension would
-    be paid for again on each.
+    A judge with several dimensions per call needs all of them or none. With fewer it would be paid for
+    unwanted scores, in a prompt that differs from run to run. A comparison without a dimension would be paid
+    again on each.
     """
     if judge.asks_pairs and judge.template:
         texts = [judge.template.text_about(each.id) for each in dimensions]
@@ -179,7 +179,10 @@ def refusal_of_scope(
 
 
 def refusal_of_reference(judge: Judge) -> str | None:
-    """Return why a judge has no reference to show, None where it has or needs none. At most two queries."""
+    """Return the reason why a judge has no reference to show, None if it has or needs none.
+
+    Up to two queries.
+    """
     if judge.template is None or not any("reference" in placeholders(text) for text in judge.template.texts):
         return None
     if judge.reference_id is None:
@@ -198,9 +201,9 @@ def refusal_of_reference(judge: Judge) -> str | None:
 
 
 def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool) -> str | None:
-    """Return why no reply could tell dimensions apart, None where one could.
+    """Return the reason why no reply could distinguish the dimensions, None if one could.
 
-    JSON of a shape has keys for fields, and one may be the name that the prompt shows for another dimension.
+    JSON of a shape has keys for fields, and one may be the displayed name of another dimension.
     """
     names = [fold_name(each.name) for each in dimensions]
     if len(set(names)) < len(names):
@@ -230,9 +233,9 @@ HOSTS_WITH_SCHEMAS = (
 
 
 def has_structured_output(endpoint: Endpoint) -> bool:
-    """Return whether a server takes a JSON schema: its documentation says so, or it has answered with one.
+    """Return True if a server accepts a JSON schema, by its documentation or an earlier answer.
 
-    One query, none for servers that are known.
+    One query, none for known servers.
     """
     if urlsplit(endpoint.base_url).hostname in HOSTS_WITH_SCHEMAS:
         return True
@@ -259,12 +262,11 @@ class PromptPreview:
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the model reads."""
         return estimated_tokens(self.messages)
 
 
 def estimated_tokens(messages: Sequence[Message]) -> int:
-    """Return about how many tokens messages have: one for each four characters."""
+    """Return the approximate number of tokens in messages: one per four characters."""
     return -(-sum(len(message.content) for message in messages) // CHARACTERS_A_TOKEN)
 
 
@@ -288,7 +290,7 @@ def wordings_of(project: Project, template: PromptTemplate | None) -> list[tuple
 
 
 def was_asked(template: PromptTemplate) -> bool:
-    """Return whether a judgment was asked with this version. One query."""
+    """Return True if a judgment used this version. One query."""
     return Judgment.objects.filter(Q(judge__template=template) & ASKED).exists()
 
 
@@ -301,9 +303,9 @@ def preview_of(
     number: int,
     wordings: Mapping[str, str] | None = None,
 ) -> PromptPreview:
-    """Return what the model would read about an item, by its number from 1. Five queries at the most.
+    """Return the prompt about an item, by its number from 1. Up to five queries.
 
-    wordings: what is asked in place of the text about dimensions with a wording of their own, by id.
+    wordings: replacements of the prompt for dimensions with their own wording, by id.
     """
     guideline, asks_kinds = current_guideline(project), METHODS[method].asks_kinds
     dimensions = [each for each in guideline.dimensions if each.is_scale != asks_kinds]
@@ -334,7 +336,7 @@ def preview_of(
 
 
 def items_asked_about(project: Project, dimension: FrozenDimension) -> QuerySet[Item]:
-    """Return the outputs of a project, or its comparisons where the dimension is about these."""
+    """Return the outputs of a project, or its comparisons if the dimension compares."""
     kind = kind_of(dimension).item_kind
     return Item.objects.filter(document__project=project, kind=kind).order_by("document", "pk")
 
@@ -345,7 +347,7 @@ def keys_of_dimensions(project: int) -> dict[int, str]:
 
 
 def _subject(item: Item, *, pair: bool) -> Subject:
-    """Return an item, for methods that compare with the text of another system for the same document."""
+    """Return an item, for comparing methods with another system's output for the same document."""
     parts = tuple((part["label"], part["text"]) for part in item.document.parts)
     example = gettext("(the text of the system that the judge names)")
     if not pair:
@@ -362,21 +364,19 @@ def _subject(item: Item, *, pair: bool) -> Subject:
 
 @dataclass(frozen=True)
 class TriedReply:
-    """A pasted reply and what is read in it."""
-
     reply: str
     reading: Reading
 
     @property
     def value(self) -> float | None:
-        """The value; None where there is none."""
+        """The value; None if there is none."""
         return self.reading.value if isinstance(self.reading, Readable) else None
 
 
 def tried_replies(
     project: Project, method: Method, pattern: str, replies: str, dimension: FrozenDimension
 ) -> Sequence[TriedReply]:
-    """Return what is read in the first 50 pasted replies, which lines of three dashes divide."""
+    """Return the parsed values of the first 50 pasted replies, which lines of three dashes divide."""
     pasted = replies.replace("\r\n", "\n").split(BETWEEN_REPLIES)[:MOST_REPLIES]
     together = current_guideline(project).scales if method.asks_several else [dimension]
     return [

@@ -1,4 +1,4 @@
-"""What is asked of which server."""
+"""Servers and the questions sent to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ USUAL_NAME, OTHER_NAME = "max_tokens", "max_completion_tokens"  # of the longest
 
 @dataclass(frozen=True)
 class Server:
-    """Where to ask: what of an endpoint a call needs, with its key."""
+    """The endpoint settings that a call needs, with its key."""
 
     base_url: str
     key: str = field(repr=False)
@@ -23,13 +23,13 @@ class Server:
 
 @dataclass(frozen=True)
 class Question:
-    """One call. What is None or empty is not sent; `extra_body` is sent as it is."""
+    """One call. It omits None and empty values and sends `extra_body` unchanged."""
 
     model: str
     messages: tuple[Message, ...]
     temperature: float | None
     max_tokens: int
-    max_tokens_name: str = ""  # where it is not known: max_tokens, and the other one if that is refused
+    max_tokens_name: str = ""  # if unknown: max_tokens first, then the other name if the server rejects it
     schema: dict[str, Any] | None = None
     wants_probabilities: bool = False
     top_p: float | None = None
@@ -37,9 +37,9 @@ class Question:
     stop: tuple[str, ...] = ()
     reasoning_effort: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    n: int = 1  # replies that are asked for
+    n: int = 1  # number of replies requested
 
     @property
     def may_vary(self) -> bool:
-        """Whether the same question may get another reply when it is asked again."""
+        """Return True if the same question may get another reply when sent again."""
         return self.temperature != 0 and self.seed is None

@@ -1,4 +1,4 @@
-"""What a server answers, whatever its dialect."""
+"""Answers of a server, independent of its dialect."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from judges.endpoints.failures import RequestProblem
 
 @dataclass(frozen=True)
 class Token:
-    """A token of an answer and what could have stood in its place, with log probabilities."""
+    """A token of an answer and its alternatives, with log probabilities."""
 
     text: str
     top_logprobs: dict[str, float]
@@ -24,10 +24,10 @@ def read_token(text: object, others: Iterable[tuple[object, Any]]) -> Token:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a server answered; `seconds` is None where nobody waited for it.
+    """The answer of a server; `seconds` is None if no caller waited for it.
 
-    problem: the server's reason for a missing or partial reply. refusal: the model's words of refusal. tool:
-    the tool that the model called instead of answering.
+    problem: the server's reason for a missing or partial reply. refusal: the words with which the model
+    declines. tool: the tool that the model called instead of answering.
     """
 
     text: str
@@ -43,12 +43,12 @@ class Reply:
     reasoning_tokens: int | None = None  # of the output tokens
     model: str = ""  # as the server names it
     system_fingerprint: str = ""
-    max_tokens_name: str = ""  # with which it was asked
-    rest: float = 0.0  # seconds until the server takes another call, where it says that this was the last
+    max_tokens_name: str = ""  # the request's name for the limit
+    rest: float = 0.0  # seconds until the server accepts another call, if it reports that this was the last
 
 
 def shares_of(reply: Reply, count: int) -> list[Reply]:
-    """Return a reply as often as judgments come of it, each with a share of the tokens; they add up."""
+    """Return `count` copies of a reply, each with a share of the tokens; the shares add up."""
     return share_tokens([reply] * count)
 
 
@@ -73,13 +73,13 @@ def _share(count: int | None, place: int, of: int) -> int | None:
 
 
 def text_of(said: object) -> str:
-    """Return a text of an answer as databases take it; empty if it is no text."""
+    """Return a string of an answer in a form that databases accept; empty if it is no string."""
     # No database holds half of a surrogate pair, and PostgreSQL holds no NUL.
     return said.replace("\x00", "").encode(errors="replace").decode() if isinstance(said, str) else ""
 
 
 def object_in(said: object) -> dict[str, Any]:
-    """Return what a server says where it is an object, an empty one where it is none."""
+    """Return an object of an answer, or an empty one if it is no object."""
     return said if isinstance(said, dict) else {}
 
 
@@ -89,5 +89,5 @@ def objects_in(said: object) -> list[dict[str, Any]]:
 
 
 def count_of(said: object) -> int | None:
-    """Return a count that a server gives, None where it is none that the database takes."""
+    """Return a count from a server, None if the database cannot store it."""
     return said if isinstance(said, int) and 0 <= said < 2**31 else None

@@ -1,4 +1,4 @@
-"""Texts of prompts that come with Concord: the default of each method, and its further wordings."""
+"""Prompts shipped with Concord: the default of each method, and its further wordings."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from judges.methods.variants import VARIANTS
 
 @dataclass(frozen=True)
 class ShippedPrompt:
-    """A text of a method, by the key with which a judge can be made: that of the method or of a variant."""
+    """A shipped prompt of a method; its key, of the method or of a variant, can create a judge."""
 
     key: str
     method: str
@@ -18,12 +18,12 @@ class ShippedPrompt:
 
     @property
     def title(self) -> str:
-        """The label after the name that papers use for the method."""
+        """The label after the method's name in papers."""
         return METHODS[self.method].title(self.label)
 
 
 def shipped_prompt(key: str) -> ShippedPrompt:
-    """Return the text of this key. Raises KeyError."""
+    """Return the prompt with this key. Raises KeyError."""
     if key in METHODS:
         return ShippedPrompt(key, key, METHODS[key].label, METHODS[key].default_template)
     variant = VARIANTS[key]
@@ -31,7 +31,7 @@ def shipped_prompt(key: str) -> ShippedPrompt:
 
 
 def shipped_prompts_of(method: str) -> Iterator[ShippedPrompt]:
-    """Yield the texts of a method, its default first."""
+    """Yield the prompts of a method, its default first."""
     yield shipped_prompt(method)
     for variant in VARIANTS.values():
         if variant.method == method:

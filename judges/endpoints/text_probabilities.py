@@ -1,4 +1,4 @@
-"""How probable a model finds a text that it is given, by the log-probabilities of the text's tokens."""
+"""Probability of a given passage under a model, from the log-probabilities of its tokens."""
 
 import json
 import math
@@ -27,17 +27,17 @@ class TextProbability:
 
     @property
     def perplexity(self) -> float | None:
-        """The exponential of minus their mean; None for a text of one token, which has none before it."""
+        """The exponential of minus their mean; None for a single token, which has no predecessor."""
         found = self.log_probabilities
         return math.exp(-sum(found) / len(found)) if found else None
 
 
 class TextProbabilities:
-    """Asks a server's model about one text after the other; close it after use.
+    """Client that computes the probabilities of passages under a server's model; close it after use.
 
-    The interface is completions with `echo` and `logprobs`, as vLLM has it. A server of llama.cpp has no
-    `echo`: there each token is made to come (`logit_bias`, which its log-probabilities leave out), in a call
-    of its own that costs milliseconds, as the server keeps what came before. Other servers are refused.
+    It uses completions with `echo` and `logprobs`, as in vLLM. A llama.cpp server has no `echo`: there a
+    separate call forces each token (`logit_bias`, which its log-probabilities ignore). Such a call costs
+    milliseconds, because the server caches the preceding tokens. Other servers raise an error.
     """
 
     def __init__(self, server: Server, model: str) -> None:
@@ -47,11 +47,13 @@ class TextProbabilities:
         self._echoes: bool | None = None
 
     def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     def of_text(self, text: str) -> TextProbability:
-        """Return how probable a text is. Raises RequestFailed, for good where the server cannot say."""
+        """Return the probability of a passage.
+
+        Raises RequestFailed, permanently if the server cannot compute it.
+        """
         if self._server.dialect != Endpoint.Dialect.OPENAI:
             raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
         with in_sentences(self._server, self._dialect.kind):

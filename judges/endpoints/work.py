@@ -1,4 +1,4 @@
-"""What passes between the database and the calls: work that was leased, and what came of it."""
+"""Data between the database and the calls: leased work, and its results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ from judges.methods.base import Method, Subject
 from judges.methods.readings import Reading
 from judges.methods.steps import MethodStep
 
-BATCH_DISCOUNT = Decimal("0.5")  # what the batch interface leaves of a price: half, at OpenAI
+BATCH_DISCOUNT = Decimal("0.5")  # share of a price that the batch interface charges: half, at OpenAI
 BATCH_WINDOW = timedelta(hours=24)  # in which a provider answers a batch
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What an unreadable reply took that an earlier slice stored."""
+    """The usage of an unreadable reply that an earlier slice stored."""
 
     input_tokens: int
     output_tokens: int
@@ -30,10 +30,10 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Call:
-    """What was sent for a judgment, and what the server says of its answer besides the reply.
+    """The request of a judgment, and the server's metadata in addition to the reply.
 
-    parameters: the request without its messages. messages: None where the run keeps only their hash.
-    asked_dimensions: ids of all dimensions that it asked about, in the prompt's order, if they are several.
+    parameters: the request without its messages. messages: None if the run stores only their hash.
+    asked_dimensions: ids of all its dimensions, in the prompt's order, if there are several.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -48,11 +48,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Chain:
-    """A judgment's calls, of which one is asked now.
+    """A judgment's sequence of calls, one of which is pending.
 
-    step: the name of that one. done: those before, as `Judgment.steps` keeps them, all paid in `spent`.
-    go_on: what a reply to this one leads to: the next step, or what all replies come to. is_last: whether an
-    unreadable reply to this one is not asked for once more.
+    step: the name of the pending call. done: the calls before, as `Judgment.steps` stores them; `spent` is
+    their total cost. go_on: maps the reply to the next step, or to the result of all replies. is_last: True
+    if an unreadable reply to this call is not requested again.
     """
 
     step: str
@@ -64,15 +64,14 @@ class Chain:
 
 @dataclass(frozen=True)
 class JudgmentWork:
-    """One leased judgment, ready to be asked.
+    """One leased judgment, ready for its call.
 
-    unreadable: what an earlier slice got for it, where that was a reply without a usable score.
-    keeps_messages: whether what is sent is stored with it. unit: what other samples have in common with it
-    that may be asked for in the same call; None where it is asked for alone. pattern: by which its prompt
-    says that replies are read. together: all dimensions that its question asks about, in their order, where
-    its method asks about several. shared: what judgments have in common that one call gives; None where a
-    call gives one. chain: where its method takes several calls, those before and what comes after. first_of:
-    the judge whose first judgment of the run it is.
+    unreadable: the reply of an earlier slice without a usable score, if any. keeps_messages: True if the
+    messages are stored with it. unit: the key shared with other samples that the same call may return; None
+    if it needs a separate call. pattern: the pattern of its prompt for parsing replies. together: all
+    dimensions of its question, in order, if its method covers several per call. shared: the key shared by the
+    judgments of one call; None if a call gives one. chain: if its method needs several calls, the calls
+    before and after this one. first_of: the judge if this is its first judgment of the run.
     """
 
     judgment: int
@@ -94,16 +93,16 @@ class JudgmentWork:
 
     @property
     def may_vary(self) -> bool:
-        """Whether an unreadable reply is asked for once more by the same call."""
+        """Return True if the same call is repeated after an unreadable reply."""
         return self.question.may_vary and not (self.chain and self.chain.is_last)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a judgment: a value, an unreadable reply with a reason, or a failure with a reason.
+    """The outcome of a judgment: a value, an unreadable reply with a reason, or a failure with a reason.
 
-    One that is planned was put back at the end of a slice, with the calls that failed, or behind a step that
-    is not the last. model: which prices it has. first_of: as in `JudgmentWork`.
+    A planned one returned to the queue at the end of a slice, with the failed calls, or after a step that is
+    not the last. model: determines its prices. first_of: as in `JudgmentWork`.
     """
 
     judgment: int
@@ -129,16 +128,16 @@ class Outcome:
 
     @property
     def steps_done(self) -> int:
-        """How many calls before the last are answered, where its method takes several."""
+        """The number of answered calls before the last, if its method needs several."""
         return len(self.steps)
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What a million tokens cost; None where that is unknown, which is not the same as nothing.
+    """The price of a million tokens; None if unknown, which differs from zero.
 
-    cached: of input tokens that the server had cached; None where they cost as much as others. batch_share:
-    what the batch interface leaves of a price. Providers count reasoning tokens as output tokens.
+    cached: of input tokens that the server had cached; None if they cost the same as others. batch_share: the
+    share of a price that the batch interface charges. Providers count reasoning tokens as output tokens.
     """
 
     input: Decimal | None
@@ -148,13 +147,13 @@ class Prices:
 
     @property
     def are_known(self) -> bool:
-        """Whether the cost of a call is known."""
+        """Return True if the cost of a call is known."""
         return self.input is not None and self.output is not None
 
     def cost(
         self, input_tokens: int | None, output_tokens: int | None, cached_tokens: int | None = None
     ) -> Decimal | None:
-        """Return what a call cost, None where prices or tokens are unknown; cached tokens are input too."""
+        """Return the cost of a call, None if prices or tokens are unknown; cached tokens are input too."""
         if self.input is None or self.output is None or input_tokens is None or output_tokens is None:
             return None
         cached = 0 if self.cached is None else min(cached_tokens or 0, input_tokens)
@@ -162,13 +161,12 @@ class Prices:
         return (sent + self.output * output_tokens) / 1_000_000
 
     def savings(self, cached_tokens: int) -> Decimal | None:
-        """Return how much less input tokens cost because they were cached, None where a price is unknown."""
+        """Return the saving on cached input tokens, None if a price is unknown."""
         if self.input is None or self.cached is None:
             return None
         return (self.input - self.cached) * cached_tokens / 1_000_000
 
     def in_batches(self) -> "Prices":
-        """Return what the same tokens cost through the batch interface."""
         sent, got, cached = (
             None if each is None else each * self.batch_share
             for each in (self.input, self.output, self.cached)

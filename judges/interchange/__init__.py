@@ -1,1 +1,1 @@
-"""Judgments imported, exported and restored."""
+"""Import, export and restoring of judgments."""

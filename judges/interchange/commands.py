@@ -1,4 +1,4 @@
-"""What is done about interchange: writes, one function for each thing that a person or a worker does."""
+"""Commands of interchange: one function for each action of a person or a worker."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,12 +42,12 @@ def import_judgments(
     only_good: bool = False,
     data_import: DataImport | None = None,
 ) -> JudgmentReport:
-    """Import the file if not one line of it is refused; what is there already is not made again.
+    """Import the file if all its lines are valid; existing judgments are not created again.
 
-    Checks the whole file without a lock. Then locks the project, as planning a run and adding a judge do,
-    makes every check again, and writes all in one transaction, whose last act is to report "written".
-    only_good: leave out the lines that are refused, and import the others. data_import: the upload; SQLite
-    holds its project, checks the file once more and writes in steps, which another worker can finish.
+    Checks the whole file without a lock. Then locks the project, as planning a run and adding a judge do.
+    Repeats every check under the lock and writes all in one transaction, which ends with the report
+    "written". only_good: skip invalid lines, and import the others. data_import: the upload; SQLite locks its
+    project, checks the file again and writes in steps, which another worker can finish.
     """
     on_progress = on_progress or silent
     continues = data_import is not None and data_import.must_be_finished
@@ -101,7 +101,7 @@ def _write(
 
 
 class JudgmentImporter(JudgmentCheck):
-    """Takes rows one by one and writes new ones in steps. The caller holds the project."""
+    """Imports rows and writes new ones in steps. The caller holds the lock on the project."""
 
     def __init__(
         self,
@@ -115,14 +115,12 @@ class JudgmentImporter(JudgmentCheck):
         self._judgments: list[Judgment] = []
 
     def accept(self, taken: ResolvedJudgment) -> None:
-        """Note a judgment and prepare it."""
         super().accept(taken)
         self._judgments.append(_judgment(taken))
         if len(self._judgments) >= BATCH:
             self._flush()
 
     def new_judge(self, name: str, model: str, method: Method) -> KnownJudge:
-        """Note a judge and write it."""
         judge = super().new_judge(name, model, method)
         with step():
             judge.pk = Judge.objects.create(
@@ -131,7 +129,7 @@ class JudgmentImporter(JudgmentCheck):
         return judge
 
     def finish(self) -> None:
-        """Write the rest, and how many samples the judges have."""
+        """Write the remaining rows, and the judges' numbers of samples."""
         self._flush()
         with step():
             for judge in self.judges.values():
@@ -177,9 +175,9 @@ def _judgment(taken: ResolvedJudgment) -> Judgment:
 def add_recorded_judge(
     *, project: Project, name: str, model: str, method: str, prompt: str, pattern: str, scale: OwnScale
 ) -> None:
-    """Make a judge that asks nobody and whose imported replies are read by a pattern, on a scale of its own.
+    """Create a judge without a model; a pattern parses its imported replies, on its own scale.
 
-    Its prompt has the same name. Locks the project; a judge of that name stays as it is.
+    Its prompt has the same name. Locks the project; an existing judge of that name does not change.
     """
     project = lock_project(project)
     if Judge.objects.filter(project=project, name=name).exists():
@@ -200,7 +198,6 @@ def add_recorded_judge(
 
 
 def import_upload(data_import: DataImport, on_progress: OnProgress) -> JudgmentReport:
-    """Import an uploaded file as its page says."""
     mapping = JudgmentMapping.from_json(data_import.mapping or {})
     source = source_of(data_import, mapping)
     by = data_import.created_by

@@ -1,4 +1,4 @@
-"""What the columns of a file of judgments mean."""
+"""Form for the meanings of columns in a file of judgments."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ NAMES = {
 
 
 class JudgmentMappingForm(ColumnsForm):
-    """A meaning for each column, and what holds for all rows."""
+    """A meaning for each column, and the values for all rows."""
 
     judge = forms.CharField(
         label=_("Judge of all rows"),
@@ -72,18 +72,18 @@ class JudgmentMappingForm(ColumnsForm):
         return [(field, str(NAMES.get(field, field))) for field in WORDS]
 
     def initial_of(self, mapping: JudgmentMapping) -> dict[str, str]:
-        """Return the fields under a mapping."""
+        """Return the initial values of the form under a mapping."""
         meanings = {column: field for field, column in mapping.columns.items()}
         shown = {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(self.columns)}
         return {**mapping.given, **shown}
 
     def make_mapping(self, columns: Mapping[str, list[str]]) -> JudgmentMapping:
-        """Return the mapping of columns by meaning and of what holds for all rows."""
+        """Return the mapping from columns by meaning and values for all rows."""
         given = {field: self.cleaned_data[field] for field in GIVEN}
         return JudgmentMapping({field: named[0] for field, named in columns.items()}, given)
 
     def find_problem(self, mapping: JudgmentMapping) -> str:
-        """Return the problem of a mapping, or an empty text."""
+        """Return the problem of a mapping, or an empty string."""
         if not mapping.problem:
             return ""
         return gettext("{problem} Choose its column, or enter a value for all rows.").format(

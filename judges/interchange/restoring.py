@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def restore_judges(restored: Restored, archive: ExportArchive) -> None:
-    """Make the judges with their prompts, the runs and the judgments.
+    """Create the judges with their prompts, the runs and the judgments.
 
     Exports contain no endpoints: judges with a prompt get one without a server. A running run is paused.
     """
@@ -62,7 +62,7 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
 
 
 def _restore_proposals(restored: Restored, archive: ExportArchive, judges: "Known[str, Judge]") -> None:
-    """Make the proposals; the draftings and searches that they belong to are not exported."""
+    """Create the proposals; the draftings and searches that they belong to are not exported."""
     proposals: Known[int, Proposal] = Known()
     parts = {}
     for row in archive.rows("proposals"):
@@ -163,7 +163,7 @@ def _restoring_judgment(
 
 
 def _restore_sources(restored: Restored, rows: list[Row], judges: dict[str, Judge]) -> None:
-    """Let judgments name again the one whose answer they took over."""
+    """Restore the links from judgments to the sources of their answers."""
     own, sources = (
         _ids_of_judgments(restored, each, judges) for each in (rows, [row["reused_from"] for row in rows])
     )
@@ -185,7 +185,7 @@ def _restore_changes(restored: Restored, rows: list[Row], judges: dict[str, Judg
 
 
 def _ids_of_judgments(restored: Restored, rows: list[Row], judges: dict[str, Judge]) -> list[int]:
-    """Return the judgments that rows name, in their order. One query."""
+    """Return the judgments for rows, in order. One query."""
     keys = [_key_of_judgment(restored, row, judges) for row in rows]
     own = Judgment.objects.filter(judge__in={key[0] for key in keys}, item__in={key[1] for key in keys})
     found = {(*key,): pk for *key, pk in own.values_list(*_KEY, "pk")}

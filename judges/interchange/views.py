@@ -1,5 +1,3 @@
-"""The list of imports of judgments."""
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods
@@ -14,7 +12,6 @@ from judges.interchange.commands import JUDGMENTS
 @login_required
 @require_http_methods(["GET", "POST"])
 def judgment_imports(request: Request, slug: str) -> HttpResponse:
-    """List a project's imports of judgments; a POST uploads a file."""
     project = project_for_admin(request.user, slug)
     template = "judges/interchange/imports.html"
     return uploads_page(request, project, template, kind=JUDGMENTS, render=render_judges)

@@ -1,1 +1,1 @@
-"""Judges that learn from the experts' discussions: what is proposed, accepted and compared."""
+"""Judges that learn from experts' discussions: proposals, decisions and comparisons."""

@@ -85,7 +85,7 @@ DocumentPartsInput = form_input("DocumentPartsInput", PartsForm)
 
 
 class DocumentPartsRow(serializers.Serializer[Any]):
-    """How the documents are divided: for teaching, for selecting, and those held out."""
+    """The division of the documents: for teaching, for selecting, and held out."""
 
     teach = serializers.IntegerField(help_text="Documents for teaching; 0 before the draw.")
     select = serializers.IntegerField(help_text="Documents for selecting.")
@@ -110,7 +110,7 @@ class ProposalRow(serializers.ModelSerializer[Proposal]):
     )
 
     def get_units(self, proposal: Proposal) -> list[list[str]]:
-        """Return them; items must be loaded."""
+        """Return the units; items must be loaded."""
         return [[item.document.key, item.system.name] for item in proposal.items.all()]
 
     class Meta:
@@ -122,7 +122,7 @@ class ProposalRow(serializers.ModelSerializer[Proposal]):
 
 
 class DecisionInput(Input):
-    """What a decision needs."""
+    """The fields of a decision."""
 
     text = Text(
         required=False, max_length=LONGEST_ADDITION, help_text="To accept: as edited. Left out: as it is."
@@ -131,7 +131,7 @@ class DecisionInput(Input):
 
 
 class BudgetOfStep(Input):
-    """What it may cost from now on."""
+    """The budget of a step, from now on."""
 
     budget = Amount(required=False, min_value=0.0001, help_text="For all of it. Left out: as it is.")
 
@@ -149,7 +149,7 @@ class DraftingRow(serializers.ModelSerializer[Drafting]):
 
 
 class DraftingDetail(serializers.Serializer[DraftingState]):
-    """A drafting, how far it is, and what is left to ask at the most; a cost of null is unknown."""
+    """A drafting, its progress, and the maximum number of remaining calls; a cost of null is unknown."""
 
     drafting = DraftingRow()
     total = serializers.IntegerField()
@@ -160,7 +160,7 @@ class DraftingDetail(serializers.Serializer[DraftingState]):
     proposals = serializers.SerializerMethodField(help_text="Their ids.")
 
     def get_proposals(self, state: DraftingState) -> list[int]:
-        """Return the ids of what is drafted, or is to be."""
+        """Return the ids of the drafted or planned proposals."""
         return sorted(each.pk for each in state.drafting.proposals.all())
 
 
@@ -213,7 +213,7 @@ class PartsOfProject(ApiView):
 
     @reads(DocumentPartsRow)
     def get(self, request: Request, slug: str) -> Response:
-        """Say how the documents are divided."""
+        """Show the division of the documents."""
         return Response(DocumentPartsRow(parts_of(project_for_reader(request.user, slug))).data)
 
     @writes(DocumentPartsRow, accepts=DocumentPartsInput, status=201)
@@ -225,7 +225,7 @@ class PartsOfProject(ApiView):
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str) -> Response:
-        """Undo the split, while nothing rests on it."""
+        """Undo the split, unless other data depends on it."""
         undo_draw(project=project_for_routing(request.user, slug), by=request_user(request))
         return Response(status=204)
 
@@ -242,14 +242,14 @@ class Proposals(ApiView):
 
     @writes(ProposalRow, accepts=ProposalInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Propose a text of one's own."""
+        """Create a proposal with your own wording."""
         project = project_for_routing(request.user, slug)
         data = valid(TextForm(self.check(ProposalInput), project=project)).cleaned_data
         return _proposal(propose_text(**data, by=request_user(request)), status=201)
 
 
 class ProposedExamples(ApiView):
-    """Examples that are chosen from the development documents."""
+    """Examples chosen from the development documents."""
 
     about = "alignment"
 
@@ -275,7 +275,7 @@ class OneProposal(ApiView):
 
     @writes(ProposalRow, accepts=ProposalText)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
-        """Change the text of a proposal that nobody has decided on."""
+        """Change the wording of an undecided proposal."""
         proposal = proposal_in(project_for_routing(request.user, slug), pk)
         text = self.check(ProposalText)["text"]
         return _proposal(edit_proposal(proposal=proposal, text=text, by=request_user(request)))
@@ -289,7 +289,7 @@ class ProposalStep(ApiView):
 
     @writes(ProposalRow, accepts=DecisionInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
-        """Accept it as a judge of its own, dismiss it, or send an accepted clarification to the raters."""
+        """Accept it as a separate judge, dismiss it, or send an accepted clarification to the raters."""
         proposal = proposal_in(project_for_routing(request.user, slug), pk)
         given, by = self.check(DecisionInput), request_user(request)
         if step == "accept":
@@ -302,7 +302,7 @@ class ProposalStep(ApiView):
 
 
 class Draftings(ApiView):
-    """What models draft for judges of a project."""
+    """Draftings of models for judges of a project."""
 
     about = "alignment"
 
@@ -315,7 +315,7 @@ class Draftings(ApiView):
 
     @writes(DraftingDetail, accepts=DraftingInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Plan what a model drafts; nobody is asked before its step `start`."""
+        """Plan a drafting; no model is called before its step `start`."""
         project = project_for_routing(request.user, slug)
         sent = self.check(DraftingInput)
         form = valid(ProposeForm({**sent, "kind": sent["draft"]}, project=project))
@@ -339,7 +339,7 @@ class OneDrafting(ApiView):
 
     @reads(DraftingDetail)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Show a drafting, how far it is and what is left to ask."""
+        """Show a drafting, its progress and the remaining calls."""
         return _drafting(drafting_in(project_for_reader(request.user, slug), pk))
 
 
@@ -351,7 +351,7 @@ class DraftingStep(ApiView):
 
     @writes(DraftingDetail, accepts=BudgetOfStep)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
-        """Let a worker ask for what is missing (`start`), or leave it out (`discard`)."""
+        """Start the missing calls in a worker (`start`), or drop them (`discard`)."""
         project = project_for_routing(request.user, slug)
         drafting, by = drafting_in(project, pk), request_user(request)
         budget = _budget(self.check(BudgetOfStep))
@@ -376,7 +376,7 @@ class PromptSearches(ApiView):
 
     @writes(PromptSearchDetail, accepts=SearchInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Plan a search over proposals; nobody is asked before its step `start`."""
+        """Plan a search over proposals; no model is called before its step `start`."""
         project = project_for_routing(request.user, slug)
         data = valid(SearchForm(self.check(SearchInput), project=project)).cleaned_data
         first = data["proposals"][0]
@@ -403,7 +403,7 @@ class PromptSearchStep(ApiView):
 
     @writes(PromptSearchDetail, accepts=BudgetOfStep)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
-        """Begin it or go on where it stopped (`start`), or end it for good (`cancel`)."""
+        """Start or resume it (`start`), or end it permanently (`cancel`)."""
         search, by = search_in(project_for_routing(request.user, slug), pk), request_user(request)
         budget = _budget(self.check(BudgetOfStep))
         if step == "start":
@@ -414,7 +414,7 @@ class PromptSearchStep(ApiView):
 
 
 def _as_examples(sent: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page would send: no model drafts examples, so any drafter does."""
+    """Return the data of the page's form: no model drafts examples, so any drafter is valid."""
     return {**sent, "kind": Proposal.Kind.EXAMPLES, "drafter": sent.get("judge")}
 
 
@@ -437,7 +437,7 @@ def _search(search: PromptSearch, *, status: int = 200) -> Response:
 
 
 class ExperimentInput(Input):
-    """A judge, and the values that factors take besides its own."""
+    """A judge, and the values of factors in addition to the judge's."""
 
     base = Whole(help_text="The id of the judge that is varied; it is one of the variants.")
     prompts = serializers.ListField(
@@ -468,7 +468,7 @@ class ExperimentInput(Input):
 
 
 class FactorRow(serializers.Serializer[Any]):
-    """What an experiment varies."""
+    """A factor that an experiment varies."""
 
     key = serializers.CharField(help_text="Such as temperature.")
     levels = serializers.ListField(child=serializers.CharField(), help_text="The base judge's own first.")
@@ -519,9 +519,9 @@ class Experiments(ApiView):
 
     @writes(ExperimentRow, accepts=ExperimentInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Make the judge of each combination of values, and start one run of them all.
+        """Create the judge of each combination of values, and start one run of them all.
 
-        A judge with the same prompt and settings is used again. Sent again, it starts nothing.
+        A judge with the same prompt and settings is reused. Repeating the request starts nothing.
         """
         project = project_for_admin(request.user, slug)
         form, by = _read_experiment(project, self.check(ExperimentInput)), request_user(request)
@@ -534,13 +534,13 @@ class Experiments(ApiView):
 
 
 class ExperimentPreview(ApiView):
-    """What an experiment would be."""
+    """A preview of an experiment."""
 
     about = "judges"
 
     @writes(PlanShape, accepts=ExperimentInput)
     def post(self, request: Request, slug: str) -> Response:
-        """Show what an experiment would ask and cost; nothing is written."""
+        """Show the calls and cost of an experiment; nothing is written."""
         project = project_for_admin(request.user, slug)
         form = _read_experiment(project, self.check(ExperimentInput))
         return Response(PlanShape(plan_of_experiment(project, form.design(), **form.scope())).data)

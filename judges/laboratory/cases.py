@@ -1,4 +1,4 @@
-"""What a judge can learn from: units of the development documents with people's value and their reasons."""
+"""Training cases for judges: units of development documents with people's value and their reasons."""
 
 import math
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 
 class CaseKind(StrEnum):
-    """Why a unit is worth learning from."""
+    """The reason why a unit is a useful case."""
 
     DISPUTE = "dispute"
     DIFFERENCE = "difference"
@@ -22,9 +22,9 @@ class Case:
     """A unit of a development document.
 
     name: the same in every copy of a project. before: people's values of Round I. after: their last values,
-    or the decided one. value: the value that they settled on, or their mean. judge: the judge's, if it has
-    one. rationale: what the judge wrote about it, without the score. document: the text of its source.
-    reasons: of raters who held the settled value, of the discussion, and of who decided.
+    or the decided one. value: their settled value, or their mean. judge: the judge's value, if it has one.
+    rationale: the judge's reason, without the score. document: the content of its source. reasons: the
+    reasons of raters with the settled value, of the discussion, and of the person who decided.
     """
 
     item: int
@@ -43,15 +43,15 @@ class Case:
     def point(self) -> int | None:
         """Return the point of the scale nearest to people's value, None if two are equally near.
 
-        Of two the median of people's values decides, since more people hold it. If the median is a half, too,
-        the two camps are equally large, and an example must not teach one of them as the truth.
+        For two points the median of people's values decides, because more people hold it. If the median is a
+        half, too, the two camps are equally large, and an example must not teach one of them as the truth.
         """
         value = median(self.after) if self.after and self._is_half(self.value) else self.value
         return None if self._is_half(value) else math.floor(value + 0.5)
 
     @property
     def is_unanimous(self) -> bool:
-        """Whether people ended with one value."""
+        """Return True if people ended with one value."""
         return len(set(self.after)) == 1
 
     @staticmethod
@@ -60,18 +60,18 @@ class Case:
 
     @property
     def error(self) -> float:
-        """How far the judge is above people; 0 where it said nothing."""
+        """The judge's value minus people's value; 0 if the judge has none."""
         return 0.0 if self.judge is None else self.judge - self.value
 
     @property
     def direction(self) -> str:
-        """Whether the judge is too high or too low, by half a point or more."""
+        """The direction of a judge's error of half a point or more: too high or too low."""
         if self.error >= 0.5:
             return gettext("too high")
         return gettext("too low") if self.error <= -0.5 else gettext("as people")
 
 
 def most_different(cases: Iterable[Case]) -> list[Case]:
-    """Return the cases that the judge has a value for, those farthest from people first."""
+    """Return the cases with a judge's value, the largest difference from people first."""
     judged = [case for case in cases if case.judge is not None]
     return sorted(judged, key=lambda case: (-abs(case.error), case.name))

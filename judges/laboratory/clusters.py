@@ -1,4 +1,4 @@
-"""Disputes and errors of a judge that are about the same thing."""
+"""Clusters of disputes and judge errors with the same subject."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ SHOWN_WORDS = 4
 
 @dataclass(frozen=True)
 class Cluster:
-    """Units that have a direction of the judge's error and words in common, the largest error first."""
+    """Units with a common direction of the judge's error and common words, the largest error first."""
 
     direction: str
     words: tuple[str, ...]
@@ -25,7 +25,6 @@ class Cluster:
 
     @property
     def about(self) -> str:
-        """What they have in common."""
         where = (
             "disputed"
             if all(case.kind == CaseKind.DISPUTE for case in self.cases)
@@ -37,12 +36,13 @@ class Cluster:
 def cluster_cases(cases: Sequence[Case], most: int) -> list[Cluster]:
     """Return up to `most` clusters of several documents, the largest sum of errors and disputes first.
 
-    Words are those of people's reasons and the judge's rationale, weighted by tf-idf over all cases. Words of
-    the unit's own text and document do not count, since they name its topic and not its faults.
+    Words come from people's reasons and the judge's rationale, weighted by tf-idf over all cases. Words of
+    the unit's own output and document do not count, because they describe its topic and not its faults.
 
-    Units are taken from the largest error down; each joins the nearest cluster of its direction by cosine
-    with the weights of the cluster's other documents, if that is at least NEAR, else begins one (leader
-    clustering: Hartigan 1975, ch. 3; no number is chosen). A unit without words is in no cluster.
+    Units are processed from the largest error down. Each joins the nearest cluster of its direction if the
+    similarity is at least NEAR, or else starts a cluster (leader clustering: Hartigan 1975, ch. 3; the number
+    of clusters is not preset). The similarity is the cosine with the weights of the cluster's other
+    documents. A unit without words is in no cluster.
     """
     weights = _weigh(cases)
     learned = sorted(

@@ -1,4 +1,4 @@
-"""A worker's part of a drafting: one call for each proposal; its reply is stored before it is read."""
+"""A worker's part of a drafting: one call for each proposal; the reply is stored before parsing."""
 
 import time
 from collections.abc import Mapping
@@ -26,13 +26,13 @@ from judges.methods.reading.plain import answer_start
 from judges.methods.readings import Unreadable
 
 TRIES = 3
-LONGEST_WAIT = 30.0  # seconds before a call is made again
+LONGEST_WAIT = 30.0  # seconds before a call is repeated
 Status = Drafting.Status
 
 
 @transaction.atomic
 def _count_lost_calls(drafting: Drafting) -> None:
-    """Count what was in flight when a worker died as spent: the server may have answered."""
+    """Count a call in flight at the death of a worker as spent: the server may have answered."""
     locked = _lock(drafting)
     for lost in drafting.proposals.filter(is_in_flight=True):
         locked.spent += plan_of_calls(drafting.drafter, [lost]).cost or 0
@@ -41,10 +41,10 @@ def _count_lost_calls(drafting: Drafting) -> None:
 
 
 def _ask_for_all(drafting: Drafting) -> str:
-    """Make one call after another; return why it stopped, or nothing.
+    """Make the missing calls in sequence; return the reason for stopping, or an empty string.
 
-    No transaction is open during a call. A killed worker loses the call in flight,
-    and its cost counts as spent.
+    No transaction is open during a call. A killed worker loses the call in flight, and its cost counts as
+    spent.
     """
     _count_lost_calls(drafting)
     drafter = drafting.drafter
@@ -95,7 +95,7 @@ def _question(drafter: Judge, proposal: Proposal) -> Question:
 
 
 def _ask(server: Server, question: Question) -> Reply:
-    """Ask up to three times, after the time that the server asks for. Raises RequestFailed."""
+    """Call up to three times, after the delay that the server requests. Raises RequestFailed."""
     for tried in range(1, TRIES):
         try:
             return call_once(server, question)
@@ -107,7 +107,7 @@ def _ask(server: Server, question: Question) -> Reply:
 
 
 def _fields_of_reply(drafting: Drafting, proposal: Proposal) -> Mapping[str, Any]:
-    """Return what becomes of a proposal by its reply: a text, or why there is none."""
+    """Return a proposal's new fields from its reply: the drafted wording, or the reason why there is none."""
     assert proposal.reply is not None
     start = answer_start(proposal.reply)
     text = "" if isinstance(start, Unreadable) else proposal.reply[start:].strip()
@@ -139,7 +139,7 @@ def _mark_in_flight(drafting: Drafting, proposal: Proposal) -> None:
 
 @transaction.atomic
 def _store_reply(drafting: Drafting, proposal: Proposal, reply: Reply) -> None:
-    """Keep a reply with its cost before anything reads it, so that another attempt pays nothing."""
+    """Store a reply with its cost before parsing, so that another attempt pays nothing."""
     assert drafting.drafter.endpoint is not None
     prices = prices_of(drafting.drafter.endpoint, drafting.drafter.model)
     locked = _lock(drafting)
@@ -153,7 +153,7 @@ def _store_reply(drafting: Drafting, proposal: Proposal, reply: Reply) -> None:
 
 @transaction.atomic
 def _store(drafting: Drafting, proposal: Proposal, became: Mapping[str, Any]) -> None:
-    """Keep the result of a call. Locks the drafting."""
+    """Store the result of a call. Locks the drafting."""
     _lock(drafting)
     Proposal.objects.filter(pk=proposal.pk).update(is_in_flight=False, **became)
     if became.get("text"):

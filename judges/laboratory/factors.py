@@ -1,4 +1,4 @@
-"""What may vary between the judges of an experiment, and the judges that all combinations make."""
+"""The factors of an experiment, and the judges of all combinations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,9 +40,9 @@ SCALES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Factors:
-    """The values of each factor besides the base judge's own; an empty factor does not vary.
+    """The values of each factor in addition to the base judge's; an empty factor does not vary.
 
-    prompts: by a short name, versions of prompts or keys of shipped texts. scales: keys of SCALES.
+    prompts: by a short name, versions of prompts or keys of shipped prompts. scales: keys of SCALES.
     """
 
     models: Sequence[str] = ()
@@ -55,7 +55,7 @@ class Factors:
 
 @dataclass(frozen=True)
 class Factor:
-    """What varies, a key of FACTORS, and the names of its levels, the base judge's own first."""
+    """A factor that varies, a key of FACTORS, and the names of its levels, the base judge's own first."""
 
     key: str
     levels: Sequence[str]
@@ -70,9 +70,9 @@ class CrossedDesign:
 
 
 def design_of(base: JudgeSpec, factors: Factors) -> CrossedDesign:
-    """Cross all values; a value that leaves the base as it is makes no level, and one level no factor.
+    """Cross all values; a value equal to the base's makes no level, and one level no factor.
 
-    Raises InvalidValueError where nothing varies, or for more than MOST_VARIANTS combinations.
+    Raises InvalidValueError if nothing varies, or for more than MOST_VARIANTS combinations.
     """
     levels = {}
     for key, (own, others) in _levels(base, factors).items():
@@ -100,7 +100,7 @@ def design_of(base: JudgeSpec, factors: Factors) -> CrossedDesign:
 
 
 def spec_of(judge: Judge, dimensions: Sequence[Dimension]) -> JudgeSpec:
-    """Return a judge's settings, to be given to another; endpoint and template must be loaded."""
+    """Return a judge's settings as a spec; endpoint and template must be loaded."""
     assert judge.endpoint is not None
     assert judge.template is not None
     keys = {each.pk: each.key for each in dimensions}
@@ -111,7 +111,7 @@ def spec_of(judge: Judge, dimensions: Sequence[Dimension]) -> JudgeSpec:
 
 @dataclass(frozen=True)
 class _Level:
-    """A level of a factor: its name, what it adds to a judge's name, and what it sets."""
+    """A level of a factor: its name, its label in a judge's name, and its settings."""
 
     name: str
     says: str = ""

@@ -1,4 +1,4 @@
-"""Forms of the laboratory: what judges learn from, and how variants are asked."""
+"""Forms of the laboratory: learning of judges, and experiments with variants."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -48,7 +48,7 @@ def _budget_field(help_text: Any) -> forms.DecimalField:
 
 
 class PartsForm(forms.Form):
-    """How many documents are for teaching and for selecting."""
+    """The numbers of documents for teaching and for selecting."""
 
     teach = forms.IntegerField(
         label=_("Documents for teaching"),
@@ -89,7 +89,7 @@ class PanelForm(forms.Form):
             del self.fields["development_percent"]
 
     def values(self) -> dict[str, Any]:
-        """Return the checked input as what a command takes."""
+        """Return the cleaned data as the arguments of a command."""
         entered = self.cleaned_data
         percent = entered.get("development_percent") if entered["rule"] == Panel.Rule.WEIGHTS else None
         return {
@@ -109,14 +109,14 @@ class JudgeOnDimensionForm(forms.Form):
     )
 
     def offer(self, name: str, rows: QuerySet[Any]) -> None:
-        """Let a field choose among these rows."""
+        """Limit a field's choices to these rows."""
         field = self.fields[name]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = rows
 
 
 class AlignForm(JudgeOnDimensionForm):
-    """Which judge is to learn, on which dimension; where nothing is chosen, those of the latest proposal."""
+    """The judge that learns, and the dimension; by default the ones of the latest proposal."""
 
     def __init__(self, entered: Mapping[str, Any], *, project: Project) -> None:
         judges, dimensions = learning_judges(project), learning_dimensions(project)
@@ -132,7 +132,7 @@ class AlignForm(JudgeOnDimensionForm):
 
 
 class PromptChangeForm(JudgeOnDimensionForm):
-    """Whose prompt is to change, on which dimension, and how."""
+    """The judge with the prompt to change, the dimension, and the kind of change."""
 
     kind = forms.ChoiceField(
         label=_("Propose"), choices=Proposal.Kind.choices, initial=Proposal.Kind.CLARIFICATION
@@ -145,7 +145,7 @@ class PromptChangeForm(JudgeOnDimensionForm):
 
 
 class ProposeForm(PromptChangeForm):
-    """A change that is drafted: by whom, how often, and for how much."""
+    """The drafting of a change: the drafter, the number of proposals, and the budget."""
 
     count = forms.IntegerField(
         label=_("Maximum number"),
@@ -181,30 +181,30 @@ class ProposeForm(PromptChangeForm):
 
     @property
     def drafts(self) -> int:
-        """How many proposals the checked input lets a model draft."""
+        """The number of proposals that a model drafts under the cleaned data."""
         return min(int(self.cleaned_data["count"]), MOST_DRAFTED[Proposal.Kind(self.cleaned_data["kind"])])
 
 
 class StartForm(forms.Form):
-    """What a drafting or search may cost from now on."""
+    """The budget of a drafting or search, from now on."""
 
     budget = _budget_field(_("For the whole search, including past spending. Empty: unchanged."))
 
 
 class _ProposalsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
-    """Proposals, each with its judge, its dimension and how it begins."""
+    """Proposals, each labelled with its judge, its dimension and its first words."""
 
     widget = forms.CheckboxSelectMultiple
 
     def label_from_instance(self, obj: Any) -> str:
-        """Return what a proposal is called."""
+        """Return the display name of a proposal."""
         text = " ".join(obj.text.split())
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
         return f"{obj.get_kind_display()} {obj.pk} ({obj.judge.name}, {obj.dimension.name}): {short}"
 
 
 class SearchForm(forms.Form):
-    """Which proposals a search combines, in how many rounds, and what it may ask and cost."""
+    """The proposals that a search combines, the number of rounds, and the limits on calls and cost."""
 
     proposals = _ProposalsField(
         Proposal.objects.none(),
@@ -244,18 +244,18 @@ class SearchForm(forms.Form):
     def __init__(
         self, entered: Any, *, project: Project, proposals: QuerySet[Proposal] | None = None
     ) -> None:
-        super().__init__(entered, auto_id="search_%s")  # beside another form with a budget
+        super().__init__(entered, auto_id="search_%s")  # next to another form with a budget
         field = self.fields["proposals"]
         assert isinstance(field, forms.ModelMultipleChoiceField)
         field.queryset = triable_proposals(project)
-        if proposals is not None:  # those of the judge and dimension that are shown
+        if proposals is not None:  # the proposals of the displayed judge and dimension
             field.queryset, field.initial = proposals, proposals
         drafter = self.fields["drafter"]
         assert isinstance(drafter, forms.ModelChoiceField)
         drafter.queryset = usable_judges(project)
 
     def clean_proposals(self) -> list[Proposal]:
-        """Return the proposals; refuse those of several judges or dimensions."""
+        """Return the proposals; reject a selection with several judges or dimensions."""
         chosen = list(self.cleaned_data["proposals"])
         if len({(each.judge_id, each.dimension_id) for each in chosen}) > 1:
             raise forms.ValidationError(gettext("Choose proposals for one judge and one dimension."))
@@ -278,7 +278,7 @@ class TextForm(PromptChangeForm):
 
 
 class AcceptForm(forms.Form):
-    """A proposal as a person edited it."""
+    """A proposal as edited by a person."""
 
     text = forms.CharField(
         label=_("Added to the prompt"), max_length=LONGEST_ADDITION, widget=forms.Textarea(attrs={"rows": 6})
@@ -286,7 +286,7 @@ class AcceptForm(forms.Form):
 
 
 class SendForm(forms.Form):
-    """Why raters get a new version of the guideline."""
+    """The reason for a new version of the raters' guideline."""
 
     note = forms.CharField(label=_("What changed and why"), max_length=500)
 
@@ -295,7 +295,7 @@ _SHIPPED = "shipped:"
 
 
 class _ListField(forms.CharField):
-    """Values with commas between them."""
+    """Values separated by commas."""
 
     def __init__(self, of: Callable[[str], Any], message: object, **how: Any) -> None:
         super().__init__(required=False, max_length=400, **how)
@@ -323,7 +323,7 @@ def _samples(written: str) -> int:
 
 
 class ExperimentForm(forms.Form):
-    """A base judge and the values that factors take besides its own."""
+    """A base judge and the values of factors in addition to its own."""
 
     base = forms.ModelChoiceField(
         Judge.objects.none(),
@@ -406,17 +406,17 @@ class ExperimentForm(forms.Form):
         ).format(count=drawable, all=project.documents.filter(items__isnull=False).distinct().count())
 
     def clean_dimensions(self) -> list[str]:
-        """Return the chosen dimensions, all where none is chosen."""
+        """Return the selected dimensions, all if none is selected."""
         chosen: list[str] = self.cleaned_data["dimensions"]
         return chosen or self._all_dimensions
 
     def design(self) -> CrossedDesign:
-        """Return the checked input as judges that cross factors. Raises InvalidValueError."""
+        """Return the cleaned data as judges that cross factors. Raises InvalidValueError."""
         base = spec_of(self.cleaned_data["base"], list(self._project.dimensions.all()))
         return design_of(base, self._factors())
 
     def scope(self) -> dict[str, Any]:
-        """Return what all variants judge."""
+        """Return the common scope of all variants."""
         data = self.cleaned_data
         return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
 
@@ -443,5 +443,5 @@ def _label(key: str) -> str:
 
 
 def _scores(method: str) -> bool:
-    """Return whether a method gives scores of single texts, which effects are about."""
+    """Return True if a method scores single outputs; effects concern only these."""
     return not (METHODS[method].asks_pairs or METHODS[method].asks_kinds)

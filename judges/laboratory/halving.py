@@ -1,4 +1,4 @@
-"""Which combinations of proposals a search tries, on how many documents, and which of them go on."""
+"""Successive halving of a search's candidates over stages of documents."""
 
 import math
 from collections.abc import Callable, Hashable, Sequence
@@ -14,7 +14,7 @@ Part = TypeVar("Part", bound=Hashable)
 
 @dataclass(frozen=True)
 class Stage:
-    """How many candidates are asked about how many documents, those of earlier stages among them."""
+    """The number of candidates and of documents in a stage, including documents of earlier stages."""
 
     candidates: int
     documents: int
@@ -22,11 +22,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class CandidateRank:
-    """A candidate of `parts` proposals after a stage, beside the judge as it is.
+    """A candidate of `parts` proposals after a stage, compared with the unchanged judge.
 
-    gain: alpha with people's mean, the candidate's minus the judge's, on the items that both have values for;
-    None where it is undefined. share: of the items for which the judge and people have values, of 1. alpha,
-    base: both alphas, on so many items.
+    gain: alpha with people's mean, the candidate's minus the judge's, on the items with values of both; None
+    if undefined. share: the share of these among the items with values of the judge and people. alpha, base:
+    both alphas, on these items.
     """
 
     candidate: int
@@ -39,17 +39,17 @@ class CandidateRank:
 
     @property
     def counts(self) -> bool:
-        """Whether it can be held against others: its gain is known, and of nearly all items."""
+        """Return True if it can be compared with others: its gain is known, and covers nearly all items."""
         return self.gain is not None and self.share >= LEAST_SHARE
 
     @property
     def _rank(self) -> tuple[bool, float, int, int]:
-        """By gain; of equal ones the simplest, then the first."""
+        """Sort by gain; ties by simplicity, then by sequence."""
         return not self.counts, -(self.gain or 0.0), self.parts, self.candidate
 
 
 def combine_parts(wordings: Sequence[Part], additions: Sequence[Part], most: int) -> list[tuple[Part, ...]]:
-    """Return up to `most` combinations of at most one wording and any additions.
+    """Return up to `most` combinations of up to one wording and any additions.
 
     Each part alone comes first, then all additions together, then pairs and larger ones.
     """
@@ -67,10 +67,10 @@ def combine_parts(wordings: Sequence[Part], additions: Sequence[Part], most: int
 def plan_stages(candidates: int, documents: int) -> list[Stage]:
     """Return the stages of sequential halving: each has half the candidates and twice the documents.
 
-    ceil(log2 n) stages for n candidates, the last one on all documents, so that every stage takes about as
-    many calls (Karnin, Koren and Somekh 2013, algorithm 1, with the values of earlier stages kept, since a
-    judge's value of an item is not drawn anew). The fewest documents are two. Raises ValueError for no
-    candidate or fewer documents.
+    There are ceil(log2 n) stages for n candidates, the last one on all documents, so that every stage takes
+    about the same number of calls (Karnin, Koren and Somekh 2013, algorithm 1). Values of earlier stages are
+    reused, because a judge's value of an item is not sampled again. The smallest number of documents is two.
+    Raises ValueError for no candidate or fewer documents.
     """
     if candidates < 1 or documents < LEAST_DOCUMENTS:
         raise ValueError("A search needs a candidate and two documents.")
@@ -87,7 +87,7 @@ def plan_stages(candidates: int, documents: int) -> list[Stage]:
 def largest_plan(
     candidates: int, documents: int, fits: Callable[[Sequence[Stage]], bool]
 ) -> list[Stage] | None:
-    """Return the stages on as many of the documents as fit, None where not even two do."""
+    """Return the stages on the largest number of documents that fits, None if two documents do not fit."""
     plans = (plan_stages(candidates, count) for count in range(documents, LEAST_DOCUMENTS - 1, -1))
     return next((stages for stages in plans if fits(stages)), None)
 
@@ -99,6 +99,6 @@ def keep_half(standings: Sequence[CandidateRank]) -> list[int]:
 
 
 def choose_best(standings: Sequence[CandidateRank]) -> int | None:
-    """Return the best candidate if it is better than the judge as it is, else None."""
+    """Return the best candidate if it is better than the unchanged judge, else None."""
     best = min(standings, key=lambda each: each._rank, default=None)
     return best.candidate if best and best.counts and best.gain and best.gain > 0 else None

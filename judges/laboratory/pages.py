@@ -1,5 +1,3 @@
-"""The results pages of the laboratory."""
-
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
@@ -25,7 +23,7 @@ from judges.results.tables.version import values_of, version_of_judges
 
 
 def experiment_form(request: Request, project: Project) -> str:
-    """Return the form of a new experiment as HTML, open before there is anything to compare.
+    """Return the form of a new experiment as HTML, open if there is no experiment yet.
 
     Only admins get it.
     """

@@ -1,4 +1,4 @@
-"""A worker's part of a search: what comes after a run or a drafting of it has ended."""
+"""A worker's part of a search: the steps after one of its runs or draftings."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -41,11 +41,11 @@ from judges.runs.commands.runs import plan_run, retry_failed, start_run
 
 Status, Step = PromptSearch.Status, PromptSearch.Step
 RANKING = (Step.SELECT, Step.REPEAT)
-LEAST_BUDGET = Decimal("0.0001")  # what a budget with four digits can say
+LEAST_BUDGET = Decimal("0.0001")  # maximum of a budget with four digits
 
 
 def _advance(found: PromptSearch) -> None:
-    """Continue a search whose run or drafting has ended.
+    """Continue a search after the end of its run or drafting.
 
     The worker reads first, then writes in one transaction. A killed worker has changed nothing.
     """
@@ -79,13 +79,13 @@ def _advance(found: PromptSearch) -> None:
 
 
 def _has_moved(search: PromptSearch, found: PromptSearch) -> bool:
-    """Whether somebody else took the search further since it was read."""
+    """Return True if the search advanced since it was read."""
     now = (search.status, search.stage, search.step, search.run_id)
     return now != (found.status, found.stage, found.step, found.run_id)
 
 
 def _waits_for_other_run(search: PromptSearch) -> bool:
-    """Whether values of the judge as it is are still to come, from a run that is not the search's."""
+    """Return True if values of the unchanged judge are pending in a run outside the search."""
     status = Judgment.Status
     ours = Judgment.objects.filter(judge=search.judge, dimension=search.dimension)
     ours = ours.filter(item__document__in=search.documents, status__in=(status.PLANNED, status.LEASED))
@@ -93,7 +93,7 @@ def _waits_for_other_run(search: PromptSearch) -> bool:
 
 
 def _lacks_calls(search: PromptSearch, standings: Sequence[CandidateRank]) -> bool:
-    """Whether calls failed, of the judge as it is or of candidates with too few values to be ranked."""
+    """Return True if calls failed, of the unchanged judge or of candidates with too few values for a rank."""
     short = [each.candidate for each in standings if each.share < LEAST_SHARE]
     judges = search.candidates.filter(pk__in=short).values("candidate")
     failed = Judgment.objects.filter(run=search.run, status=Judgment.Status.FAILED)
@@ -101,7 +101,7 @@ def _lacks_calls(search: PromptSearch, standings: Sequence[CandidateRank]) -> bo
 
 
 def _repeat(search: PromptSearch, run: Run) -> None:
-    """Ask again what failed, once, before the stage is ranked."""
+    """Repeat failed calls, once, before the stage is ranked."""
     search.step = Step.REPEAT
     try:
         with transaction.atomic():
@@ -113,7 +113,7 @@ def _repeat(search: PromptSearch, run: Run) -> None:
 
 
 def _rank(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
-    """Leave out the worse half; at the end of a round all but the best."""
+    """Drop the worse half; at the end of a round all but the best."""
     if not any(each.counts for each in standings):
         _stop(
             search,
@@ -148,13 +148,13 @@ def _keep_ranks(search: PromptSearch, standings: Sequence[CandidateRank]) -> Non
 
 
 def _best(search: PromptSearch) -> Proposal | None:
-    """The candidate that is left at the end of a round; None where the judge as it is was best."""
+    """The best candidate at the end of a round; None if the unchanged judge was best."""
     left = search.candidates.filter(dropped_after__isnull=True, candidate__isnull=False)
     return left.select_related("candidate__endpoint", "candidate__template", "judge").order_by("pk").first()
 
 
 def _choose(search: PromptSearch) -> None:
-    """Ask the best candidate about the documents held out, or end where none is better than the judge."""
+    """Judge the held-out documents with the best candidate, or end if none is better than the judge."""
     best = _best(search)
     if best is None:
         search.status, search.reason = Status.FINISHED, describe_none(search)
@@ -167,7 +167,7 @@ def _choose(search: PromptSearch) -> None:
 
 
 def _errors_of_best(search: PromptSearch) -> list[Case]:
-    """Return where the best candidate is wrong on the documents for teaching, the largest errors first."""
+    """Return the errors of the best candidate on the documents for teaching, the largest first."""
     best = _best(search)
     judge = best.candidate if best and best.candidate else search.judge
     cases = cases_of(judge, search.dimension, Part.TEACH)
@@ -220,7 +220,7 @@ def _tried_additions(search: PromptSearch) -> list[str]:
 
 
 def _after_drafting(found: PromptSearch) -> None:
-    """Begin the next round with what was drafted; end the rounds where nothing was."""
+    """Start the next round with the drafted additions; end the rounds if there are none."""
     with transaction.atomic():
         search = lock_search(found)
         drafting = search.draftings.order_by("-pk").first()
@@ -266,7 +266,7 @@ def _begin(search: PromptSearch, step: "PromptSearch.Step") -> None:
 def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
     """Plan and start the run of a step. The caller holds the search's lock.
 
-    Raises NotReadyError where the budget is spent, RunRefusedError where a judge cannot be asked.
+    Raises NotReadyError if the budget is spent, RunRefusedError if a judge cannot be called.
     """
     left = money_to_spend(search)
     search.step = Step.SELECT if step == Step.REPEAT else step
@@ -304,9 +304,9 @@ def money_to_spend(search: PromptSearch) -> Decimal | None:
 
 
 def continue_drafting(search: PromptSearch, by: User | None) -> None:
-    """Have the drafting between two rounds go on with what is left. The caller holds the search's lock.
+    """Resume the drafting between two rounds. The caller holds the search's lock.
 
-    Where all is drafted, the worker that advances the search takes the next step.
+    If all proposals are drafted, the worker that advances the search takes the next step.
     """
     drafting = search.draftings.latest("pk")
     if drafting.proposals.filter(status__in=(Proposal.Status.DRAFTING, Proposal.Status.FAILED)).exists():
@@ -320,7 +320,7 @@ def _stop(search: PromptSearch, reason: str) -> None:
 
 
 def save_progress(search: PromptSearch) -> None:
-    """Keep how far a search is, free for the next worker."""
+    """Store the progress of a search and release it for the next worker."""
     search.lease, search.attempts, search.touched_at = None, 0, timezone.now()
     fields = (
         *("status", "reason", "stage", "stages", "step", "round", "run", "budget"),
@@ -330,7 +330,6 @@ def save_progress(search: PromptSearch) -> None:
 
 
 def lock_search(search: PromptSearch) -> PromptSearch:
-    """Return a search with its row locked."""
     related = (
         *("judge__project", "judge__endpoint", "judge__template", "dimension", "run"),
         "drafter__endpoint",
@@ -339,7 +338,7 @@ def lock_search(search: PromptSearch) -> PromptSearch:
 
 
 def refuse_budget(judge: Judge, budget: Decimal | None) -> None:
-    """Raise InvalidValueError where prices are unknown that a budget needs."""
+    """Raise InvalidValueError if prices are unknown that a budget needs."""
     if budget is not None and not (judge.endpoint and prices_of(judge.endpoint, judge.model).are_known):
         message = gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
             name=judge.endpoint.name if judge.endpoint else judge.name

@@ -1,5 +1,3 @@
-"""Pages of the laboratory: judges that learn from people, and variants of judges."""
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -67,14 +65,14 @@ UNITS_ON_A_PAGE = 6
 @login_required
 @require_GET
 def alignment(request: Request, slug: str) -> HttpResponse:
-    """Show where a judge is wrong, what was proposed for it, and its versions. Reasons are results."""
+    """Show a judge's errors, its proposals and its versions. Reasons are results."""
     return _render(request, project_for_reader(request.user, slug))
 
 
 @login_required
 @require_GET
 def pilot(request: Request, slug: str) -> HttpResponse:
-    """Lead from the address of a page that became a part of another."""
+    """Redirect from the URL of a page that became a part of another."""
     project_for_reader(request.user, slug)
     query = request.GET.urlencode()
     return redirect(reverse("alignment", args=[slug]) + (f"?{query}" if query else ""))
@@ -83,7 +81,6 @@ def pilot(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def alignment_draw(request: Request, slug: str) -> HttpResponse:
-    """Split the documents, or undo the split."""
     project = project_for_routing(request.user, slug)
     if "undo" in request.POST:
         try:
@@ -104,7 +101,7 @@ def alignment_draw(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def alignment_propose(request: Request, slug: str) -> HttpResponse:
-    """Propose examples, or plan what a model is to draft; the plan's page has its cost and begins it."""
+    """Propose examples, or plan a drafting; the plan's page shows its cost and starts it."""
     project = project_for_routing(request.user, slug)
     form = ProposeForm(request.POST, project=project)
     if not form.is_valid():
@@ -133,7 +130,6 @@ def alignment_propose(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def alignment_write(request: Request, slug: str) -> HttpResponse:
-    """Propose a text of one's own."""
     project = project_for_routing(request.user, slug)
     form = TextForm(request.POST, project=project)
     if not form.is_valid():
@@ -148,7 +144,7 @@ def alignment_write(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show what a model drafts, how far it is and what it costs; a POST begins it or gives it up."""
+    """Show a drafting with its progress and cost; a POST starts or discards it."""
     access = project_for_reader if request.method == "GET" else project_for_routing
     drafting = drafting_in(access(request.user, slug), pk)
     form = StartForm(request.POST if request.method == "POST" else None)
@@ -170,7 +166,7 @@ def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def alignment_search_new(request: Request, slug: str) -> HttpResponse:
-    """Plan a search over proposals; its page has the calls and the cost and begins it."""
+    """Plan a search over proposals; its page shows the calls and the cost and starts it."""
     project = project_for_routing(request.user, slug)
     form = SearchForm(request.POST, project=project)
     if not form.is_valid():
@@ -189,7 +185,7 @@ def alignment_search_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def alignment_search(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show a search, its candidates and what it costs; a POST begins it, goes on, or ends it."""
+    """Show a search, its candidates and its cost; a POST starts, resumes, or ends it."""
     access = project_for_reader if request.method == "GET" else project_for_routing
     search = search_in(access(request.user, slug), pk)
     form = StartForm(request.POST if request.method == "POST" else None)
@@ -250,7 +246,7 @@ _FORMS: dict[str, type[forms.Form]] = {"accept": AcceptForm, "dismiss": forms.Fo
 
 
 def _as_form(error: DomainError) -> DomainError:
-    """Keep a refusal above the form where its field is not in it."""
+    """Show an error above the form if the form lacks its field."""
     error.fields = {}
     return error
 
@@ -281,7 +277,6 @@ def _render(
 def _context_of(
     request: Request, project: Project, judge: Judge, dimension: Dimension, parts: DocumentParts
 ) -> dict[str, Any]:
-    """What the screen shows of one judge on one dimension."""
     errors = errors_of(judge, dimension, Part.SELECT if parts.select else Part.TEACH)
     page = Paginator(errors.cases, UNITS_ON_A_PAGE).get_page(request.GET.get("page"))
     of_both = {"judge": judge, "dimension": dimension}
@@ -313,7 +308,7 @@ def _is_of(work: Drafting | PromptSearch, judge: Judge, dimension: Dimension) ->
 @login_required
 @require_http_methods(["GET", "POST"])
 def experiment_new(request: Request, slug: str) -> HttpResponse:
-    """Start an experiment with its run, or only `show` its calls and cost; a GET leads to its page."""
+    """Start an experiment with its run, or only `show` its calls and cost; a GET redirects to its page."""
     if request.method == "GET":
         project_for_judges(request.user, slug)
         return redirect("results_page", slug, "experiments")
@@ -341,7 +336,6 @@ def experiment_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def panel_new(request: Request, slug: str) -> HttpResponse:
-    """Make a panel of judges."""
     project = project_for_admin(request.user, slug)
     return _edit_panel(request, project, None, partial(make_panel, project=project))
 
@@ -349,7 +343,7 @@ def panel_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def panel(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Change a panel that nothing uses yet."""
+    """Change an unused panel."""
     project = project_for_admin(request.user, slug)
     edited = panel_in(project, pk)
     return _edit_panel(request, project, edited, partial(change_panel, panel=edited))

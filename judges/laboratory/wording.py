@@ -1,4 +1,4 @@
-"""What stands in a prompt because of what people discussed, and how a model is asked to draft it."""
+"""Prompt parts from people's discussions, and the requests for a model to draft them."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ STYLES = (
 )
 """How the wordings that a model drafts differ from each other."""
 HEADINGS = {"examples": HEADING, "clarification": "Clarifications:"}
-LONGEST_TEXT = 600  # characters of a text in an example
+LONGEST_TEXT = 600  # maximum characters of a document or output in an example
 LONGEST_REASON = 300
 LONGEST_DOCUMENT = 1200
 LEAST_PART = 120  # characters of each part of a document, while they fit
@@ -28,10 +28,10 @@ _TEXT = re.compile(r"^.*\{\{\s*(document|text)\s*\}\}", re.MULTILINE)
 
 
 def examples_text(cases: Sequence[Case], show: Callable[[int], str]) -> str:
-    """Return units as examples: document, text, the reasons that won, and the value as a reply states it.
+    """Return units as examples: document, output, the prevailing reasons, and the value in a reply's form.
 
-    show: returns how a reply states a point of the scale. A rationale that led the judge to another value is
-    called wrong; one that led it to this value is a reason where people gave none.
+    show: returns a reply's form of a point of the scale. A rationale that led the judge to another value is
+    labelled as wrong. A rationale for this value serves as a reason if people gave none.
     """
     return "\n\n".join(_example(case, show(case.point)) for case in cases if case.point is not None)
 
@@ -54,11 +54,11 @@ def _example(case: Case, answer: str) -> str:
 
 
 def with_addition(template: str, kind: str, addition: str) -> str:
-    """Return a prompt with examples or a clarification in front of the first text that it inserts.
+    """Return a prompt with examples or a clarification before its first inserted material.
 
-    Added again, it joins what stands below the same heading. Double braces in it are left out: a text of
-    the project is no placeholder. A wording takes the place of the whole prompt, and a pool of examples joins
-    the one that is there.
+    A further addition joins the existing one under the same heading. Double braces in it are removed: content
+    of the project is no placeholder. A wording replaces the whole prompt, and a pool of examples joins the
+    existing pool.
     """
     if kind == WORDING:
         return addition.strip()
@@ -74,13 +74,13 @@ def with_addition(template: str, kind: str, addition: str) -> str:
 def _insert(template: str, block: str) -> str:
     match = _TEXT.search(template)
     place = match.start() if match else len(template)
-    opened = template.rfind("\n\n", 0, place)  # before the paragraph or tag that the text stands in
+    opened = template.rfind("\n\n", 0, place)  # before the paragraph or tag that contains the material
     place = opened + 2 if opened >= 0 else place
     return f"{template[:place]}{block}\n\n{template[place:]}"
 
 
 def ask_for_clarification(dimension: FrozenDimension, cluster: Cluster) -> Message:
-    """Return the request for a clarification: the criterion as raters have it, and the units of a cluster."""
+    """Return the request for a clarification: the raters' criterion, and the units of a cluster."""
     units = "\n\n".join(_unit(case) for case in cluster.cases[:MOST_CASES])
     guidelines = f"{dimension.guidelines.strip()}\n" if dimension.guidelines.strip() else ""
     return Message(
@@ -130,7 +130,7 @@ Reply with the new prompt and nothing else.
 def ask_for_reflection(
     template: str, dimension: FrozenDimension, cases: Sequence[Case], tried: Sequence[str]
 ) -> Message:
-    """Return the request for one addition to a prompt, from the units on which it is most wrong.
+    """Return the request for one addition to a prompt, from the units with the largest errors.
 
     tried: earlier additions that did not suffice, the oldest first. The reply is the addition alone.
     """
@@ -181,7 +181,9 @@ def _material(case: Case) -> list[str]:
 
 
 def _short_document(document: str) -> str:
-    """Return the beginning of each part of a document, so that eight reviews are not the first one alone."""
+    """Return the first words of each part of a document, so that eight reviews are not the first one
+    alone.
+    """
     parts = [part for part in document.split("\n\n") if part.strip()]
     share = max(LONGEST_DOCUMENT // len(parts), LEAST_PART)
     return _short(" ".join(_short(part, share) for part in parts), LONGEST_DOCUMENT)

@@ -1,6 +1,6 @@
-"""The ways in which a model can be asked for a judgment; pure, without Django, network or database.
+"""Methods of prompting a model for a judgment; pure, without Django, network or database.
 
-A module of this folder that has a `METHOD` is a method; nothing else has to know of it.
+A module of this folder with a `METHOD` is a method; it needs no other registration.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Analyse, then rate (Chiang and Lee, 2023): the model writes an analysis before the score."""
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -23,7 +21,7 @@ Rating: (the rating)
 
 
 class AnalyseThenRate(ScoreMethod):
-    """Asks for an analysis and a score behind it."""
+    """Prompts for an analysis, followed by a score."""
 
     key = "analyse_rate"
     label = "Analyse, then rate"

@@ -1,4 +1,6 @@
-"""What a method is: it turns a text and a dimension into messages, and a reply into a value or a reason."""
+"""Base of methods, which turn an output and a dimension into messages, and a reply into a value or a
+reason.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,12 +28,12 @@ COMMON = frozenset(
 
 @dataclass(frozen=True)
 class Subject:
-    """What is judged: a text for a document, or two of them, of which `text` is shown first."""
+    """The subject of a judgment: an output for a document, or two outputs, with `text` in first position."""
 
-    document_parts: tuple[tuple[str, str], ...]  # label, text
+    document_parts: tuple[tuple[str, str], ...]  # label, template
     text: str
     other: str | None = None
-    reference: str = ""  # a text for the same document to hold it against
+    reference: str = ""  # an output for the same document, for comparison
     sides: tuple[str, ...] = ()  # of a comparison, in its own order
     order: tuple[int, ...] = ()  # the order of the sides in the prompt
     parts: tuple[str, ...] = ()  # of the output, each judged separately
@@ -39,19 +41,17 @@ class Subject:
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a chat."""
-
     role: str
     content: str
     shared: int = field(default=0, compare=False)  # characters at its beginning that all items have
 
 
 class Method(ABC):
-    """One way to ask a model for a judgment. It holds no state: `METHODS` has one of each."""
+    """A method of prompting a model for a judgment. It holds no state: `METHODS` has one of each."""
 
     key: ClassVar[str]
     label: ClassVar[str]
-    paper_name: ClassVar[str] = ""  # by which papers call the method, where the label does not say it
+    paper_name: ClassVar[str] = ""  # the method's name in papers, if the label does not contain it
     default_template: ClassVar[str]
     required: ClassVar[frozenset[str]] = frozenset({"text"})
     own_placeholders: ClassVar[frozenset[str]] = frozenset()
@@ -60,18 +60,21 @@ class Method(ABC):
     asks_kinds: ClassVar[bool] = False  # questions that are no scales, see annotate.questions
     takes_modifiers: ClassVar[bool] = False
     takes_steps: ClassVar[bool] = False  # several calls for a value, see judges.methods.steps
-    document_section: ClassVar[str] = ""  # the first step, where one call serves all texts of a document
+    document_section: ClassVar[str] = ""  # the first step, if one call serves all outputs of a document
     max_tokens: ClassVar[int] = 256
-    usual_settings: ClassVar[Mapping[str, Any]] = {}  # of a judge, by field: those of the method's source
+    # of a judge, by field: the settings of the method's source
+    usual_settings: ClassVar[Mapping[str, Any]] = {}
     stop: ClassVar[tuple[str, ...]] = ()
     answer_form: ClassVar[str] = "Score: {answer}"  # of a reply, as the default template asks for it
 
     def title(self, label: str = "") -> str:
-        """Return the name that papers use, followed by the label of the method or of one of its prompts."""
+        """Return the method's name in papers, followed by the label of the method or of one of its
+        prompts.
+        """
         return " – ".join(filter(None, (self.paper_name, label or self.label)))
 
     def refuses(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return why this dimension cannot be judged this way, None where it can."""
+        """Return the reason why the method does not support this dimension, None if it does."""
         return None
 
     def refuses_kind(self, dimension: FrozenDimension) -> str | None:
@@ -83,9 +86,9 @@ class Method(ABC):
         )
 
     def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:
-        """Return why no reply could give this value, None where one could.
+        """Return the reason why no reply could give this value, None if one could.
 
-        Fractions are values, of a text or of probabilities, but not between named categories.
+        Fractions are values of an output or of probabilities, but not between named categories.
         """
         lowest, highest = scales.ends(dimension)
         if not lowest <= value <= highest:
@@ -97,7 +100,7 @@ class Method(ABC):
         return None
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:
-        """Return why the probabilities of answers give no value on this dimension, None where they do."""
+        """Return the reason why probabilities of answers give no value on this dimension, None if they do."""
         if self.asks_pairs:
             return gettext("A text wins, loses or ties; read the answer from the reply's text.")
         if scales.is_named(dimension):
@@ -106,18 +109,17 @@ class Method(ABC):
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """The names that a template of this method may hold between double braces."""
         texts = {"text_1", "text_2"} if self.asks_pairs else {"text"}
         return COMMON | texts | self.own_placeholders
 
     def check(self, template: str) -> None:
-        """Raise a ValueError that says what is wrong with a template, if anything is."""
+        """Raise ValueError with the problem of an invalid template."""
         plain, pool = split_pool(template)
         own = {PLACEHOLDER} if pool else set()
         check(plain, known=self.placeholders | own, required=self.required)
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
-        """Return what to send; a ValueError says why it cannot be sent."""
+        """Return the messages to send; raises ValueError with the reason if there are none."""
         if reason := self.refuses_kind(dimension) or self.refuses(dimension):
             raise ValueError(reason)
         if (subject.other is not None) != self.asks_pairs:
@@ -134,7 +136,7 @@ class Method(ABC):
     def messages_about(
         self, template: str, subject: Subject, dimensions: Sequence[FrozenDimension]
     ) -> list[Message]:
-        """Return what to send about all dimensions of a call: one, unless the method asks about several."""
+        """Return the messages about all dimensions of a call: one, unless the method covers several."""
         (dimension,) = dimensions
         return self.messages(template, subject, dimension)
 
@@ -148,9 +150,9 @@ class Method(ABC):
         pattern: str = "",
         structured: bool = False,
     ) -> Reading:
-        """Return the value of a reply on one of the dimensions of its call, as a judge reads it.
+        """Return the value of a reply on one of the dimensions of its call, parsed by the judge's rules.
 
-        subject: what the call was about, without which some replies cannot be read.
+        subject: the subject of the call, without which some replies cannot be parsed.
         """
         if structured:
             return self.read_structured(reply, dimension)
@@ -166,24 +168,24 @@ class Method(ABC):
         return self.json_schema(dimension)
 
     def show_answer(self, value: int, dimension: FrozenDimension) -> str:
-        """Return a value as a reply states it, for an example in the prompt."""
+        """Return a value in a reply's form, for an example in the prompt."""
         answer = scales.name_of(dimension, value)
         return self.answer_form.format(answer=answer, dimension=dimension.name)
 
     def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
-        """Return how many calls a value takes, as far as that is known before the first."""
+        """Return the number of calls for a value, as known before the first."""
         return 1
 
     def follow_up(self, dimension: FrozenDimension) -> str:  # noqa: ARG002
-        """Return what to send after a reply without a readable answer; empty: nothing."""
+        """Return the message to send after a reply without a readable answer; empty: none."""
         return ""
 
     @abstractmethod
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the value of a reply in plain text, or why it has none."""
+        """Return the value of a plain reply, or the reason why it has none."""
 
     def read_with(self, pattern: str, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the value of a reply by a prompt's pattern, by the method's own rules where it is empty."""
+        """Return the value of a reply by a prompt's pattern, by the method's own rules if it is empty."""
         if not pattern:
             return self.read(reply, dimension)
         return read_by_pattern(reply, pattern, lambda part: self.read(part, dimension))
@@ -194,15 +196,14 @@ class Method(ABC):
 
     @abstractmethod
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
-        """Return where in the reply the first character of its answer stands, None where it has none."""
+        """Return the position of the answer's first character in the reply, None if there is no answer."""
 
     @abstractmethod
-    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
-        """Return the JSON schema of a structured reply."""
+    def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]: ...
 
     @abstractmethod
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
-        """Return the answers that a model can give, as it writes them, and their values."""
+        """Return the possible answers in a model's spelling, and their values."""
 
     def weighted_score(self, top_logprobs: Mapping[str, float], dimension: FrozenDimension) -> Reading:
         """Return the mean of the candidates' values, weighted by the probabilities of their tokens."""
@@ -215,26 +216,26 @@ class Method(ABC):
         tokens: Iterable[Mapping[str, float]],  # noqa: ARG002
         dimension: FrozenDimension,  # noqa: ARG002
     ) -> Reading | None:
-        """Return the score of a reply whose text states none, from its tokens; None where they tell nothing.
+        """Return the score from the tokens of a reply that states none; None if they contain no candidate.
 
-        A number may stand in a reply for anything, a letter that is an option hardly.
+        A number in a reply may mean anything; a letter that is an option is rarely ambiguous.
         """
         return None
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:  # noqa: ARG002
-        """Return what this method's own placeholders stand for."""
+        """Return the values of this method's own placeholders."""
         return {}
 
 
 def chat(template: str, values: Mapping[str, str], *, required: Iterable[str]) -> list[Message]:
-    """Return a filled template as messages: a system message, where it has one, and the user's."""
+    """Return a filled template as messages: a system message, if it has one, and the user's."""
     system, user = render(template, values, required=required)
     asked = Message("user", user, shared=shared_beginning(template, values))
     return [*([Message("system", system)] if system else []), asked]
 
 
 def about_subject(subject: Subject) -> dict[str, str]:
-    """Return what the placeholders of the material stand for."""
+    """Return the values of the material's placeholders."""
     beside = {"document": _document(subject.document_parts), "reference": subject.reference}
     if subject.other is None:
         return {**beside, "text": subject.text}
@@ -246,7 +247,7 @@ def _document(parts: tuple[tuple[str, str], ...]) -> str:
 
 
 def about_dimension(dimension: FrozenDimension) -> dict[str, str]:
-    """Return what the placeholders of a dimension stand for."""
+    """Return the values of a dimension's placeholders."""
     return {
         "dimension": dimension.name,
         "definition": dimension.definition,

@@ -1,4 +1,4 @@
-"""What the methods have in common that ask for a letter."""
+"""Base of the methods that prompt for a letter."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from judges.methods.scoring import object_schema
 
 @dataclass(frozen=True)
 class Option:
-    """One letter that can be chosen, with its value and its text."""
+    """One letter that can be chosen, with its value and its description."""
 
     letter: str
     value: float
@@ -24,42 +24,37 @@ class Option:
 
 
 class ChoiceMethod(Method):
-    """Asks for one of a few lettered options."""
+    """Prompts for one of a few lettered options."""
 
     own_placeholders = frozenset({"options"})
     max_tokens: ClassVar[int] = 128
 
     @abstractmethod
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:
-        """Return what can be chosen, in the order in which it is shown."""
+        """Return the options in the order of the prompt."""
 
     @abstractmethod
     def choices(self, dimension: FrozenDimension) -> Choices:
-        """Return what a reply may call the options."""
+        """Return the names that a reply may use for the options."""
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        """Return the options, each on a line of its own."""
+        """Return the options, one per line."""
         return {"options": "\n".join(f"{option.letter}: {option.text}" for option in self.options(dimension))}
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the value of the option that a reply chooses."""
         return read(reply, choice_forms(self.choices(dimension)))
 
     def show_answer(self, value: int, dimension: FrozenDimension) -> str:
-        """Return the letter of the option with this value."""
         return f"Answer: {next(each.letter for each in self.options(dimension) if each.value == value)}"
 
     def follow_up(self, dimension: FrozenDimension) -> str:
-        """Ask for the letter alone."""
         letters = [option.letter for option in self.options(dimension)]
         return f"State only the letter of your choice, from {letters[0]} to {letters[-1]}."
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the value of the option that a JSON reply chooses."""
         return read(reply, choice_forms(self.choices(dimension)), structured=True)
 
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
-        """Return where the choice begins."""
         return position(reply, choice_forms(self.choices(dimension)))
 
     def weighted_score_of_first(
@@ -74,5 +69,4 @@ class ChoiceMethod(Method):
         return object_schema("choice", {"type": "string", "enum": letters}, with_reason=True)
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
-        """Return the letters and their values."""
         return {option.letter: option.value for option in self.options(dimension)}

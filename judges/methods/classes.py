@@ -25,7 +25,7 @@ Category: (the name)
 
 
 class NamedCategories(ScoreMethod):
-    """Asks for the name of a category, behind a reason."""
+    """Prompts for a reason, then the name of a category."""
 
     key = "classes"
     label = "Named categories"
@@ -34,7 +34,7 @@ class NamedCategories(ScoreMethod):
     takes_modifiers = False
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
-        """Return that these are amounts, if so."""
+        """Return the reason if the dimension's values are amounts."""
         if not scales.is_named(dimension):
             return gettext("{dimension} has amounts and no named categories; ask for a score.").format(
                 dimension=dimension.name

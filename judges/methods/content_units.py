@@ -1,8 +1,8 @@
-"""Content units (Pyramid; Gao et al., 2023, fig. 3): which of a document's units does a text express?
+"""Content units (Pyramid; Gao et al., 2023, fig. 3): the share of a document's units in an output.
 
-The first step lists the units of a document: those of the project with their weights, which take the place
-of a reply; where it has none, a model proposes them in one call for all texts of the document. The second
-asks yes or no for each unit. The value is the weighted share of units that are there, put on the dimension's
+The first step lists the units of a document. Units of the project, with their weights, replace a reply.
+Without them, a model proposes the units in one call for all outputs of the document. The second step is a
+yes-or-no question for each unit. The value is the weighted share of units present, mapped to the dimension's
 scale.
 """
 
@@ -54,14 +54,14 @@ ANSWERED = object_of({"answers": {"type": "array", "items": {"type": "string", "
 
 @dataclass(frozen=True)
 class Unit:
-    """A statement that a text about a document should express, and how much it counts."""
+    """A statement that an output about a document should express, and its weight."""
 
     text: str
     weight: float = 1.0
 
 
 class ContentUnits(SteppedMethod):
-    """Asks whether a text expresses each content unit of its document."""
+    """Prompts for each content unit of the document whether an output expresses it."""
 
     key = "content_units"
     label = "Content units (Pyramid)"
@@ -78,7 +78,7 @@ class ContentUnits(SteppedMethod):
     def next_step(
         self, template: str, subject: Subject, dimension: FrozenDimension, replies: Sequence[str]
     ) -> MethodStep | Reading:
-        """Return the question for units, the one about them, or the share of them that is there."""
+        """Return the request for units, the question about them, or the share present."""
         if not replies:
             return self.step("units", template, subject, dimension, {}, LISTED)
         units = units_of(replies[0])
@@ -94,7 +94,7 @@ class ContentUnits(SteppedMethod):
 def units_of(reply: str) -> list[Unit]:
     """Return the units that a first step lists: statements, or objects of `text` and `weight`, above 0.
 
-    A statement alone weighs 1. None where there is no list, or nothing in it.
+    A statement alone weighs 1. Empty if there is no list, or an empty one.
     """
     found = json_value(reply)
     if isinstance(found, dict):

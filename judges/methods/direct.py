@@ -1,4 +1,4 @@
-"""A score without reasons: the cheapest judgment, and the yardstick for what reasons are worth."""
+"""A score without reasons: the cheapest judgment, and the baseline for the benefit of reasons."""
 
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
@@ -17,7 +17,7 @@ The score of {{ dimension }} is {{ answer }}. Reply with the score of {{ dimensi
 
 
 class DirectScore(ScoreMethod):
-    """Asks for a score and nothing else."""
+    """Prompts for a score only."""
 
     key = "direct"
     label = "Score without reasons"

@@ -17,7 +17,7 @@ LEAST, MOST = 2, 20
 
 
 def ask_for_steps(dimension: FrozenDimension) -> Message:
-    """Return the request for steps: the task and the criteria as raters have them, and the form."""
+    """Return the request for steps: the raters' task and criteria, and the form."""
     guidelines = f"{dimension.guidelines.strip()}\n" if dimension.guidelines.strip() else ""
     return Message(
         "user",
@@ -37,7 +37,6 @@ on the score. Reply with three to six numbered steps, one on a line, and nothing
 
 
 def steps_in(reply: str) -> list[str] | Unreadable:
-    """Return the numbered steps of a reply, or why there are none."""
     start = answer_start(reply)
     if isinstance(start, Unreadable):
         return start
@@ -52,12 +51,12 @@ def steps_in(reply: str) -> list[str] | Unreadable:
 
 
 def has_steps(template: str) -> bool:
-    """Return whether a template has numbered steps behind a line “Evaluation steps:”."""
+    """Return True if a template has numbered steps after a line “Evaluation steps:”."""
     return BLOCK.search(template) is not None
 
 
 def with_steps(template: str, steps: list[str]) -> str:
-    """Return a template with these steps in place of its own; double braces in them are left out."""
+    """Replace the steps of a template; double braces in the new steps are removed."""
     plain = [step.replace("{{", "").replace("}}", "") for step in steps]
     written = "".join(f"{number}. {step}\n" for number, step in enumerate(plain, 1))
     return BLOCK.sub(lambda match: match["heading"] + written, template, count=1)

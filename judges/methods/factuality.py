@@ -1,7 +1,9 @@
-"""Factuality by sentence (Gao et al., 2023, fig. 4): is each sentence of a text supported by the document?
+"""Factuality by sentence (Gao et al., 2023, fig.
 
-One call for each sentence. The value is the share of supported sentences, put on the dimension's scale: its
-highest where all are supported, its lowest where none is.
+4): the share of an output's sentences that the document supports.
+
+One call for each sentence. The value is the share of supported sentences, mapped to the dimension's scale:
+its highest value if all are supported, its lowest if none is.
 """
 
 import re
@@ -43,7 +45,7 @@ SCHEMA = object_of({"answer": {"type": "string", "enum": ["yes", "no"]}})
 
 
 class FactualityBySentence(SteppedMethod):
-    """Asks of each sentence whether it is supported; the value is the share of those that are."""
+    """Prompts for each sentence whether it is supported; the value is the share of supported ones."""
 
     key = "facts_share"
     label = "Factuality by sentence: share"
@@ -54,13 +56,12 @@ class FactualityBySentence(SteppedMethod):
     max_tokens = 16
 
     def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
-        """Return how many sentences there are."""
         return len(sentences_of(subject.text))
 
     def next_step(
         self, template: str, subject: Subject, dimension: FrozenDimension, replies: Sequence[str]
     ) -> MethodStep | Reading:
-        """Return the question about the next sentence, or the share of those that are supported."""
+        """Return the question about the next sentence, or the share of supported ones."""
         answers = [read_yes_or_no(reply) for reply in replies]
         if unreadable := next((each for each in answers if isinstance(each, Unreadable)), None):
             return unreadable
@@ -76,20 +77,20 @@ class FactualityBySentence(SteppedMethod):
         return Readable(on_scale(self.share(supported), dimension), said + unsupported)
 
     def share(self, supported: Sequence[bool]) -> float:
-        """Return which share of sentences is supported."""
+        """Return the share of supported sentences."""
         return sum(supported) / len(supported)
 
 
 METHOD = FactualityBySentence()
 
 
-# An end of a sentence, also behind a closing quote or bracket, then blanks and what may begin one. CJK needs
-# no blanks, and a new line ends a sentence however it ends.
+# An end of a sentence, also after a closing quote or bracket, then blanks and the start of another. CJK needs
+# no blanks, and a new line always ends a sentence.
 END = re.compile(
     r"(?<=[.!?…\"'”’)\]])(?<=[.!?…][\"'”’)\]]|.[.!?…])\s+"
     r"(?=[\"'“‘(\[]*[^\W\d_a-zß-öø-ÿ]|[\"'“‘(\[]*\d)|(?<=[。！？])|\n+"
 )
-# What ends with a full stop and ends no sentence. Months, titles and "p. 4" as English writes them.
+# Abbreviations with a full stop that end no sentence: months, titles and "p. 4" in English spelling.
 ABBREVIATED = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Gen|Sen|Rep|Gov|Lt|Col|Capt|Sgt|vs|etc|e\.g|i\.e|cf|No|no|pp?|vol|fig|Fig|"
     r"Inc|Ltd|Co|Corp|Jan|Feb|Mar|Apr|Aug|Sept?|Oct|Nov|Dec|approx)|\b[A-Z])\.\Z"
@@ -98,9 +99,10 @@ MOST_SENTENCES = 100
 
 
 def sentences_of(text: str) -> list[str]:
-    """Return the sentences of a text in their order, at most a hundred: the last has all that is left.
+    """Return the sentences of an output in order, up to a hundred: the last contains the remainder.
 
-    A title, an initial or an abbreviation ends none. A text without any is one, also where it is empty.
+    A title, an initial or an abbreviation ends none. Content without any sentence end is one sentence, even
+    if empty.
     """
     found: list[str] = []
     for part in (each.strip() for each in END.split(text)):

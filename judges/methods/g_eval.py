@@ -1,6 +1,8 @@
-"""G-Eval (Liu et al., 2023): a form to fill in after given steps, read by its text or by probabilities.
+"""G-Eval (Liu et al., 2023):
 
-The reply begins with the score, so that the probabilities at its first token are those of the scores.
+a form to complete after given steps, parsed from the reply or from probabilities.
+
+The reply starts with the score, so that its first token has the probabilities of the scores.
 """
 
 from collections.abc import Mapping
@@ -30,7 +32,7 @@ Evaluation form. Fill in the score and write nothing else.
 
 
 class GEval(ScoreMethod):
-    """Asks for a score after evaluation steps."""
+    """Prompts for a score after evaluation steps."""
 
     key = "g_eval"
     label = "G-Eval"

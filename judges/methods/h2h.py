@@ -1,4 +1,4 @@
-"""Head to head (H2H; Shen et al., 2023): which of two texts is better, or neither."""
+"""Head to head (H2H; Shen et al., 2023): the better one of two outputs, or a tie."""
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
@@ -37,7 +37,7 @@ NAMES = (
 
 
 class HeadToHead(ChoiceMethod):
-    """Asks which of two texts is better: 1 for the one shown first, 0 for the other, 0.5 for a tie."""
+    """Prompts for the better of two outputs: 1 for the first position, 0 for the second, 0.5 for a tie."""
 
     key = "h2h"
     label = "Head to head"
@@ -47,7 +47,7 @@ class HeadToHead(ChoiceMethod):
     asks_pairs = True
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
-        """Return that categories are not better or worse than each other, if these are categories."""
+        """Return the reason if the dimension is categorical, because categories have no order."""
         if scales.is_named(dimension):
             return gettext(
                 "{dimension} has named categories, and none is better than another; texts cannot win."
@@ -55,7 +55,7 @@ class HeadToHead(ChoiceMethod):
         return None
 
     def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return that points are 1, 0.5 or 0, if this is none of them."""
+        """Return the reason if the value is none of 1, 0.5 and 0."""
         if value in {option.value for option in OPTIONS}:
             return None
         return gettext(
@@ -63,16 +63,13 @@ class HeadToHead(ChoiceMethod):
         )
 
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:  # noqa: ARG002
-        """Return first, second and tie."""
         return OPTIONS
 
     def choices(self, dimension: FrozenDimension) -> Choices:
-        """Return the letters, and other names of the two texts."""
         letters = tuple((option.letter, option.value) for option in OPTIONS)
         return Choices(letters, NAMES, quality=dimension.name or self.label)
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        """Return the options and their letters."""
         return super().own_values(dimension) | {"answer": "A, B or C"}
 
 

@@ -27,7 +27,7 @@ State the letter of your choice for {{ dimension }}, {{ answer }}, first. A shor
 
 
 class MultipleChoice(ChoiceMethod):
-    """Asks for the option whose description fits."""
+    """Prompts for the option with the matching description."""
 
     key = "mcq"
     label = "Multiple choice"
@@ -36,13 +36,13 @@ class MultipleChoice(ChoiceMethod):
     own_placeholders = frozenset({"options", "scored_options"})
 
     def check(self, template: str) -> None:
-        """Raise a ValueError that says what is wrong with a template, if anything is."""
+        """Raise ValueError with the problem of an invalid template."""
         super().check(template)
         if not placeholders(template) & self.own_placeholders:
             raise ValueError("The template needs the placeholder {{ options }} or {{ scored_options }}.")
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
-        """Return that a scale has more points than there are letters, if so."""
+        """Return the reason if a scale has more points than there are letters."""
         if (points := len(dimension.whole_values)) > len(ascii_uppercase):
             return gettext(
                 "The scale of {dimension} has {points} points, and multiple choice has {letters} letters; "
@@ -58,7 +58,6 @@ class MultipleChoice(ChoiceMethod):
         )
 
     def choices(self, dimension: FrozenDimension) -> Choices:
-        """Return the letters, and the labels of the points."""
         letters = {option.letter: option.value for option in self.options(dimension)}
         labels = {label: float(value) for label, value in scales.names(dimension).items()}
         return Choices(tuple(letters.items()), tuple(labels.items()))

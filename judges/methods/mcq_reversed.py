@@ -1,4 +1,4 @@
-"""Multiple choice with A for the highest point: what does the order of options do?"""
+"""Multiple choice with A for the highest point, for measuring the effect of option order."""
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods.choosing import Option
@@ -6,7 +6,7 @@ from judges.methods.mcq import MultipleChoice
 
 
 class ReversedChoice(MultipleChoice):
-    """Asks for the option whose description fits, the highest point first."""
+    """Prompts for the option with the matching description, the highest point first."""
 
     key = "mcq_reversed"
     label = "Multiple choice, options reversed"

@@ -1,6 +1,6 @@
-"""A pool of examples. Each prompt shows those nearest to its item, as in MemAlign's episodic memory.
+"""A pool of examples. Each prompt shows the nearest ones to its item, as in MemAlign's episodic memory.
 
-The examples stand in the template, between {{ nearest_examples: 3 }} and {{ end_of_examples }}, each below a
+The examples are in the template, between {{ nearest_examples: 3 }} and {{ end_of_examples }}. Each follows a
 line "--- " with the digest of its document. So the version of a prompt contains everything it can show.
 """
 
@@ -37,7 +37,7 @@ class PooledExample:
 
 @dataclass(frozen=True)
 class ExamplePool:
-    """The examples of a template, and how many of them an item shows."""
+    """The examples of a template, and the number that an item shows."""
 
     shown: int
     examples: Sequence[PooledExample]
@@ -46,7 +46,7 @@ class ExamplePool:
     def nearest(self, document: str, text: str) -> str:
         """Return the nearest examples with their heading, the nearest last; never of the same document.
 
-        By the cosine of tf-idf of document and text; of equal ones the first in the pool is nearer.
+        Ranked by the cosine of tf-idf of document and output; of equal ones the first in the pool is nearer.
         """
         own = weigh_words(words_of(f"{document} {text}"), self.frequencies)
         digest = digest_of(document or text)
@@ -57,24 +57,23 @@ class ExamplePool:
 
 
 def digest_of(document: str) -> str:
-    """Return the name of a document in a pool."""
     return sha256(document.encode()).hexdigest()[:12]
 
 
 def write_pool(examples: Sequence[tuple[str, str]], shown: int) -> str:
-    """Return pairs of digest and text as the pool of a template."""
+    """Return pairs of digest and example as the pool of a template."""
     pool = "\n".join(f"--- {digest}\n{text}" for digest, text in examples)
-    pool = pool.replace("{{", "").replace("}}", "")  # a text of the project is no placeholder
+    pool = pool.replace("{{", "").replace("}}", "")  # content of the project is no placeholder
     return f"{{{{ {NEAREST}: {shown} }}}}\n{pool}\n{{{{ end_of_examples }}}}"
 
 
 def is_pool(text: str) -> bool:
-    """Return True if a text is a pool without other text."""
+    """Return True if a string is a pool without further content."""
     return _POOL.fullmatch(text) is not None
 
 
 def join_pools(template: str, pool: str) -> str | None:
-    """Return a template whose pool has the examples of another one in front, None if it has no pool."""
+    """Return a template with the examples of another pool before its own, None if it has no pool."""
     own, other = _POOL.search(template), _POOL.fullmatch(pool)
     if own is None or other is None:
         return None
@@ -87,7 +86,7 @@ def hide_pool(template: str) -> str:
 
 
 def restore_pool(text: str, template: str) -> str:
-    """Return a text in which the placeholder of a hidden pool is the pool of the template again."""
+    """Replace the placeholder of a hidden pool by the template's pool."""
     match = _POOL.search(template)
     return text.replace(_HIDDEN, match[0], 1) if match else text
 

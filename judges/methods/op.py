@@ -1,8 +1,8 @@
-"""OP (Siledar et al., 2024, app. C.2): a prompt of its own for each dimension.
+"""OP (Siledar et al., 2024, app. C.2): a separate prompt for each dimension.
 
-The criteria are what the project wrote about the points of the dimension, and the steps are written for it:
-those of `STEPS` where its name is known, general ones else. A version of the prompt can give each dimension
-a wording of its own.
+The criteria are the project's descriptions of the dimension's points. The steps come from `STEPS` if the
+dimension's name is known, else they are general. A version of the prompt can give each dimension its own
+wording.
 """
 
 from collections.abc import Mapping
@@ -107,7 +107,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
 
 
 class PromptForEach(ScoreMethod):
-    """Asks for a score by criteria and steps that are written for the dimension."""
+    """Prompts for a score by criteria and steps written for the dimension."""
 
     key = "op"
     label = "OP: a prompt for each dimension"
@@ -118,7 +118,6 @@ class PromptForEach(ScoreMethod):
     usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 100, "temperature": 0.7}
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        """Return the steps, numbered."""
         return {"steps": steps_of(dimension)}
 
 

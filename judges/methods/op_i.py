@@ -1,6 +1,6 @@
-"""OP-I (Siledar et al., 2024, sec. 3.1, app. C.1): one prompt whose metric is the only part that changes.
+"""OP-I (Siledar et al., 2024, sec. 3.1, app. C.1): one prompt in which only the metric changes.
 
-Blocks in the paper's order: task, criteria by degrees, metric, document, text, steps, form of the answer.
+Blocks in the paper's order: task, criteria by degrees, metric, document, output, steps, form of the answer.
 """
 
 from bisect import bisect
@@ -52,7 +52,7 @@ MOST_LINES = 10
 
 
 class OnePromptForAll(ScoreMethod):
-    """Asks for the degree to which a text follows a metric, behind what it addresses and misses."""
+    """Prompts for the covered and missed aspects, then the degree to which an output follows a metric."""
 
     key = "op_i"
     label = "OP-I: one prompt for all dimensions"
@@ -63,7 +63,7 @@ class OnePromptForAll(ScoreMethod):
     usual_settings: ClassVar[Mapping[str, Any]] = {"samples": 100, "temperature": 0.7}
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
-        """Return that categories are no degrees, if these are categories."""
+        """Return the reason if the dimension is categorical, because categories are no degrees."""
         if scales.is_named(dimension):
             return gettext(
                 "{dimension} has named categories, and they are no degrees; use “Named categories”."
@@ -76,9 +76,9 @@ class OnePromptForAll(ScoreMethod):
 
 
 def degrees(values: Sequence[int]) -> str:
-    """Return which degree the points of a scale stand for, the lowest first: "1 = ... not ... at all".
+    """Return the degree for each point of a scale, the lowest first: "1 = ... not ... at all".
 
-    values: the points of a scale, in their order, at least two.
+    values: the points of a scale, in ascending order, at least two.
     """
     shown = values if len(values) <= MOST_LINES else _spread(values)
     return "\n".join(f"{value} = {_degree(value, values)}" for value in shown)
@@ -90,7 +90,7 @@ def _spread(values: Sequence[int]) -> list[int]:
 
 
 def _degree(value: int, values: Sequence[int]) -> str:
-    """Return the degree nearest to where a value stands between the ends; of two as near the lower one."""
+    """Return the degree nearest to a value's position between the ends; of two as near the lower one."""
     share = (value - values[0]) / (values[-1] - values[0])
     halfway = [(place + 0.5) / (len(DEGREES) - 1) for place in range(len(DEGREES) - 1)]
     return DEGREES[bisect(halfway, share - 1e-9)]

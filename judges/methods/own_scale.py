@@ -1,4 +1,4 @@
-"""A scale of a judge's own: on which it is asked and read, and how its values become those of a dimension."""
+"""A judge's own scale, and the mapping of its values to a dimension."""
 
 import re
 from collections.abc import Sequence
@@ -14,26 +14,24 @@ MOST_POINTS = 1001
 
 
 class Scaled(Protocol):
-    """What has a scale: a dimension, frozen or not."""
+    """An object with a scale: a dimension, frozen or not."""
 
     @property
-    def scale_minimum(self) -> int:
-        """The lowest value."""
+    def scale_minimum(self) -> int: ...
 
     @property
-    def scale_maximum(self) -> int:
-        """The highest value."""
+    def scale_maximum(self) -> int: ...
 
 
 @dataclass(frozen=True)
 class OwnScale:
-    """Integers from minimum to maximum, by which a judge is asked about every dimension.
+    """Integers from minimum to maximum, the scale of a judge's prompts for every dimension.
 
-    modifiers: whether a reply may say "weak 4" (0.33 less) or "strong 4" (0.33 more). thirds: whether it may
-    say 3.33 or 3.67. Modifiers alone reach beyond the ends: 1 to 5 has 15 values, from "weak 1" to "strong
-    5". With thirds they do not: 1 to 5 has 13 values (Stureborg et al., 2024, table 2). table: the value of
-    the dimension for each point, the lowest first; empty: linear, the lowest answer to the dimension's
-    lowest value and the highest to its highest.
+    modifiers: True if a reply may contain "weak 4" (0.33 less) or "strong 4" (0.33 more). thirds: True if it
+    may contain 3.33 or 3.67. Modifiers alone extend beyond the ends: 1 to 5 has 15 values, from "weak 1" to
+    "strong 5". With thirds they do not: 1 to 5 has 13 values (Stureborg et al., 2024, table 2). table: the
+    value of the dimension for each point, the lowest first. Empty: linear, from the lowest answer at the
+    dimension's lowest value to the highest at its highest.
     """
 
     minimum: int
@@ -44,13 +42,12 @@ class OwnScale:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The lowest and the highest answer, with their modifiers."""
         reach = MODIFIER if self.modifiers and not self.thirds else 0.0
         return self.minimum - reach, self.maximum + reach
 
     @property
     def problem(self) -> str:
-        """What is wrong with it in a sentence, empty where nothing is."""
+        """The problem of an invalid scale as a message, empty if it is valid."""
         points = self.maximum - self.minimum + 1
         if points < 2:
             return gettext("The scale ends above where it begins; enter a larger upper end.")
@@ -78,7 +75,7 @@ class OwnScale:
         return ""
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
-        """Return why its values cannot stand for those of a dimension, None where they can."""
+        """Return the reason why its values cannot map to the dimension, None if they can."""
         if dimension.is_named:
             return gettext("{dimension} has named categories, for which no other scale can stand.").format(
                 dimension=dimension.name
@@ -92,9 +89,9 @@ class OwnScale:
         return None
 
     def rescale(self, dimension: FrozenDimension) -> ScaledDimension:
-        """Return a dimension as it is asked about on this scale.
+        """Return the dimension on this scale.
 
-        What was written about the dimension's points is kept where the points are the same.
+        Descriptions of the dimension's points remain if the points are the same.
         """
         same = (self.minimum, self.maximum) == (dimension.scale_minimum, dimension.scale_maximum)
         return ScaledDimension(

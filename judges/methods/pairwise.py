@@ -1,6 +1,6 @@
-"""Pairwise with one answer (Gao et al., 2023, fig. 2): which of two texts is better; there is no tie.
+"""Pairwise with one answer (Gao et al., 2023, fig. 2): the better one of two outputs; there is no tie.
 
-A run asks about each pair in both orders, as for head to head.
+A run judges each pair in both orders, as for head to head.
 """
 
 from annotate.core.guideline import FrozenDimension
@@ -26,7 +26,7 @@ close.
 
 
 class Pairwise(HeadToHead):
-    """Asks which of two texts is better: 1 for the one shown first, 0 for the other."""
+    """Prompts for the better of two outputs: 1 for the first position, 0 for the second."""
 
     key = "pairwise"
     label = "Pairwise, one answer"
@@ -35,23 +35,20 @@ class Pairwise(HeadToHead):
     max_tokens = 32
 
     def refuses_value(self, value: float, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return that points are 1 or 0, if this is neither."""
+        """Return the reason if the value is neither 1 nor 0."""
         if value in (0.0, 1.0):
             return None
         return gettext("The value is 1 where the text shown first is better, and 0 where the other is.")
 
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:  # noqa: ARG002
-        """Return first and second."""
         return OPTIONS[:2]
 
     def choices(self, dimension: FrozenDimension) -> Choices:
-        """Return the letters, and other names of the two texts."""
         letters = tuple((option.letter, option.value) for option in self.options(dimension))
         names = (*((name, 1.0) for name in FIRST), *((name, 0.0) for name in SECOND))
         return Choices(letters, names, quality=dimension.name or self.label)
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        """Return the options and their letters."""
         return super().own_values(dimension) | {"answer": "A or B"}
 
 

@@ -19,7 +19,7 @@ STRAY = 0.01
 def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, float]) -> Reading:
     """Return the sum of p(token) x value over the candidates, divided by the sum of p(token).
 
-    `top_logprobs` holds the natural logarithms of the likeliest tokens at the place of the answer. Tokens
+    `top_logprobs` holds the natural logarithms of the likeliest tokens at the position of the answer. Tokens
     that differ in surrounding space, quotes or case only are one answer.
     """
     chances = _chances(top_logprobs, candidates)
@@ -45,12 +45,12 @@ def weighted_mean_of_first(
 ) -> Reading | None:
     """Return the mean of the candidates by their probabilities at the first token that carries any of them.
 
-    None where no token does. Unreadable where they carry less than a hundredth of the probability: the model
-    was about to say something else, such as that it cannot judge.
+    None if no token does. Unreadable if they carry less than a hundredth of the probability: the model was
+    about to write something else, such as that it cannot judge.
 
-    `tokens` holds for each token of the reply the natural logarithms of the likeliest ones at its place. As
-    evaluations of multiple choice do, only the candidates are held against each other; how much probability
-    they have of all is the rationale.
+    `tokens` holds for each token of the reply the natural logarithms of the likeliest ones at its position.
+    As in evaluations of multiple choice, only the candidates are compared with each other; the rationale
+    states their share of the total probability.
     """
     for top_logprobs in tokens:
         chances = _chances(top_logprobs, candidates)
@@ -68,7 +68,7 @@ def weighted_mean_of_first(
 def answer_logprobs(top_logprobs: Mapping[str, float], candidates: Mapping[str, float]) -> dict[str, float]:
     """Return the log-probabilities of the candidates among the likeliest tokens, the likeliest first.
 
-    Tokens that are one answer are added up; four decimals are kept.
+    Tokens of the same answer are summed; values are rounded to four decimals.
     """
     chances = _chances(top_logprobs, candidates)
     likeliest = sorted(chances.items(), key=lambda each: (-each[1], each[0]))
@@ -86,7 +86,9 @@ def _chances(top_logprobs: Mapping[str, float], candidates: Mapping[str, float])
 
 
 def _beginning(chances: Mapping[str, float], candidates: Iterable[str]) -> str | None:
-    """Return a likely token that begins a longer score, unless others show that tokens are whole scores."""
+    """Return a likely token that is the prefix of a longer score, unless others show that tokens are whole
+    scores.
+    """
     longer = [candidate for candidate in candidates if len(candidate) > 1]
     if any(candidate in chances for candidate in longer):
         return None

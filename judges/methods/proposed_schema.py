@@ -1,4 +1,4 @@
-"""The schema of SummEQuAL, slots with questions, as a model proposes it for the documents of a project."""
+"""The schema of SummEQuAL, slots with questions, proposed by a model for the project's documents."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,6 @@ LONGEST_DOCUMENT = 4_000  # characters: a schema needs the kind of a document, n
 
 
 def ask_for_schema(documents: Sequence[str]) -> Message:
-    """Return the request for a schema that fits these documents."""
     shown = (neutralise_tags(each[:LONGEST_DOCUMENT], ["document"]) for each in documents)
     examples = "\n\n".join(f"<document>\n{each}\n</document>" for each in shown)
     return Message(
@@ -55,16 +54,14 @@ def schema_in(reply: str) -> list[str] | Unreadable:
 
 
 def _plain(said: str) -> str:
-    """Return a text on one line that neither fills a placeholder nor begins a section of a template."""
+    """Return a line that neither fills a placeholder nor starts a section of a template."""
     return " ".join(re.sub(r"[{}]", "", said).split()).strip(" :=")
 
 
 def has_schema(template: str) -> bool:
-    """Return whether a template has a section for a schema."""
     return SECTION.search(template) is not None
 
 
 def with_schema(template: str, lines: Sequence[str]) -> str:
-    """Return a template with this schema in place of its own."""
     written = "\n".join(lines)
     return SECTION.sub(lambda match: f"{match['heading']}{written}\n\n", template, count=1)

@@ -42,7 +42,7 @@ sentences. It follows this schema:
 
 
 class Kinds(Protocol):
-    """Question kinds as this method needs them; the app hands them over, for they know Django."""
+    """The question kinds that this method needs; the app registers them, because they depend on Django."""
 
     def prompt(self, dimension: FrozenDimension, subject: Subject) -> str:
         """Return the question for the prompt: the choices, and the fields of the reply."""
@@ -61,12 +61,12 @@ _kinds: list[Kinds] = []
 
 
 def ask_with(kinds: Kinds) -> None:
-    """Ask and read with these kinds from now on."""
+    """Register the question kinds of the method."""
     _kinds[:] = [kinds]
 
 
 class KindMethod(Method):
-    """Asks a question of its kind about an output, its parts, or several outputs; the reply is JSON."""
+    """Prompts for an answer about an output, its parts, or several outputs; the reply is JSON."""
 
     key = "questions"
     label = "Questions of other kinds"
@@ -77,7 +77,6 @@ class KindMethod(Method):
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """The names that a template of this method may hold between double braces."""
         of_dimension = {"dimension", "definition", "guidelines", "document", "reference", END_OF_SYSTEM}
         return frozenset({*of_dimension, "what", "question", "texts", "schema"})
 
@@ -96,7 +95,6 @@ class KindMethod(Method):
         )
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return the reason for no value from probabilities."""
         return gettext("A reply is a JSON object; read it from the reply’s text.")
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
@@ -121,13 +119,11 @@ class KindMethod(Method):
     def schema_about(
         self, dimensions: Sequence[FrozenDimension], subject: Subject | None = None
     ) -> dict[str, Any]:
-        """Return the JSON schema of a structured reply about a subject."""
         (kinds,), (dimension,) = _kinds, dimensions
         fields = kinds.fields(dimension, subject or Subject((), ""))
         return object_of({"reason": {"type": "string"}, **fields})
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
-        """Return the schema without a subject."""
         return self.schema_about([dimension])
 
     def read_about(
@@ -140,7 +136,6 @@ class KindMethod(Method):
         pattern: str = "",
         structured: bool = False,  # noqa: ARG002
     ) -> Reading:
-        """Return the answer of a reply about this subject, or why it has none."""
         if subject is None:
             return Unreadable(gettext("The reply can only be read with the texts that it is about."))
         about = subject
@@ -153,15 +148,12 @@ class KindMethod(Method):
         return self.read_about(reply, dimension, [dimension])
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the same of JSON."""
         return self.read(reply, dimension)
 
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:  # noqa: ARG002
-        """Return None: no token has the answer."""
         return None
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:  # noqa: ARG002
-        """Return no answers: none has a value by itself."""
         return {}
 
 

@@ -1,5 +1,3 @@
-"""Rate, then explain (Chiang and Lee, 2023): the score comes first, its reasons follow."""
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -22,7 +20,7 @@ Explanation: (why)
 
 
 class RateThenExplain(ScoreMethod):
-    """Asks for a score and reasons behind it."""
+    """Prompts for a score, then reasons."""
 
     key = "rate_explain"
     label = "Rate, then explain"

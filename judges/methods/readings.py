@@ -1,4 +1,4 @@
-"""What reading a reply gives: a value with a rationale, or the reason why there is none."""
+"""Result of parsing a reply: a value with a rationale, or the reason why there is none."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ class Readable:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """No value, and a short sentence that says why."""
+    """No value, with a short message on the reason."""
 
     reason: str
 

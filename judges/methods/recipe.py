@@ -1,8 +1,8 @@
 """The recipe of Stureborg et al. (2024, tables 2 and 6, fig. 8): 1 to 10, score first, no reasoning.
 
-The system message has role, one quality by name, scale and definition; the user's message has document and
-text, and ends with an empty form. A judge by the recipe has a scale of its own, temperature 0, and one
-dimension a call; the reply is cut off behind its first number.
+The system message has role, one quality by name, scale and definition. The user's message has document and
+output, and ends with an empty form. A judge by the recipe has its own scale, temperature 0, and one dimension
+per call; the reply is cut off after its first number.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ Fill in the rating first.
 
 
 class Recipe(ScoreMethod):
-    """Asks for a number on a fine scale and nothing else."""
+    """Prompts for a number on a fine scale only."""
 
     key = "recipe"
     label = "The recipe: 1 to 10, score first"

@@ -1,5 +1,3 @@
-"""Reason, then score (RTS; Shen et al., 2023): the model explains itself before it scores."""
-
 from judges.methods.scoring import ScoreMethod
 from judges.methods.wording import DEFINITION, MATERIAL, SCALE, paragraphs
 
@@ -19,7 +17,7 @@ Score: (the score)
 
 
 class ReasonThenScore(ScoreMethod):
-    """Asks for reasons and a score behind them."""
+    """Prompts for reasons, followed by a score."""
 
     key = "rts"
     label = "Reason, then score"

@@ -1,4 +1,4 @@
-"""A dimension's scale in words: as prompts show it and as replies name it."""
+"""A dimension's scale in words, for prompts and for parsing replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 @dataclass(frozen=True)
 class ScaledDimension(FrozenDimension):
-    """A dimension as a judge with a scale of its own is asked about it."""
+    """A dimension on a judge's own scale."""
 
     takes_modifiers: bool = False
     takes_thirds: bool = False
 
 
 def takes_modifiers(dimension: FrozenDimension) -> bool:
-    """Return whether a reply may say "weak" or "strong" before a score."""
+    """Return True if a reply may contain "weak" or "strong" before a score."""
     return isinstance(dimension, ScaledDimension) and dimension.takes_modifiers
 
 
 def takes_thirds(dimension: FrozenDimension) -> bool:
-    """Return whether a reply may give thirds of a point, such as 3.33."""
+    """Return True if a reply may contain thirds of a point, such as 3.33."""
     return isinstance(dimension, ScaledDimension) and dimension.takes_thirds
 
 
@@ -37,7 +37,7 @@ def ends(dimension: FrozenDimension) -> tuple[float, float]:
 
 
 def is_named(dimension: FrozenDimension) -> bool:
-    """Return whether values are names of categories rather than amounts."""
+    """Return True if values are names of categories rather than amounts."""
     return dimension.measurement_level == "nominal"
 
 
@@ -53,13 +53,13 @@ def names(dimension: FrozenDimension) -> Mapping[str, int]:
 
 
 def name_of(dimension: FrozenDimension, value: int) -> str:
-    """Return how a reply should name a value: a category by its label, an amount by its number."""
+    """Return a value's name in a reply: a category's label, an amount's number."""
     labels = {value: label for label, value in names(dimension).items()}
     return labels.get(value, str(value)) if is_named(dimension) else str(value)
 
 
 def meaning(dimension: FrozenDimension, value: int) -> str:
-    """Return label and description of a value, empty where nothing was written about it."""
+    """Return label and description of a value, empty if it has neither."""
     point = dimension.point(value)
     return ": ".join(part for part in (point.label, point.description) if part.strip()) if point else ""
 
@@ -82,7 +82,7 @@ def _described_points(dimension: FrozenDimension) -> list[FrozenPoint]:
 
 
 def answer(dimension: FrozenDimension) -> str:
-    """Return what a reply may give, to stand behind "the score is ..."."""
+    """Return the possible answers, as the continuation of "the score is ..."."""
     if is_named(dimension):
         return "the name of one of these: " + "; ".join(name_of(dimension, v) for v in dimension.whole_values)
     if takes_modifiers(dimension):
@@ -112,7 +112,7 @@ def ends_in_words(dimension: FrozenDimension) -> str:
 
 
 def ends_in_quotes(dimension: FrozenDimension) -> tuple[str, str]:
-    """Return what the lowest and the highest point are called."""
+    """Return the quoted labels of the lowest and the highest point."""
     points = dimension.point(dimension.scale_minimum), dimension.point(dimension.scale_maximum)
     first, last = (point and (point.label.strip() or point.description.strip()) for point in points)
     return f"“{first}”" if first else "the lower end", f"“{last}”" if last else "the upper end"

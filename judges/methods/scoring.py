@@ -1,4 +1,4 @@
-"""What the methods have in common that ask for a score on the dimension's own scale."""
+"""Base of the methods that prompt for a score on the dimension's own scale."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -20,7 +20,6 @@ def read_score(reply: str, dimension: FrozenDimension) -> Reading:
 
 
 def read_json_score(reply: str, dimension: FrozenDimension) -> Reading:
-    """Return the score of a reply that is to be JSON."""
     return read(_with_numbers(reply, dimension), score_forms(dimension), structured=True)
 
 
@@ -29,7 +28,6 @@ def _with_numbers(reply: str, dimension: FrozenDimension) -> str:
 
 
 def score_position(reply: str, dimension: FrozenDimension) -> int | None:
-    """Return where the stated score begins."""
     return position(reply, score_forms(dimension))
 
 
@@ -37,30 +35,25 @@ MOST_LISTED = 101
 
 
 class ScoreMethod(Method):
-    """Asks for a number, or for the name of a category, with or without reasons."""
+    """Prompts for a number, or for the name of a category, with or without reasons."""
 
     asks_reasons: ClassVar[bool] = True
     reasons_follow: ClassVar[bool] = False  # the score rather than leading to it
     takes_modifiers: ClassVar[bool] = True
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the score that a reply states."""
         return read_score(reply, dimension)
 
     def follow_up(self, dimension: FrozenDimension) -> str:
-        """Ask for the score alone."""
         return ask_for_score(dimension)
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the score of a JSON reply."""
         return read_json_score(reply, dimension)
 
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:
-        """Return where the score begins."""
         return score_position(reply, dimension)
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
-        """Return an object of a reason, where the method asks for one, and a score."""
         if self.reasons_follow:
             return object_of({"score": score_schema(dimension), "reason": {"type": "string"}})
         return object_schema("score", score_schema(dimension), with_reason=self.asks_reasons)
@@ -71,12 +64,10 @@ class ScoreMethod(Method):
 
 
 def ask_for_score(dimension: FrozenDimension) -> str:
-    """Return the question for nothing but the score on a dimension."""
     return f"State only the score of {dimension.name}: {scales.answer(dimension)}."
 
 
 def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
-    """Return the schema of a score alone."""
     if scales.is_named(dimension):
         return {
             "type": "string",
@@ -94,7 +85,7 @@ def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
 
 
 def object_schema(name: str, schema: dict[str, Any], *, with_reason: bool) -> dict[str, Any]:
-    """Return the schema of an object with an answer, behind its reason where one is asked for."""
+    """Return the schema of an object with an answer, after its reason if requested."""
     properties = ({"reason": {"type": "string"}} if with_reason else {}) | {name: schema}
     return object_of(properties)
 

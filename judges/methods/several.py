@@ -30,7 +30,7 @@ Reply with one line for each quality and nothing else, in this order and form:
 
 
 class SeveralDimensions(ScoreMethod):
-    """Asks for scores on all dimensions of a call."""
+    """Prompts for scores on all dimensions of a call."""
 
     key = "several"
     label = "Several dimensions in one call"
@@ -41,27 +41,25 @@ class SeveralDimensions(ScoreMethod):
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """The names that a template of this method may hold between double braces."""
         return frozenset({"document", "text", "reference", "dimensions", "answers", END_OF_SYSTEM})
 
     def check(self, template: str) -> None:
-        """Raise a ValueError that says what is wrong with a template, if anything is."""
+        """Raise ValueError with the problem of an invalid template."""
         super().check(template)
         if not placeholders(template) & {"dimensions", "answers"}:
             raise ValueError("The template needs {{ dimensions }} or {{ answers }}: what is scored.")
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return why there is no value from probabilities: a reply has a score for each dimension."""
+        """Return the reason for no value from probabilities: a reply has a score for each dimension."""
         return gettext("A reply gives several scores; read them from the reply’s text.")
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
-        """Return what to send about one dimension alone."""
         return self.messages_about(template, subject, [dimension])
 
     def messages_about(
         self, template: str, subject: Subject, dimensions: Sequence[FrozenDimension]
     ) -> list[Message]:
-        """Return what to send about all dimensions of a call, in their order."""
+        """Return the messages about all dimensions of a call, in order."""
         if subject.other is not None:
             raise ValueError(f"{self.label} judges one text at a time.")
         values = about_subject(subject) | {
@@ -71,15 +69,13 @@ class SeveralDimensions(ScoreMethod):
         return chat(template, values, required=self.required)
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the score that a reply states on one dimension, whatever others it scores."""
         return self.read_about(reply, dimension, [dimension])
 
     def read_with(self, pattern: str, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the score on one dimension, by a prompt's pattern in what is said of it."""
+        """Return the score on one dimension, by a prompt's pattern in the dimension's part."""
         return self.read_about(reply, dimension, [dimension], pattern=pattern)
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the score of a JSON reply."""
         return self.read_about(reply, dimension, [dimension], structured=True)
 
     def read_about(
@@ -92,7 +88,7 @@ class SeveralDimensions(ScoreMethod):
         pattern: str = "",
         structured: bool = False,
     ) -> Reading:
-        """Return the score on one of the dimensions of a call; what is said of the others does not count."""
+        """Return the score on one of the dimensions of a call; other parts of the reply are ignored."""
 
         def read(part: str) -> Reading:
             if structured or not pattern:
@@ -105,7 +101,6 @@ class SeveralDimensions(ScoreMethod):
         return read_part(reply, dimension, dimensions, read, structured=structured)
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
-        """Return an object with a score on one dimension."""
         return self.schema_about([dimension])
 
     def schema_about(
@@ -128,10 +123,10 @@ def _description(dimension: FrozenDimension) -> str:
 
 
 def rotate(dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
-    """Return dimensions in the order in which they are asked about an item: another one comes first.
+    """Return the dimensions rotated by item: another one comes first.
 
-    Which one is drawn from the item's number by a hash. Items stand in the order of systems: by the number
-    itself a system would always have the same dimension first.
+    A hash of the item's number selects the first. Items are sorted by system, so the number itself would give
+    a system always the same first dimension.
     """
     if not dimensions:
         return []

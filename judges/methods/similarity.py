@@ -1,4 +1,4 @@
-"""How near texts are by their words: tf-idf and cosine, the same on every machine."""
+"""Similarity of outputs by their words: tf-idf and cosine, the same on every machine."""
 
 import math
 import re
@@ -12,12 +12,11 @@ WordWeights = Mapping[str, float]
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of four letters or more in lower case."""
     return _WORD.findall(text.lower())
 
 
 def inverse_frequencies(texts: Sequence[Iterable[str]]) -> WordWeights:
-    """Return log((1 + n) / k) for each word in k of the n texts, which are lists of words."""
+    """Return log((1 + n) / k) for each word in k of the n word lists."""
     found = Counter(word for words in texts for word in set(words))
     return {word: math.log((1 + len(texts)) / times) for word, times in found.items()}
 
@@ -28,7 +27,7 @@ def weigh_words(words: Iterable[str], frequencies: WordWeights) -> WordWeights:
 
 
 def cosine(first: WordWeights, second: WordWeights) -> float:
-    """Return the cosine of two texts, 0 if one of them has no words."""
+    """Return the cosine of two word weightings, 0 if one of them has no words."""
     product = sum(weight * second.get(word, 0.0) for word, weight in first.items())
     lengths = math.hypot(*first.values()) * math.hypot(*second.values())
     return product / lengths if lengths else 0.0

@@ -27,7 +27,7 @@ Stars: (how many)
 
 
 class StarRating(ScoreMethod):
-    """Asks for a number of stars."""
+    """Prompts for a number of stars."""
 
     key = "stars"
     label = "Star rating"
@@ -38,7 +38,7 @@ class StarRating(ScoreMethod):
     max_tokens = 128  # as in the release of Shen et al. (2023)
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
-        """Return that this is nothing that stars can count, if so."""
+        """Return the reason if stars cannot express the dimension."""
         if scales.is_named(dimension):
             return gettext(
                 "{dimension} has named categories, and stars cannot count them; use another method."
@@ -50,7 +50,6 @@ class StarRating(ScoreMethod):
         return None
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        """Return the ends of the scale, counted in stars."""
         first, last = _stars(dimension.scale_minimum), _stars(dimension.scale_maximum)
         lowest, highest = scales.ends_in_quotes(dimension)
         return {"ends": f"from {first} to {last}, where {first} is {lowest} and {last} are {highest}"}

@@ -1,8 +1,8 @@
-"""Methods that take several calls for one value: each reply says what is asked next, or what the value is.
+"""Methods with several calls per value: each reply determines the next step, or the value.
 
-Such a method holds no state: `next_step` takes all replies so far. Replies are stored one by one, so that
-another worker goes on where one ended. A template has a section for each kind of step, behind a line such as
-`=== questions ===`.
+Such a method holds no state: `next_step` receives all previous replies. Each reply is stored immediately, so
+that another worker can continue. A template has a section for each kind of step, after a line such as `===
+questions ===`.
 """
 
 import re
@@ -26,7 +26,7 @@ OF_DOCUMENT = frozenset({"document", "reference", END_OF_SYSTEM})
 
 @dataclass(frozen=True)
 class MethodStep:
-    """One call of several: its name, as pages show it, what is sent, and the shape of a structured reply."""
+    """One call of several: its displayed name, its messages, and the shape of a structured reply."""
 
     name: str
     messages: Sequence[Message]
@@ -34,7 +34,7 @@ class MethodStep:
 
 
 class SteppedMethod(Method):
-    """Asks step by step; a dimension's value is a share between 0 and 1, put on its scale."""
+    """Prompts step by step; a dimension's value is a share between 0 and 1, mapped to its scale."""
 
     takes_steps = True
     sections: ClassVar[Mapping[str, frozenset[str]]]  # of a template, with the placeholders that each needs
@@ -44,15 +44,14 @@ class SteppedMethod(Method):
     def next_step(
         self, template: str, subject: Subject, dimension: FrozenDimension, replies: Sequence[str]
     ) -> MethodStep | Reading:
-        """Return what is asked after these replies, or what they come to; always a step before the first."""
+        """Return the next step after these replies, or their result; always a step before the first reply."""
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """The names that a template of this method may hold between double braces."""
         return COMMON | {"text"} | self.of_steps
 
     def refuses(self, dimension: FrozenDimension) -> str | None:
-        """Return that no share stands for a named category, if these are categories."""
+        """Return the reason if the dimension is categorical, because no share represents a category."""
         if scales.is_named(dimension):
             return gettext(
                 "{dimension} has named categories, and a share is none; use “Named categories”."
@@ -60,11 +59,11 @@ class SteppedMethod(Method):
         return None
 
     def refuses_probabilities(self, dimension: FrozenDimension) -> str | None:  # noqa: ARG002
-        """Return why there is no value from probabilities: it comes of several replies."""
+        """Return the reason for no value from probabilities: it depends on several replies."""
         return gettext("The value comes of several replies; read them from their text.")
 
     def check(self, template: str) -> None:
-        """Raise a ValueError that says what is wrong with a template, if anything is."""
+        """Raise ValueError with the problem of an invalid template."""
         found = sections_of(template)
         if missing := next((name for name in self.sections if name not in found), None):
             raise ValueError(f"The template needs a section behind a line === {missing} ===.")
@@ -77,7 +76,7 @@ class SteppedMethod(Method):
             raise ValueError(f"There is no step “{unknown[0]}”; the sections are: {names}.")
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
-        """Return what is sent first."""
+        """Return the messages of the first step."""
         if reason := self.refuses_kind(dimension) or self.refuses(dimension):
             raise ValueError(reason)
         step = self.next_step(template, subject, dimension, [])
@@ -93,45 +92,43 @@ class SteppedMethod(Method):
         filled: Mapping[str, str],
         shape: dict[str, Any] | None = None,
     ) -> MethodStep:
-        """Return a step by the section of this name; filled: what earlier replies say for placeholders."""
+        """Return a step by the section of this name; filled: placeholder values from earlier replies."""
         given = about_subject(subject) | about_dimension(dimension)
         values = given | dict.fromkeys(self.of_steps, "") | dict(filled)
         text = sections_of(template)[name]
         return MethodStep(name, chat(text, values, required=self.sections[name]), shape)
 
     def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
-        """Return how many calls a value takes, as far as that is known before the first."""
+        """Return the number of calls for a value, as known before the first."""
         return len(self.sections)
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:  # noqa: ARG002
-        """Return that one reply alone has no value."""
+        """Return Unreadable: one reply alone has no value."""
         return Unreadable(
             gettext("{method} takes several replies for a value; import the value.").format(method=self.label)
         )
 
     def read_structured(self, reply: str, dimension: FrozenDimension) -> Reading:
-        """Return the same of JSON."""
         return self.read(reply, dimension)
 
     def answer_position(self, reply: str, dimension: FrozenDimension) -> int | None:  # noqa: ARG002
-        """Return that no reply has the answer."""
+        """Return None: no reply has the answer."""
         return None
 
     def json_schema(self, dimension: FrozenDimension) -> dict[str, Any]:
-        """Return nothing: each step has a shape of its own."""
+        """Return an empty schema: each step has its own shape."""
         raise NotImplementedError
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:  # noqa: ARG002
-        """Return no answers: none gives the value."""
         return {}
 
 
 def sections_of(template: str) -> dict[str, str]:
-    """Return the sections of a template by name; what stands before the first is in none."""
+    """Return the sections of a template by name; lines before the first are in none."""
     _, *rest = HEADING.split(template)
     return dict(zip(rest[::2], rest[1::2], strict=True))
 
 
 def on_scale(share: float, dimension: FrozenDimension) -> float:
-    """Return a share between 0 and 1 as a value of a dimension: 0 its lowest, 1 its highest, by a line."""
+    """Map a share between 0 and 1 linearly to a dimension: 0 its lowest value, 1 its highest."""
     return dimension.scale_minimum + share * (dimension.scale_maximum - dimension.scale_minimum)

@@ -1,10 +1,10 @@
-"""SummEQuAL (Liu, Shi and Lipani, 2023): a text is judged by questions to it, its document and key points.
+"""SummEQuAL (Liu, Shi and Lipani, 2023): questions about an output, its document and key points.
 
-Five calls: (1) key points of the document by a schema of slots and questions, once for all texts of a
-document; (2) is each of them in the text: completeness C; (3) boolean questions with answers from the text;
-(4) the same answered from the key points: informativeness I, the share of equal answers; (5) the same
-answered from the document: consistency S. The score is 2 C I / (C + I) x S (equations 1 to 4), 0 where C and
-I are 0; it lies between 0 and 1 and is put on the dimension's scale.
+Five calls: (1) key points of the document by a schema of slots and questions, once for all outputs of a
+document; (2) presence of each key point in the output: completeness C; (3) boolean questions with answers
+from the output; (4) the same questions answered from the key points: informativeness I, the share of equal
+answers; (5) the same questions answered from the document: consistency S. The score is 2 C I / (C + I) x S
+(equations 1 to 4), 0 if C and I are 0. It is between 0 and 1 and mapped to the dimension's scale.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -101,7 +101,7 @@ QUESTIONS = object_of({"questions": {"type": "array", "items": QUESTION}})
 
 @dataclass
 class SummEQuALScore:
-    """What the replies so far come to."""
+    """The partial results of the replies received."""
 
     key_points: list[str] = field(default_factory=list)
     completeness: float = 0.0
@@ -111,13 +111,12 @@ class SummEQuALScore:
 
     @property
     def score(self) -> float:
-        """2 C I / (C + I) x S (equation 4); 0 where both C and I are 0."""
+        """2 C I / (C + I) x S (equation 4); 0 if both C and I are 0."""
         both = self.completeness + self.informativeness
         return 2 * self.completeness * self.informativeness / both * self.consistency if both else 0.0
 
     @property
     def in_words(self) -> str:
-        """The parts of the score in a sentence."""
         return (
             f"Completeness {self.completeness:.3f} over {len(self.key_points)} key points; informativeness "
             f"{self.informativeness:.3f} and consistency {self.consistency:.3f} over {len(self.questions)} "
@@ -126,7 +125,9 @@ class SummEQuALScore:
 
 
 class SummEQuAL(SteppedMethod):
-    """Asks for key points, whether the text has them, and the same questions of text, points and document."""
+    """Prompts for key points, their presence in the output, and the same questions on output, points and
+    document.
+    """
 
     key = "summequal"
     label = "SummEQuAL: by questions and key points"
@@ -145,13 +146,11 @@ class SummEQuAL(SteppedMethod):
     max_tokens = 1500
 
     def calls_of(self, template: str, subject: Subject) -> int:  # noqa: ARG002
-        """Return five."""
         return len(_TAKERS)
 
     def next_step(
         self, template: str, subject: Subject, dimension: FrozenDimension, replies: Sequence[str]
     ) -> MethodStep | Reading:
-        """Return the next of the five calls, or the score with its parts."""
         parts = SummEQuALScore()
         for (name, take), reply in zip(_TAKERS.items(), replies, strict=False):
             if problem := take(parts, reply):
@@ -171,7 +170,7 @@ def _placeholders(name: str, parts: SummEQuALScore, schema: str) -> dict[str, st
 
 
 def _take_key_points(parts: SummEQuALScore, reply: str) -> str:
-    """Take the key points of all slots in their order; return what is wrong, empty where nothing is."""
+    """Parse the key points of all slots in order; return the problem, empty if there is none."""
     found = json_value(reply)
     if not isinstance(found, dict):
         return gettext("The reply has no JSON object of key points.")

@@ -1,7 +1,7 @@
-"""Prompt templates: plain text with `{{ placeholders }}`, filled in one pass.
+"""Prompt templates: plain strings with `{{ placeholders }}`, filled in one pass.
 
-A placeholder inside an inserted text stays as it is. Texts under judgment cannot close the delimiters that
-the template puts around them: what looks like one of its tags is written with other brackets.
+A placeholder inside inserted material is not filled. Material under judgment cannot close the delimiters that
+the template puts around it: anything like one of its tags gets other brackets.
 """
 
 import re
@@ -23,7 +23,6 @@ TAG = re.compile(r"</?([A-Za-z][\w-]*)>")
 
 
 def placeholders(template: str) -> frozenset[str]:
-    """Return the names between double braces."""
     return frozenset(name.strip() for name in PLACEHOLDER.findall(template))
 
 
@@ -40,10 +39,10 @@ def check(template: str, *, known: Iterable[str], required: Iterable[str]) -> No
 
 
 def render(template: str, values: Mapping[str, str], *, required: Iterable[str]) -> tuple[str, str]:
-    """Return system message and user's message with placeholders filled; an empty one takes its line along.
+    """Return system message and user's message with placeholders filled; an empty value removes its line.
 
-    The system message is empty where the template has none. It is divided before anything is filled in, so
-    that no inserted text can end it.
+    The system message is empty if the template has none. It is split off before the placeholders are filled,
+    so that no inserted material can end it.
     """
     parts, tags = _checked_parts(template, frozenset(values), frozenset(required))
     *system, user = (_fill(part, values, tags) for part in parts)
@@ -64,7 +63,7 @@ def shared_beginning(template: str, values: Mapping[str, str]) -> int:
 def _checked_parts(
     template: str, known: frozenset[str], required: frozenset[str]
 ) -> tuple[Sequence[str], frozenset[str]]:
-    """Return a template's parts and tags; a ValueError says what is wrong with it."""
+    """Return a template's parts and tags; raises ValueError with the problem of an invalid one."""
     check(template, known=known, required=required)
     return _system_and_user(template), _tags(template)
 
@@ -85,7 +84,7 @@ def _fill(template: str, values: Mapping[str, str], tags: frozenset[str]) -> str
 
 
 def neutralise_tags(material: str, tags: Iterable[str]) -> str:
-    """Return a text in which none of these tags opens or closes anything; everything else stays as it is."""
+    """Return material in which none of these tags opens or closes anything; everything else is unchanged."""
     names = "|".join(sorted(map(re.escape, tags), key=len, reverse=True))
     return re.sub(rf"<(?=[\s/\\]*(?:{names})\b)", "‹", material, flags=re.IGNORECASE)
 

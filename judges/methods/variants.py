@@ -1,8 +1,8 @@
 """Further prompts of methods, shipped with their defaults.
 
 `prompts/` has a file for each paper. Other prompts change a default: a system message (Gao et al., 2023,
-table 6), no source (Stureborg et al., 2024, table 5), a reference, and, for servers that cache the beginning
-of messages, the document first.
+table 6), no source (Stureborg et al., 2024, table 5), a reference, and, for servers that cache prefixes, the
+document first.
 """
 
 import re
@@ -18,7 +18,7 @@ from judges.methods.wording import MATERIAL, TEXT_ALONE, WITH_REFERENCE, paragra
 
 @dataclass(frozen=True)
 class Variant:
-    """A wording of a method: its key and its name, which is also that of the prompt, and its text."""
+    """A wording of a method: its key, its name, which is also the prompt's name, and its template."""
 
     key: str
     method: str
@@ -27,7 +27,6 @@ class Variant:
 
 
 def _prompts_of_papers() -> Iterator[Variant]:
-    """Yield the prompts of the files, by paper."""
     for path in sorted((Path(__file__).parent / "prompts").glob("*.toml")):
         for prompt in tomllib.loads(path.read_text(encoding="utf-8"))["prompts"]:
             yield Variant(**prompt)
@@ -41,7 +40,7 @@ does, and you answer in the form that you are asked for.
 
 
 def without_source(template: str) -> str:
-    """Return a template in which the document is left out; it must have the shared paragraphs of material."""
+    """Return a template without the document; it must have the shared paragraphs of material."""
     assert MATERIAL in template
     alone = template.replace(MATERIAL, TEXT_ALONE)
     return re.sub(r" The text\swas written for a document\.", "", alone)
@@ -54,9 +53,9 @@ def with_reference(template: str) -> str:
 
 
 def document_first(template: str) -> str:
-    """Return a template that begins with the material; it must have the shared paragraphs of material.
+    """Return a template that starts with the material; it must have the shared paragraphs of material.
 
-    Servers that cache the beginning of messages then have the document for all texts, dimensions and methods.
+    Servers that cache prefixes then share the document among all outputs, dimensions and methods.
     """
     assert MATERIAL in template
     return paragraphs(MATERIAL, template.replace(f"{MATERIAL}\n", ""))

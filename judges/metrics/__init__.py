@@ -1,1 +1,1 @@
-"""Metrics of texts, on any scale: imported, computed here, and shown beside judges and people."""
+"""Metrics of outputs, on any scale: imported or computed here, and compared with judges and people."""

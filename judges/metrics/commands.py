@@ -1,4 +1,4 @@
-"""What is done about metrics: imported, computed here, removed."""
+"""Import, computation and removal of metrics."""
 
 from collections.abc import Mapping, Sequence
 
@@ -37,10 +37,10 @@ def import_metrics(
     on_progress: OnProgress | None = None,
     by: User | None = None,
 ) -> MetricReport:
-    """Import the file if not one line of it is refused; what is there already is not made again.
+    """Import the file if all its lines are valid; existing values are not created again.
 
-    Checks the whole file without a lock. Then locks the project, makes every check again, and writes all in
-    one transaction, whose last act is to report "written".
+    Checks the whole file without a lock. Then locks the project, repeats every check, and writes all in one
+    transaction, which ends with the report "written".
     """
     on_progress = on_progress or silent
     report = check_metrics(project=project, source=source, on_progress=on_progress)
@@ -71,7 +71,7 @@ def _write(
 
 
 class _MetricImporter(MetricCheck):
-    """Takes rows one by one and writes what is new, inside the caller's transaction."""
+    """Processes rows and writes new values, inside the caller's transaction."""
 
     def __init__(self, project: Project, name: str) -> None:
         super().__init__(project)
@@ -79,7 +79,7 @@ class _MetricImporter(MetricCheck):
         self._waiting: list[tuple[int, int, float]] = []
 
     def accept(self, name: str, item: int, value: float) -> None:
-        """Prepare a value, and write its metric where it is new."""
+        """Prepare a value, and write its metric if it is new."""
         if name not in self._metrics:
             source = f"imported from {self.name}"
             self._metrics[name] = Metric.objects.create(project=self.project, name=name, source=source)
@@ -88,7 +88,6 @@ class _MetricImporter(MetricCheck):
             self.finish()
 
     def finish(self) -> None:
-        """Write the rest."""
         write_rows(MetricValue, VALUE, self._waiting)
         self._waiting = []
 
@@ -100,11 +99,11 @@ def compute_metrics(
     references: Sequence[str] = (),
     by: User | None = None,
 ) -> dict[str, int]:
-    """Compute measures of all items that lack them; return how many values each metric has got.
+    """Compute the missing values of measures; return the number of values of each metric.
 
-    references: the systems whose texts are the references of a document; those texts are not measured.
-    Each metric is written in a transaction of its own, with the project locked. Raises MetricRefusedError
-    where a name is taken by an imported metric, or a document has no reference.
+    references: the systems that provide the references of a document; their outputs are not measured. Each
+    metric is written in a separate transaction, with the project locked. Raises MetricRefusedError if an
+    imported metric has the name, or a document has no reference.
     """
     texts = _texts_of(project, references)
     made = {}
@@ -149,7 +148,7 @@ def _write_measured(
 
 
 def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTexts]:
-    """Return the texts to measure by item, each with its document and references. One query."""
+    """Return the outputs to measure by item, each with its document and references. One query."""
     items = outputs_of(project).select_related("document", "system").order_by("pk")
     rows = list(items)
     unknown = set(references) - {item.system.name for item in rows}
@@ -190,7 +189,6 @@ def remove_metric(*, project: Project, metric: Metric, by: User | None = None) -
 
 
 def import_upload(data_import: DataImport, on_progress: OnProgress) -> MetricReport:
-    """Import an uploaded file as its page says."""
     source = source_of(data_import, MetricMapping.from_json(data_import.mapping or {}))
     by = data_import.created_by
     return import_metrics(project=data_import.project, source=source, on_progress=on_progress, by=by)

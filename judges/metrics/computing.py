@@ -1,7 +1,7 @@
-"""Metrics that are computed here: lengths, and overlap with references by kept packages; no Django.
+"""Metrics computed here: lengths, and overlap with references by established packages; no Django.
 
-ROUGE is that of `rouge-score`, chrF and BLEU that of `sacrebleu`. Both are an extra, which
-`requirements-metrics.txt` installs, and are loaded when they are used.
+ROUGE comes from `rouge-score`, chrF and BLEU from `sacrebleu`. Both are an extra, which
+`requirements-metrics.txt` installs, and are imported on use.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +11,12 @@ from typing import Any
 
 
 class PackageMissingError(Exception):
-    """What a measure is computed with is not installed."""
+    """The package of a measure is not installed."""
 
 
 @dataclass(frozen=True)
 class MetricTexts:
-    """A text, the document that it was written for, and other texts that it is held against."""
+    """An output, its document, and the references for comparison."""
 
     text: str
     document: str
@@ -25,9 +25,9 @@ class MetricTexts:
 
 @dataclass(frozen=True)
 class TextMeasure:
-    """key: its word on the command line. label: the metric's name, which its references follow.
+    """key: its word on the command line. label: the metric's name, followed by its references.
 
-    says: how it is computed. function: its value for a text, None where it has none.
+    says: a description of the computation. function: its value for an output, None if it has none.
     """
 
     key: str
@@ -37,23 +37,25 @@ class TextMeasure:
     needs_references: bool = False
 
     def name(self, references: Sequence[str]) -> str:
-        """Return what its metric is called."""
         return f"{self.label} to {', '.join(references)}" if self.needs_references else self.label
 
     def value(self, texts: MetricTexts) -> float | None:
-        """Return its value for a text. Raises PackageMissingError, ValueError where there is no reference."""
+        """Return its value for an output.
+
+        Raises PackageMissingError, and ValueError if there is no reference.
+        """
         if self.needs_references and not texts.references:
             raise ValueError(f"{self.label} needs a reference.")
         return self.function(texts)
 
 
 def count_words(text: str) -> int:
-    """Return how many words there are between spaces; of scripts without spaces it is no count of words."""
+    """Return the number of words between spaces; for scripts without spaces it is no word count."""
     return len(text.split())
 
 
 def _compression(texts: MetricTexts) -> float | None:
-    """Return the words of the document for each word of the text (Grusky and others 2018, equation 3)."""
+    """Return the ratio of the document's words to the output's (Grusky and others 2018, equation 3)."""
     words = count_words(texts.text)
     return count_words(texts.document) / words if words else None
 

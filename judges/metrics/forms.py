@@ -1,4 +1,4 @@
-"""What the columns of a file of metrics mean."""
+"""Form for the meanings of columns in a file of metrics."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,11 +38,11 @@ class MetricMappingForm(ColumnsForm):
         ]
 
     def may_repeat(self, meaning: str) -> bool:
-        """Return whether several columns can have a meaning."""
+        """Return True if several columns can have a meaning."""
         return meaning == METRIC
 
     def initial_of(self, mapping: MetricMapping) -> dict[str, str]:
-        """Return the fields under a mapping."""
+        """Return the initial values of the form under a mapping."""
         meanings = dict.fromkeys(mapping.metrics, METRIC) | {getattr(mapping, each): each for each in SINGLE}
         return {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(self.columns)}
 

@@ -1,5 +1,3 @@
-"""Imports of metrics."""
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The perplexity of a project's texts under a judge's model, as a metric: for the bias of familiarity."""
+"""Perplexity of a project's outputs under a judge's model, as a metric for the bias of familiarity."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,7 +26,7 @@ SAYS = "exponential of minus the mean log-probability of a {text}’s tokens but
 
 @dataclass(frozen=True)
 class AskedText:
-    """What came of asking about a text: its perplexity, or why it has none; cost where prices are known.
+    """The result for one output or document: its perplexity, or why it has none; cost if prices are known.
 
     name: of the output or the document. values: the number of new values.
     """
@@ -39,14 +39,13 @@ class AskedText:
 
 
 def items_without_perplexity(judge: Judge, *, of_documents: bool = False) -> QuerySet[Item]:
-    """Return the items without a value under a judge's model, in their order."""
+    """Return the items without a value under a judge's model, in order."""
     name = metric_name(judge, of_documents=of_documents)
     values = MetricValue.objects.filter(metric__project=judge.project, metric__name=name, item=OuterRef("pk"))
     return outputs_of(judge.project).filter(~Exists(values)).order_by("pk")
 
 
 def metric_name(judge: Judge, *, of_documents: bool = False) -> str:
-    """Return what the metric of a judge's model is called."""
     measured = DOCUMENT_PERPLEXITY if of_documents else "Perplexity"
     return f"{measured} under {judge.model}"[: Metric._meta.get_field("name").max_length]
 
@@ -54,14 +53,14 @@ def metric_name(judge: Judge, *, of_documents: bool = False) -> str:
 def measure_perplexities(
     *, judge: Judge, of_documents: bool = False, by: User | None = None
 ) -> Iterator[AskedText]:
-    """Ask a judge's model about each text that has no perplexity yet, and keep each value at once.
+    """Compute the missing perplexities under a judge's model, and store each value immediately.
 
-    of_documents: ask about each document once, and give all of its outputs the value.
+    of_documents: process each document once, and give all of its outputs the value.
 
-    No transaction is open during a call: a process that dies loses one text, and who begins again goes on
-    with the others. A text that the model refuses, as one that is too long, has none. Raises
-    InvalidValueError where the judge asks nobody, MetricRefusedError where the metric's name is taken, and
-    RequestFailed where the server does not answer or gives no such probabilities.
+    No transaction is open during a call: a process that dies loses one value, and the next start continues
+    with the others. An output that the model rejects, such as one that is too long, has none. Raises
+    InvalidValueError if the judge has no model, MetricRefusedError if another metric has the name. Raises
+    RequestFailed if the server does not answer or gives no such probabilities.
     """
     if judge.endpoint is None:
         raise InvalidValueError(

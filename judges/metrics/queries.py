@@ -1,4 +1,4 @@
-"""Files of metrics held against a project's items, and the metrics that a project has."""
+"""Queries on metrics, and the check of a file of metrics against a project's items."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,16 +23,12 @@ CHECKED_RECORDS = 20
 
 @dataclass(slots=True)
 class MetricCounts(Tally):
-    """How many of each kind."""
-
     metrics: int = 0
     values: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetricReport(FileReport):
-    """The report of a file of metrics."""
-
     counts: ClassVar[type[Tally]] = MetricCounts
 
     made: MetricCounts
@@ -40,7 +36,7 @@ class MetricReport(FileReport):
 
     @property
     def may_leave_out(self) -> bool:
-        """Whether refused lines can be left out: they cannot, as a metric with holes is easily overlooked."""
+        """Return False: a metric with gaps is easily overlooked, so invalid lines cannot be skipped."""
         return False
 
 
@@ -56,17 +52,17 @@ def check_metrics(
     on_progress: OnProgress | None = None,
     limit: int | None = None,
 ) -> MetricReport:
-    """Say what the file, or the first records of it, would make; nothing is written and nothing locked."""
+    """Return the report of an import of the file, or of its first records, without writing or locking."""
     reading = MetricReading(source, MetricCheck(project))
     reading.check(limit, on_progress or silent)
     return reading.report()
 
 
 class MetricCheck:
-    """Takes rows one by one and counts what they would make; an importer writes it as well.
+    """Checks rows and counts the values that they would create; an importer also writes them.
 
-    Holds ids and numbers: of the items, and of the metrics that the file names. Five queries, and one more
-    for each metric that is there.
+    Holds ids and numbers: of the items, and of the metrics in the file. Five queries, and one more for each
+    existing metric.
     """
 
     def __init__(self, project: Project) -> None:
@@ -78,7 +74,7 @@ class MetricCheck:
         self._values: dict[str, dict[int, float]] = {}
 
     def take(self, row: MetricRow) -> None:
-        """Take the metrics of an item. Raises RefusedFieldError for unknown names and other values."""
+        """Resolve the metrics of an item. Raises RefusedFieldError for unknown names and invalid values."""
         item = self._item(row)
         for name, value in row.values.items():
             known = self._existing_values(name)
@@ -101,8 +97,7 @@ class MetricCheck:
                     ),
                 )
 
-    def accept(self, name: str, item: int, value: float) -> None:
-        """Note a value that the project does not have; an importer writes it."""
+    def accept(self, name: str, item: int, value: float) -> None: ...
 
     def _existing_values(self, name: str) -> dict[int, float]:
         if name not in self._values:
@@ -151,14 +146,12 @@ class MetricCheck:
 
 
 class MetricReading(FileReading):
-    """One reading of a file of metrics."""
-
     def __init__(self, source: Source[MetricMapping], check: MetricCheck) -> None:
         super().__init__(source)
         self.checked = check
 
     def take(self, record: Record) -> Iterator[RefusedLine]:
-        """Take the metrics of a record, which may hold several texts."""
+        """Process the metrics of a record, which may cover several outputs."""
         try:
             for row in metric_rows(record, self.source.mapping, len(self.checked.documents)):
                 self.checked.take(row)
@@ -166,5 +159,4 @@ class MetricReading(FileReading):
             yield error.at(record.line)
 
     def report(self) -> MetricReport:
-        """Sum up what was read."""
         return MetricReport(made=self.checked.made, already_there=self.checked.already_there, **self.facts())

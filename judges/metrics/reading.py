@@ -1,7 +1,7 @@
-"""Files of metrics as typed rows, in the shapes in which releases have them; no Django.
+"""Files of metrics as typed rows, in the shapes of releases; no Django.
 
-A line is one item with a column for each metric; or one system, each cell a list with a number for every
-document; or one document, each cell an object with the metrics of one system.
+A line is one item with a column for each metric. Or it is one system, each cell a list with a number for
+every document. Or it is one document, each cell an object with the metrics of one system.
 """
 
 import json
@@ -29,9 +29,11 @@ Number = float | None
 
 @dataclass(frozen=True)
 class MetricMapping:
-    """document: the column of a document's key; number: of its place among the project's documents, from 1.
+    """document: the column of a document's key; number:
 
-    system: the column of a system; without it each column of `metrics` is a system, whose cells are objects.
+    the column of its position among the project's documents, from 1.
+
+    system: the column of a system; without it each column of `metrics` is a system, with objects as cells.
     Without document and number the cells of `metrics` are lists over all documents.
     """
 
@@ -42,7 +44,7 @@ class MetricMapping:
 
     @property
     def problem(self) -> str:
-        """What is missing, as a sentence; empty where nothing is."""
+        """The missing columns as a message; empty if none is missing."""
         if not self.metrics:
             return gettext("No column is a metric; choose at least one.")
         if not (self.system or self.document or self.number):
@@ -52,18 +54,16 @@ class MetricMapping:
         return ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is stored."""
         return {**vars(self), "metrics": list(self.metrics)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "MetricMapping":
-        """Read what `to_json` wrote."""
         return cls(**{**content, "metrics": tuple(content["metrics"])})
 
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """What metrics say of one item. document: its key, or its number from 1. A gap has no entry."""
+    """The metrics of one item. document: its key, or its number from 1. A gap has no entry."""
 
     line: int
     document: str | int
@@ -72,7 +72,9 @@ class MetricRow:
 
 
 def guess_metric_mapping(records: Sequence[Record], dimensions: Iterable[str] = ()) -> MetricMapping:
-    """Return what the names and the first cells of a file suggest; people's columns are no metrics."""
+    """Return the mapping that the names and the first cells of a file suggest; people's columns are no
+    metrics.
+    """
     columns = list(dict.fromkeys(name for record in records for name in record.fields))
     found = columns_by_words(columns, WORDS)
     system = found["system"]
@@ -83,9 +85,9 @@ def guess_metric_mapping(records: Sequence[Record], dimensions: Iterable[str] = 
 
 
 def metric_rows(record: Record, mapping: MetricMapping, documents: int) -> Iterator[MetricRow]:
-    """Yield what a line says of each item; documents: how many the project has.
+    """Yield a line's values for each item; documents: the number of documents in the project.
 
-    Raises RefusedFieldError with what is wrong and what to do.
+    Raises RefusedFieldError with the problem and the remedy.
     """
     if not mapping.system:
         document = _document(record, mapping)
@@ -127,7 +129,7 @@ def _document(record: Record, mapping: MetricMapping) -> str | int:
 
 
 def _of_object(cell: object, name: str) -> Iterator[tuple[str, float]]:
-    """Yield the numbers of a system's object; objects in it are not metrics but people's values."""
+    """Yield the numbers of a system's object; objects in it are people's values, not metrics."""
     if not isinstance(cell, dict):
         raise RefusedFieldError(
             name,
@@ -159,7 +161,7 @@ def _list_in(cell: object, name: str, documents: int) -> list[Number]:
 
 
 def _parse_cell(cell: object) -> object:
-    """Return a cell, parsed where it is a list written as text."""
+    """Return a cell, parsed if it is a list written as a string."""
     if not isinstance(cell, str) or not cell.lstrip().startswith("["):
         return cell
     try:
@@ -173,7 +175,7 @@ def _numbers_in(cells: Mapping[str, Number]) -> dict[str, float]:
 
 
 def _holds(records: Sequence[Record], name: str, *, system: str) -> bool:
-    """Return whether the first cell of a column looks like a metric (without a system: like a system)."""
+    """Return True if the first cell of a column looks like a metric (without a system: like a system)."""
     cells = (record.fields.get(name) for record in records)
     first = _parse_cell(next((cell for cell in cells if not is_blank(cell)), None))
     if not system:

@@ -1,5 +1,3 @@
-"""Metrics in the browser: the list with its uploads, and removing one."""
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -18,7 +16,6 @@ from judges.metrics.queries import metrics_of
 @login_required
 @require_http_methods(["GET", "POST"])
 def metrics(request: Request, slug: str) -> HttpResponse:
-    """List a project's metrics and their imports; a POST uploads a file."""
     project = project_for_admin(request.user, slug)
     template, shown = "judges/metrics/metrics.html", metrics_of(project)
     return uploads_page(request, project, template, kind=METRICS, render=render_judges, metrics=shown)
@@ -27,7 +24,6 @@ def metrics(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def metric_remove(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Delete a metric with its values."""
     project = project_for_admin(request.user, slug)
     metric = get_object_or_404(metrics_of(project), pk=pk)
     remove_metric(project=project, metric=metric, by=request_user(request))

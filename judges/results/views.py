@@ -1,4 +1,4 @@
-"""What judges said about a unit, and the addresses that figures of judges had before they became results."""
+"""Judgments of a unit, and redirects from earlier URLs of judges' statistics."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -16,7 +16,7 @@ from judges.results.queries.comparison import judgments_of_unit
 @login_required
 @require_GET
 def unit_judgments(request: Request, slug: str, item: int, key: str) -> HttpResponse:
-    """Show what judges said about one unit, and why; the page of a disagreement has it as a part."""
+    """Show the judgments of one unit with their reasons; a disagreement's page includes this part."""
     project = project_for_reader(request.user, slug)
     template = "judges/results/unit.html#said" if request.htmx else "judges/results/unit.html"
     return render_judges(request, project, template, {"judgments": judgments_of_unit(project, item, key)})
@@ -25,7 +25,7 @@ def unit_judgments(request: Request, slug: str, item: int, key: str) -> HttpResp
 @login_required
 @require_GET
 def judge_figures(request: Request, slug: str, pk: int, **_parts: str) -> HttpResponse:
-    """Lead to the tables of a judge on the page of judges and people."""
+    """Redirect to the tables of a judge on the page of judges and people."""
     judge = judge_in(project_for_reader(request.user, slug), pk)
     table = "strengths" if judge.asks_pairs else "quality"
     return redirect(reverse("results_page", args=[slug, "judges"]) + f"?table={table}&judge={judge.pk}")

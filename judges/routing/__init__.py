@@ -1,1 +1,1 @@
-"""Which units a judge may keep and which go to people: policies and certificates."""
+"""Routing of units to judges or people: policies and certificates."""

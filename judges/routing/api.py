@@ -1,4 +1,4 @@
-"""Routing policies and calibrations with their certificates: made, looked at, taken further, withdrawn."""
+"""Routing policies and calibrations with their certificates: create, view, advance, withdraw."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -128,7 +128,7 @@ class GainRow(serializers.Serializer[Any]):
 
 
 class UseRow(serializers.Serializer[Any]):
-    """Whether a use of the judge's values is shown."""
+    """A use of the judge's values, and its permission."""
 
     use = serializers.ChoiceField(choices=[(each.value, each.value) for each in JudgeUse])
     shown = serializers.ChoiceField(choices=[(each.value, each.value) for each in Shown])
@@ -150,7 +150,7 @@ class DimensionVerdictRow(serializers.Serializer[Any]):
 
 
 class ThresholdStepRow(serializers.Serializer[Any]):
-    """What stays with the judge on a dimension at an r."""
+    """The units that stay with the judge on a dimension at an r."""
 
     threshold = serializers.FloatField(help_text="r.")
     kept = serializers.IntegerField(help_text="Units that stay.")
@@ -173,7 +173,7 @@ class AdviceRow(serializers.Serializer[Any]):
 
 
 class PolicyDetail(serializers.Serializer[Any]):
-    """A policy with what it would do with the judgments as they are now."""
+    """A policy with its effect on the present judgments."""
 
     policy = PolicyRow()
     all_units = serializers.IntegerField()
@@ -200,7 +200,7 @@ class PolicyDetail(serializers.Serializer[Any]):
 
 
 class StepInput(Input):
-    """What was looked at."""
+    """The digest of the viewed preview."""
 
     shown = Text(max_length=100, help_text="The digest of the plan that was looked at.")
 
@@ -218,7 +218,7 @@ class Policies(ApiView):
 
     @writes(PolicyDetail, accepts=PolicyInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Make a policy by R; nothing is routed before its step `route`."""
+        """Create a policy by R; no unit is routed before its step `route`."""
         project = project_for_routing(request.user, slug)
         usual = usual_values(project, [policy.name for policy in policies_of(project)])
         sent = _form_fields(self.check(PolicyInput))
@@ -235,7 +235,7 @@ class OnePolicy(ApiView):
 
     @reads(PolicyDetail)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Show a policy and what it would do now."""
+        """Show a policy and its present effect."""
         return _detail(policy_in(project_for_reader(request.user, slug), pk))
 
 
@@ -247,7 +247,7 @@ class PolicyStep(ApiView):
 
     @writes(PolicyDetail, accepts=StepInput)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
-        """Ask the next judges, route what was shown, follow a proposal that was shown, or withdraw."""
+        """Run the next judges, route the viewed plan, follow the viewed proposal, or withdraw."""
         policy = policy_in(project_for_routing(request.user, slug), pk)
         shown, by = self.check(StepInput)["shown"], request_user(request)
         if step == "ask":
@@ -263,7 +263,7 @@ class PolicyStep(ApiView):
 
 
 def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the page would send: a field for each dimension with an r of its own."""
+    """Return the fields of the page's form: one for each dimension with its own r."""
     own = {f"{OF_DIMENSION}{key}": r for key, r in sent.get("thresholds", {}).items()}
     return {**{name: value for name, value in sent.items() if name != "thresholds"}, **own}
 
@@ -276,7 +276,7 @@ def _detail(policy: RoutingPolicy, *, status: int = 200) -> Response:
 
 
 class CalibrationRow(serializers.ModelSerializer[Calibration]):
-    """A calibration: the random sample by which a judge is tested, and what it is tested for."""
+    """A calibration: the random sample that tests a judge, and the settings of the test."""
 
     judge = serializers.CharField(source="judge.name")
     other = serializers.CharField(source="other.name", allow_null=True, default=None)
@@ -300,7 +300,7 @@ class CertifiedStageRow(serializers.ModelSerializer[CertifiedStage]):
 
 
 class CertificateRow(serializers.ModelSerializer[Certificate]):
-    """What was found on a dimension: a threshold, or the reason why all units go to people."""
+    """The result on a dimension: a threshold, or the reason why all units go to people."""
 
     kept_share = serializers.FloatField(help_text="The share of units that stay with the judge.")
     steps = serializers.ListField(child=serializers.DictField(), help_text="The thresholds tested.")
@@ -342,7 +342,7 @@ class StageRow(serializers.Serializer[Any]):
 
 
 class CalibrationDetail(serializers.Serializer[Any]):
-    """A calibration with its certificates and what has changed since its draw."""
+    """A calibration with its certificates and the changes since its sampling."""
 
     calibration = CalibrationRow()
     dimensions = CertifiedDimensionRow(many=True)
@@ -404,7 +404,7 @@ class Certificates(ApiView):
 
     @reads(CalibrationRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List calibrations, whose certificates each one's own address has."""
+        """List calibrations; the URL of each shows its certificates."""
         project = project_for_reader(request.user, slug)
         return self.page(
             Calibration.objects.filter(project=project).select_related(*OF_JUDGES), CalibrationRow
@@ -412,7 +412,7 @@ class Certificates(ApiView):
 
     @writes(CalibrationDetail, accepts=CalibrationInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Draw the sample of a calibration and ask people for exactly its units."""
+        """Sample the units of a calibration and assign exactly these to people."""
         project, sent = project_for_routing(request.user, slug), self.check(CalibrationInput)
         shown, by = sent.pop("shown", None), request_user(request)
         calibration = draw_calibration(
@@ -428,7 +428,7 @@ class CertificatePreview(ApiView):
 
     @writes(DrawPlanRow, accepts=CalibrationInput)
     def post(self, request: Request, slug: str) -> Response:
-        """Show the plan of a sample without drawing it."""
+        """Show the plan of a sample without sampling."""
         project, sent = project_for_routing(request.user, slug), self.check(CalibrationInput)
         sent.pop("shown", None)
         return Response(DrawPlanRow(draw_plan(project, _calibration_spec(project, sent))).data)
@@ -441,7 +441,7 @@ class OneCalibration(ApiView):
 
     @reads(CalibrationDetail)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Show what a calibration certifies, and whether it still holds."""
+        """Show a calibration's certificates, and their present validity."""
         return _certificates(calibration_in(project_for_reader(request.user, slug), pk))
 
 
@@ -453,7 +453,7 @@ class CalibrationStep(ApiView):
 
     @writes(CalibrationDetail)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
-        """Ask later judges about the sample, compute the certificates, once, or withdraw the sample."""
+        """Run later judges on the sample, compute the certificates, once, or withdraw the sample."""
         calibration = calibration_in(project_for_routing(request.user, slug), pk)
         by = request_user(request)
         if step == "ask":
@@ -472,7 +472,7 @@ class PolicyOfCalibration(ApiView):
 
     @writes(PolicyDetail, accepts=CertifiedPolicyInput, status=201)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Make a policy that follows the certificates; nothing is routed before its step `route`."""
+        """Create a policy that follows the certificates; no unit is routed before its step `route`."""
         project = project_for_routing(request.user, slug)
         calibration = calibration_in(project, pk)
         name = unused_name([policy.name for policy in policies_of(project)])

@@ -27,7 +27,7 @@ def curve_of_advice(plan: RoutingPlan) -> Data | None:
         def point(series: str, x: float, value: float, note: str, panel: str = panel) -> Data:
             return {
                 "panel": panel,
-                "row": "",  # panels without labels of rows stand side by side
+                "row": "",  # panels without row labels are side by side
                 "series": series,
                 "name": series,
                 "x": x,

@@ -61,9 +61,9 @@ BUDGET = NumberParameter("budget", gettext_lazy("Budget"), least=0, most=1e9)
 
 @dataclass(frozen=True)
 class UnitCosts:
-    """What one unit costs. calls: by judge, money for its calls or None. seconds: of people, or None.
+    """The cost of one unit. calls: by judge, money for its calls or None. seconds: of people, or None.
 
-    wage: of an hour, 0 if nobody said.
+    wage: of an hour, 0 if unspecified.
     """
 
     calls: dict[int, float | None]
@@ -72,11 +72,11 @@ class UnitCosts:
 
     @property
     def person(self) -> float | None:
-        """Return what people cost for a unit, in money."""
+        """Return people's cost of a unit, in money."""
         return None if self.seconds is None or not self.wage else self.seconds / 3600 * self.wage
 
     def of_calls(self, judges: Sequence[Judge], reached: npt.NDArray[np.float64]) -> float | None:
-        """Return the money for the calls, if so many units reach each judge."""
+        """Return the money for the calls, if `reached` units arrive at each judge."""
         prices = [self.calls.get(judge.pk) for judge in judges]
         if any(price is None and count for price, count in zip(prices, reached, strict=False)):
             return None
@@ -97,7 +97,7 @@ class RouteOption:
     calls: float | None
 
     def cost(self, costs: UnitCosts) -> float | None:
-        """Return all money, None where something is unknown."""
+        """Return the total cost, None if a part is unknown."""
         if self.calls is None or costs.person is None:
             return None
         return self.calls + self.people * costs.person
@@ -105,7 +105,7 @@ class RouteOption:
 
 @dataclass(frozen=True, eq=False)
 class RatedJudges:
-    """The units of a dimension that people and all chosen judges have rated.
+    """The units of a dimension with values of people and all chosen judges.
 
     confidences, losses: (stages, rated). documents: (rated,). units: of the whole project.
     """
@@ -117,14 +117,14 @@ class RatedJudges:
     units: int
 
     def of_stages(self, stages: Sequence[int]) -> "RatedJudges":
-        """Return the same with some of the stages."""
+        """Return the judges of some stages only."""
         chosen = list(stages)
         return RatedJudges(
             self.dimension, self.confidences[chosen], self.losses[chosen], self.documents, self.units
         )
 
     def forecast(self, project: Project, risks: Sequence[float]) -> CascadeForecast | None:
-        """Return what the stages would do; None with too few documents."""
+        """Return the forecast of the stages; None with too few documents."""
         if len(np.unique(self.documents)) < 2:
             return None
         return forecast_cascade(
@@ -212,7 +212,7 @@ def _rated_units(
 
 
 def _costs(project: Project, judges: Sequence[Judge], measured: Sequence[Judge], wage: float) -> UnitCosts:
-    """Return what a unit costs: by the mean cost of the judgments so far, for a judge with its partner."""
+    """Return the cost of a unit: the mean cost of existing judgments, for a judge with its partner."""
     calls: dict[int, float | None] = {}
     for judge in judges:
         stage, _ = stage_of(judge, measured)
@@ -422,7 +422,7 @@ def _curve(
 
 
 def answer_routes(tables: Tables) -> str:
-    """Return which route sends the fewest units to people."""
+    """Return the route that sends the fewest units to people."""
     table = tables.get("compared")
     people = amounts_of(table, "people") if table else []
     if not table or len(people) < 2:

@@ -1,4 +1,4 @@
-"""What pages about routing send, as typed values."""
+"""Forms of the routing pages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,14 +14,14 @@ from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of
 from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
 from judges.results.queries.pairings import of_method, scoring_judges
 
-# What a calibration tests: which judge, which loss, which guarantee, and how large a sample.
+# Settings of a calibration's test: the judge, the loss, the guarantee, and the sample size.
 
 SHARE = {"step": "any"}
 FURTHER_STAGES = (2, 3)
 
 
 class CalibrationForm(forms.Form):
-    """Everything that is fixed before the ratings are looked at."""
+    """All settings of a test that are fixed before the ratings are seen."""
 
     judge = forms.ModelChoiceField(
         Judge.objects.none(),
@@ -123,17 +123,17 @@ class CalibrationForm(forms.Form):
 
     @property
     def usual(self) -> list[forms.BoundField]:
-        """Return what is asked first."""
+        """Return the primary fields."""
         names = ("judge", "confidence", "other", "dimensions", "loss", "cut", "risk", "significance_level")
         return [self[name] for name in names]
 
     @property
     def stages(self) -> list[forms.BoundField]:
-        """Return the judges that are asked next."""
+        """Return the fields of the next judges."""
         return [self[f"{name}_{number}"] for number in FURTHER_STAGES for name in ("judge", "other")]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a third judge without a second."""
+        """Reject a third judge without a second."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         if data.get("judge_3") and not data.get("judge_2"):
             self.add_error("judge_2", _("Choose the second judge before the third."))
@@ -141,11 +141,11 @@ class CalibrationForm(forms.Form):
 
     @property
     def further(self) -> list[forms.BoundField]:
-        """Return what plans the sample."""
+        """Return the fields that plan the sample."""
         return [self[name] for name in ("expected_error", "accepted_share", "size", "raters", "name")]
 
     def spec(self) -> CalibrationSpec:
-        """Return the calibration that was entered."""
+        """Return the entered calibration."""
         data = dict(self.cleaned_data)
         if data["loss"] != Calibration.Loss.OTHER_SIDE:
             data["cut"] = None
@@ -180,7 +180,7 @@ USUAL_TEST = {
 
 
 def usual_calibration(project: Project, judges: list[Judge], number: int) -> dict[str, Any]:
-    """Return what a new calibration begins with: the usual pair of judges, every dimension."""
+    """Return the initial values of a new calibration: the usual pair of judges, every dimension."""
     rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
     kinds = Calibration.Confidence
     return {
@@ -201,7 +201,7 @@ OF_DIMENSION = "r-"
 
 
 class RoutingForm(forms.Form):
-    """A routing policy; every dimension may have an r of its own. `POLICY_SETTINGS` are added below."""
+    """A routing policy; every dimension may have its own r. `POLICY_SETTINGS` are added below."""
 
     name = forms.CharField(max_length=80)
     rts = forms.ModelChoiceField(
@@ -240,13 +240,13 @@ class RoutingForm(forms.Form):
 
     @property
     def usual(self) -> list[forms.BoundField]:
-        """Return what is asked first."""
+        """Return the primary fields."""
         names = names_of_policy_settings(PolicySection.WORK)
         return [self[name] for name in ("rts", "mcq", "threshold", "budget", *names)]
 
     @property
     def further(self) -> list[forms.BoundField]:
-        """Return what most policies leave as it is."""
+        """Return the fields that most policies leave at their defaults."""
         return [self[name] for name in names_of_policy_settings(PolicySection.MORE)]
 
     @property
@@ -255,7 +255,7 @@ class RoutingForm(forms.Form):
         return [self[OF_DIMENSION + key] for key, _ in self._keys]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a policy without r that has no budget to find one by."""
+        """Reject a policy without r and without a budget to derive it."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         given = ("threshold", "budget")
         if all(data.get(name) is None and name not in self.errors for name in given):
@@ -263,7 +263,7 @@ class RoutingForm(forms.Form):
         return data
 
     def spec(self) -> PolicySpec:
-        """Return the policy that was entered; where there is a budget, its r is still to be found."""
+        """Return the entered policy; with a budget, its r is determined later."""
         data = {name: value for name, value in self.cleaned_data.items() if name != "budget"}
         own = {key: data[OF_DIMENSION + key] for key, _ in self._keys}
         thresholds = {key: r for key, r in own.items() if r is not None}
@@ -288,16 +288,16 @@ class CertifiedRoutingForm(forms.Form):
 
     @property
     def usual(self) -> list[forms.BoundField]:
-        """Return what is asked first."""
+        """Return the primary fields."""
         return [self[name] for name in names_of_policy_settings(PolicySection.WORK, certified=True)]
 
     @property
     def further(self) -> list[forms.BoundField]:
-        """Return what most policies leave as it is."""
+        """Return the fields that most policies leave at their defaults."""
         return [self[name] for name in names_of_policy_settings(PolicySection.MORE, certified=True)]
 
     def spec(self) -> PolicySpec:
-        """Return the policy that was entered."""
+        """Return the entered policy."""
         return by_certificates(self._calibration, **self.cleaned_data)
 
 
@@ -319,7 +319,7 @@ def form_of(
 
 
 def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
-    """Return what a new policy begins with."""
+    """Return the initial values of a new policy."""
     usual = {each.name: each.default for each in POLICY_SETTINGS}
     return {**usual, "name": unused_name(names), "raters": project.raters_per_item}
 

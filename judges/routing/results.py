@@ -74,7 +74,7 @@ def verdict_cell(verdict: JudgeVerdict, *, link: str = "") -> Cell:
 
 
 def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the verdict on each dimension, and what it rests on."""
+    """Return the verdict on each dimension, and its evidence."""
     judge = chosen_judge(project, chosen)
     found = trust_in(project, judge, chosen)
     verdicts = Table(
@@ -151,7 +151,7 @@ _DECIDES = {
 
 
 def uses_in_words(verdict: JudgeVerdict) -> str:
-    """Return the uses that are shown, in a few words."""
+    """Return the permitted uses, in a few words."""
     if not verdict.uses and not verdict.refuses:
         return gettext("Not known")
     named = [
@@ -289,7 +289,7 @@ def _replacement(each: TrustEvidence) -> tuple[Cell, str]:
 
 
 def _controls(each: TrustEvidence) -> tuple[Cell, str]:
-    """Return the gain over the control that the judge beats least, and whether it beats all."""
+    """Return the gain over the control that the judge beats least, and in words whether it beats all."""
     controls = list(each.test.controls.values()) if each.test else []
     if not controls:
         return Cell(reason=gettext(_NOT_RATED)), ""
@@ -329,7 +329,7 @@ def _routing(policy: KeptDimension | None) -> tuple[Cell, str]:
 
 
 def version_of_trust(project: Project) -> Sequence[object]:
-    """Return a value that changes with a judge, a rating, a certificate or a policy."""
+    """Return a version that changes with a judge, a rating, a certificate or a policy."""
     computed = Calibration.objects.filter(project=project).order_by("pk")
     routed = RoutingPolicy.objects.filter(project=project).order_by("pk")
     return [

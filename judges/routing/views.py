@@ -1,5 +1,3 @@
-"""Pages about routing."""
-
 from collections.abc import Callable
 from typing import Any
 
@@ -54,7 +52,7 @@ from judges.routing.queries.proposals import proposal_of
 from judges.routing.queries.state import has_judge_pair, policies_of, routing_state
 from judges.routing.queries.watching import policy_lines
 
-# Calibrations: listed, planned while they are entered, drawn, computed; and what their certificates say.
+# Calibrations: list, plan during input, sample, compute; and the meaning of their certificates.
 
 NO_JUDGE = gettext_lazy("No judge that gives scores has judgments yet; plan a run, or import judgments.")
 
@@ -62,7 +60,6 @@ NO_JUDGE = gettext_lazy("No judge that gives scores has judgments yet; plan a ru
 @login_required
 @require_GET
 def certificates(request: Request, slug: str) -> HttpResponse:
-    """List the calibrations with what they found."""
     project = project_for_reader(request.user, slug)
     context = {"calibrations": calibrations_of(project), "has_judge": bool(measured_judges(project))}
     return render_judges(request, project, "judges/routing/certificates.html", context)
@@ -71,7 +68,7 @@ def certificates(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def certificate_new(request: Request, slug: str) -> HttpResponse:
-    """Show what a calibration would draw while it is entered; a POST with what was `shown` draws it."""
+    """Preview the sample of a calibration during input; a POST with the digest `shown` creates it."""
     project = project_for_routing(request.user, slug)
     judges = measured_judges(project)
     if not judges:
@@ -84,7 +81,7 @@ def certificate_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def certificate(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show a calibration: how far its sample is, then its certificates and what has changed since."""
+    """Show a calibration: the progress of its sample, then its certificates and the changes since."""
     project = project_for_reader(request.user, slug)
     state = calibration_state(calibration_in(project, pk))
     context = {
@@ -99,7 +96,7 @@ def certificate(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def certificate_table(request: Request, slug: str, pk: int, key: str, format: str) -> HttpResponse:
-    """Give one table of a calibration as CSV, Markdown or LaTeX."""
+    """Return one table of a calibration as CSV, Markdown or LaTeX."""
     project = project_for_reader(request.user, slug)
     tables = certificates_tables(calibration_state(calibration_in(project, pk)))
     name = f"{project.slug}-certificates-{pk}-{key}"
@@ -109,7 +106,7 @@ def certificate_table(request: Request, slug: str, pk: int, key: str, format: st
 @login_required
 @require_POST
 def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Ask later judges, compute, withdraw the sample, or make a draft of a policy that follows it."""
+    """Run later judges, compute, withdraw the sample, or create a draft of a policy that follows it."""
     project = project_for_routing(request.user, slug)
     calibration, by = calibration_in(project, pk), request_user(request)
     try:
@@ -131,7 +128,7 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
 
 
 def _enter(request: Request, project: Project, judges: list[Judge]) -> HttpResponse:
-    """Show the form beside its plan, as a page or for htmx the plan alone; draw what was shown."""
+    """Render the form with its plan, as a page or for htmx the plan alone; create the viewed sample."""
     number = Calibration.objects.filter(project=project).count() + 1
     entered: Any = request.POST if request.method == "POST" else None
     initial = usual_calibration(project, judges, number)
@@ -180,7 +177,6 @@ DRAFT = RoutingPolicy.Status.DRAFT
 @login_required
 @require_GET
 def routing(request: Request, slug: str) -> HttpResponse:
-    """List the policies."""
     project = project_for_reader(request.user, slug)
     context = {"lines": policy_lines(project), "has_pair": has_judge_pair(project)}
     return render_judges(request, project, "judges/routing/policies.html", context)
@@ -189,7 +185,7 @@ def routing(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def routing_new(request: Request, slug: str) -> HttpResponse:
-    """Show what a new policy would do while it is entered; a POST makes it, unless it only is to `show`."""
+    """Preview a new policy during input; a POST creates it, except with `show`."""
     project = project_for_routing(request.user, slug)
     names = [policy.name for policy in policies_of(project)]
     initial = usual_values(project, names)
@@ -201,7 +197,7 @@ def routing_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show a policy: a draft with what it would do, a routed one with what became of it."""
+    """Show a policy: a draft with its effect, a routed one with its progress."""
     acting = request.method == "POST"
     project = project_for_routing(request.user, slug) if acting else project_for_reader(request.user, slug)
     policy = policy_in(project, pk)
@@ -220,7 +216,7 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Ask the next judges, route a draft as the page shows it, follow a proposal, or withdraw."""
+    """Run the next judges, route a draft as the page shows it, follow a proposal, or withdraw."""
     project = project_for_routing(request.user, slug)
     policy, by, shown = policy_in(project, pk), request_user(request), request.POST.get("shown", "")
     try:
@@ -241,7 +237,7 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
 
 
 def _asking(project: Project, policy: RoutingPolicy | None, plan: RoutingPlan | None) -> dict[str, Any]:
-    """Return the run that a stored policy waits for."""
+    """Return the run that a stored policy needs first."""
     if policy is None or plan is None:
         return {}
     ask_url = reverse("routing_step", args=[project.slug, policy.pk, "ask"])
@@ -262,7 +258,7 @@ def _post_data(request: Request) -> Any:
 def _policies_enter(
     request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None
 ) -> HttpResponse:
-    """Show the form beside what the policy in it would do; store it unless it is only to be shown."""
+    """Show the form with the effect of its policy; store it except for a preview."""
     plan, computing, status = None, None, 200
 
     def draft(preview: bool) -> RoutingPolicy:
@@ -307,9 +303,9 @@ def _spec_of(
 
 
 def _plan_or_page(project: Project, policy_as: Callable[[bool], RoutingPolicy]) -> Planned:
-    """Return what a policy would do; else, where a worker has to compute R of many units first, its page.
+    """Return the effect of a policy; if a worker must compute R of many units first, return its page.
 
-    policy_as: returns the policy, from what is remembered in a preview; raises IndicatorsNotKeptError there.
+    policy_as: returns the policy, in a preview from remembered values; raises IndicatorsNotKeptError there.
     """
     try:
         return routing_plan(policy_as(True), project, preview=True), None

@@ -1,1 +1,1 @@
-"""Runs: planned, leased, asked, stored."""
+"""Runs: planning, leasing, calling and storing."""

@@ -1,4 +1,4 @@
-"""Runs: what one would ask and cost, planned, steered; and judgments, also those made elsewhere."""
+"""Runs: preview of calls and cost, planning, steering; and judgments, also imported ones."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -82,7 +82,7 @@ class RunRow(serializers.ModelSerializer[Run]):
 
 
 class RunDetail(serializers.Serializer[Any]):
-    """A run and how far it is."""
+    """A run and its progress."""
 
     run = RunRow()
     total = serializers.IntegerField()
@@ -97,7 +97,7 @@ class RunDetail(serializers.Serializer[Any]):
 
 
 class PlanShape(serializers.Serializer[Any]):
-    """What a run would ask and cost; a cost of null is unknown."""
+    """The calls and cost of a run; a cost of null is unknown."""
 
     judgments = serializers.IntegerField()
     there = serializers.IntegerField(help_text="That are made or planned already.")
@@ -113,7 +113,7 @@ class PlanShape(serializers.Serializer[Any]):
 
 
 class JudgmentRow(serializers.ModelSerializer[Judgment]):
-    """One call of a judge and what came of it."""
+    """One call of a judge and its result."""
 
     judge = serializers.CharField(source="judge.name")
     dimension = serializers.CharField(source="dimension.key")
@@ -171,7 +171,7 @@ class JudgmentRow(serializers.ModelSerializer[Judgment]):
 
 
 class JudgmentFilter(serializers.Serializer[Any]):
-    """Which judgments are meant; what is not given is any."""
+    """A filter of judgments; missing fields match any judgment."""
 
     run = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     judge = serializers.CharField(required=False, help_text="The judge's name.")
@@ -181,7 +181,7 @@ class JudgmentFilter(serializers.Serializer[Any]):
 
 
 class JudgmentInput(Input):
-    """A judgment made elsewhere: a raw reply, which is read as the method reads it, or a value."""
+    """A judgment made elsewhere: a raw reply, which the method parses, or a value."""
 
     judge = Text(required=False, max_length=80)
     model = Text(required=False, max_length=120)
@@ -201,20 +201,20 @@ class JudgmentInput(Input):
 
 
 class JudgmentsInput(Input):
-    """Judgments, all of which are made or none."""
+    """Judgments, created all or none."""
 
     judgments = serializers.ListField(child=JudgmentInput(), min_length=1, max_length=MOST_ROWS)
 
 
 class JudgmentsMade(serializers.Serializer[Any]):
-    """What became of the judgments that were sent."""
+    """The result of an import of judgments."""
 
     made = serializers.DictField(child=serializers.IntegerField())
     already_there = serializers.DictField(child=serializers.IntegerField())
 
 
 class SelectionShape(serializers.Serializer[Any]):
-    """What a selection finds, and what asking all of it again would cost; a cost of null is unknown."""
+    """The result of a selection, and the cost of repeating all its calls; a cost of null is unknown."""
 
     judgments = serializers.IntegerField()
     calls = serializers.IntegerField(help_text="Without those of imported judges, which nobody can ask.")
@@ -222,7 +222,7 @@ class SelectionShape(serializers.Serializer[Any]):
 
 
 class ExcludedShape(serializers.Serializer[Any]):
-    """How many judgments were excluded."""
+    """The number of excluded judgments."""
 
     excluded = serializers.IntegerField()
 
@@ -239,7 +239,7 @@ class Runs(ApiView):
 
     @writes(RunDetail, accepts=RunInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Plan a run; nothing is asked before it is started."""
+        """Plan a run; no model is called before its start."""
         project = project_for_admin(request.user, slug)
         scope, form = _read_scope(project, self.check(RunInput))
         plan = plan_of(project, scope, form.cleaned_data["via"])
@@ -250,13 +250,13 @@ class Runs(ApiView):
 
 
 class RunPreview(ApiView):
-    """What a run would be."""
+    """The preview of a run."""
 
     about = "runs"
 
     @writes(PlanShape, accepts=RunInput)
     def post(self, request: Request, slug: str) -> Response:
-        """Show what a run would ask and cost; nothing is written."""
+        """Show the calls and cost of a run; nothing is written."""
         project = project_for_admin(request.user, slug)
         scope, form = _read_scope(project, self.check(RunInput))
         plan: RunPlan = plan_of(project, scope, form.cleaned_data["via"])
@@ -270,7 +270,7 @@ class OneRun(ApiView):
 
     @reads(RunDetail)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Show how far a run is."""
+        """Show the progress of a run."""
         return _detail(run_in(project_for_judges(request.user, slug), pk))
 
 
@@ -282,7 +282,7 @@ class RunStep(ApiView):
 
     @writes(RunDetail)
     def post(self, request: Request, slug: str, pk: int, step: str) -> Response:
-        """Steer a run: start (also to resume), pause, cancel, or retry what failed."""
+        """Steer a run: start (also to resume), pause, cancel, or retry failed calls."""
         run = run_in(project_for_admin(request.user, slug), pk)
         return _detail(STEPS[step](run=run))
 
@@ -294,7 +294,7 @@ class RunBudget(ApiView):
 
     @writes(RunDetail, accepts=BudgetInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Give a run another budget, or none (null)."""
+        """Set another budget of a run, or none (null)."""
         run = run_in(project_for_admin(request.user, slug), pk)
         form = valid(BudgetForm(self.check(BudgetInput)))
         return _detail(change_budget(run=run, **form.cleaned_data))
@@ -307,7 +307,7 @@ class Judgments(ApiView):
 
     @reads(JudgmentRow, paged=True, filters=(JudgmentFilter,))
     def get(self, request: Request, slug: str) -> Response:
-        """List judgments with replies and costs, for who reads results."""
+        """List judgments with replies and costs, for readers of results."""
         project = project_for_reader(request.user, slug)
         paths = {"judge": "judge__name", "dimension": "dimension__key"}
         chosen = {paths.get(name, name): value for name, value in self.filters(JudgmentFilter).items()}
@@ -320,7 +320,7 @@ class Judgments(ApiView):
 
     @writes(JudgmentsMade, accepts=JudgmentsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Import judgments made elsewhere, all or none; judges are made by name."""
+        """Import judgments made elsewhere, all or none; judges are created by name."""
         project = project_for_admin(request.user, slug)
         rows = self.check(JudgmentsInput)["judgments"]
         columns = {field: field for row in rows for field in row}
@@ -395,7 +395,7 @@ class ContentUnits(ApiView):
 
 
 class RereadingRow(serializers.ModelSerializer[Rereading]):
-    """Stored replies read anew: first what would change, then the change."""
+    """A new parse of stored replies: a preview, then the change."""
 
     first_changes = serializers.ListField(
         child=serializers.DictField(), help_text="The first hundred: judgment, before, after, reply."
@@ -407,13 +407,13 @@ class RereadingRow(serializers.ModelSerializer[Rereading]):
 
 
 class Rereadings(ApiView):
-    """Stored replies read anew."""
+    """New parses of stored replies."""
 
     about = "runs"
 
     @writes(RereadingRow, accepts=RereadingInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Have a worker preview what the present rules would change; nothing changes yet."""
+        """Start a worker's preview of the changes under the present rules; nothing changes yet."""
         project = project_for_routing(request.user, slug)
         form = valid(RereadingForm(self.check(RereadingInput), project=project))
         judge, by = form.cleaned_data["judge"], request_user(request)
@@ -422,31 +422,31 @@ class Rereadings(ApiView):
 
 
 class OneRereading(ApiView):
-    """One rereading of stored replies."""
+    """One new parse of stored replies."""
 
     about = "runs"
 
     @reads(RereadingRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        """Show how far it is and what would change."""
+        """Show the progress and the changes."""
         return Response(RereadingRow(rereading_in(project_for_routing(request.user, slug), pk)).data)
 
     @writes(RereadingRow)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Change what the preview found; safe to send twice."""
+        """Apply the previewed changes; safe to send twice."""
         found = rereading_in(project_for_routing(request.user, slug), pk)
         confirmed = confirm_rereading(rereading=found, by=request_user(request))
         return Response(RereadingRow(confirmed).data)
 
 
 class SelectedJudgments(ApiView):
-    """Answers found by what they are."""
+    """Answers matching a filter."""
 
     about = "runs"
 
     @writes(SelectionShape, accepts=SelectionInput)
     def post(self, request: Request, slug: str) -> Response:
-        """Count the answers that are found, and what asking them again would cost; nothing is written."""
+        """Count the matching answers and the cost of requesting them again; nothing is written."""
         found, _ = _select(project_for_routing(request.user, slug), self.check(SelectionInput))
         plan = plan_of_asking(found)
         shape = {"judgments": found.count(), "calls": plan.calls, "cost": plan.cost}
@@ -454,15 +454,16 @@ class SelectedJudgments(ApiView):
 
 
 class AskedAgain(ApiView):
-    """Answers to be asked for once more."""
+    """Answers to request again."""
 
     about = "runs"
 
     @writes(RunDetail, accepts=SelectionInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Ask all that is found again, in a run that starts at once; earlier replies stay in the history.
+        """Request all matching answers again, in a run that starts immediately; earlier replies stay in the
+        history.
 
-        `shown`: as many as were counted before; if there are others by now, nothing is asked.
+        `shown`: the number counted before; if it has changed, no model is called.
         """
         project = project_for_routing(request.user, slug)
         found, form = _select(project, self.check(SelectionInput))
@@ -472,13 +473,13 @@ class AskedAgain(ApiView):
 
 
 class ExcludedJudgments(ApiView):
-    """Answers that no figure shall count."""
+    """Answers excluded from all statistics."""
 
     about = "runs"
 
     @writes(ExcludedShape, accepts=SelectionInput)
     def post(self, request: Request, slug: str) -> Response:
-        """Exclude all that is found, with one reason (`note`); `shown` as for asking again."""
+        """Exclude all matching answers, with one reason (`note`); `shown` as for requesting again."""
         project = project_for_routing(request.user, slug)
         found, form = _select(project, self.check(SelectionInput))
         judgments = list(found.values_list("pk", flat=True))

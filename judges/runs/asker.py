@@ -37,7 +37,7 @@ FAILURES_STORED_EVERY = 1.0
 # 5 ms by default, so that answers waited to be stored longer than they had taken.
 SWITCH_INTERVAL = 0.0005  # seconds
 _refusals: defaultdict[tuple[int, int], ConsecutiveRefusals] = defaultdict(ConsecutiveRefusals)
-_models_without_n: defaultdict[tuple[int, str], set[str]] = defaultdict(set)  # of an endpoint and address
+_models_without_n: defaultdict[tuple[int, str], set[str]] = defaultdict(set)  # of an endpoint and URL
 _stopping = Event()
 _at_work: dict[Thread, "Asker"] = {}
 logger = logging.getLogger(__name__)
@@ -172,7 +172,7 @@ class Asker:
         """Store that calls failed; return whether no call should begin now but probes."""
         limiter = self._endpoint.limiter
         failed, limiter.last_failure = limiter.last_failure, None
-        if failed is None:  # answered meanwhile
+        if failed is None:  # answered in the meantime
             return False
         pk, wait = self._endpoint.pk, failed.asked_to_wait
         return silence.note_failure(endpoint=pk, sentence=failed.sentence, asked_to_wait=wait)

@@ -1,4 +1,4 @@
-"""Asking judgments until they are answered, unreadable or failed: one a call, or what one call gives."""
+"""Calls of judgments until they are answered, unreadable or failed: one per call, or several."""
 
 import asyncio
 import hashlib
@@ -41,12 +41,11 @@ async def ask_together(
     *,
     longest: float,
 ) -> None:
-    """Ask for what one call gives: several dimensions of an item, or samples of one unit.
+    """Make the call for several judgments: several dimensions of an item, or samples of one unit.
 
-    Samples that a call does not give are asked for one by one. Each outcome is delivered as soon as it is
-    there, and when a later call ends the run or the task is cancelled, so is a paid reply that was to be
-    asked for once more. What calls that were stopped left unasked has no outcome. longest: the seconds that a
-    call may take. Raises RunMustStop.
+    Samples missing from the reply get individual calls. Each outcome is delivered immediately. A paid reply
+    pending a second call is also delivered when a later call ends the run or the task is cancelled. Judgments
+    without a call have no outcome. longest: the maximum duration of a call, in seconds. Raises RunMustStop.
     """
     if works[0].shared is not None:
         await _ask_all([Asking(works)], client, pace, deliver, longest)
@@ -62,7 +61,7 @@ async def ask_together(
 
     def deliver_one(outcome: Outcome) -> None:
         deliver(outcome)
-        # Only an answer to one alone tells that it was `n` that was refused, and not this text.
+        # Only an answer to a single request shows that `n` was rejected, and not its content.
         if replies is None and outcome.status in (Judgment.Status.DONE, Judgment.Status.UNREADABLE):
             pace.limiter.models_without_n.add(works[0].question.model)
 
@@ -76,7 +75,7 @@ async def _ask_all(
     deliver: Callable[[Outcome], None],
     longest: float,
 ) -> None:
-    """Ask one after the other; where that ends early, deliver what was paid and is not stored.
+    """Make the calls in sequence; on an early end, deliver replies that are paid and not stored.
 
     It ends when the server rejects the judge: see `commands.first_judgments`.
     """
@@ -100,9 +99,9 @@ async def _ask_all(
 async def _samples(
     works: Sequence[JudgmentWork], client: Client, pace: RunPace, longest: float
 ) -> list[Reply] | None:
-    """Return the replies of one call for all; none where it failed, for one by one may do better.
+    """Return the replies of one call for all; empty if it failed, because individual calls may succeed.
 
-    None where the server refuses it, and does not say that it is for its text.
+    None if the server rejects it without naming its content as the reason.
     """
     question, waits = replace(works[0].question, n=len(works)), 0
     while waits < MAX_WAITS and question.model not in pace.limiter.models_without_n:
@@ -122,10 +121,10 @@ def _outcome_of_sample(work: JudgmentWork, reply: Reply, n: int) -> Outcome:
 
 
 class Asking:
-    """What one call asks for, asked until each judgment is answered, unreadable or failed.
+    """The judgments of one call, repeated until each is answered, unreadable or failed.
 
-    Mostly that is one judgment; where one call asks about several dimensions, it is one of each. first: what
-    a call for several samples gave, without a usable score, to be asked for once more.
+    Usually one judgment; if one call covers several dimensions, one of each. first: an earlier reply of a
+    call for several samples, without a usable score, which requires another call.
     """
 
     def __init__(self, works: Sequence[JudgmentWork], first: Outcome | None = None) -> None:
@@ -148,8 +147,8 @@ class Asking:
                 await self._ask_once(client, pace, deliver, longest)
         except Stopped:
             calls = self._calls - self._calls_before
-            # What a server that is away does to its calls says nothing about a judgment. One of them counts
-            # all the same, for a judgment that silences the server each time it is asked must fail some day.
+            # The failures of an unreachable server are no evidence about a judgment. One of them counts
+            # nevertheless, because a judgment that always silences the server must fail eventually.
             counted = min(calls, 1) if pace.limiter.server_is_silent else calls
             self._settle(lambda each: each.put_back(counted), deliver)
             self._open = []
@@ -181,7 +180,6 @@ class Asking:
     def _settle(
         self, outcome_of: Callable[["_Unanswered"], Outcome | None], deliver: Callable[[Outcome], None]
     ) -> None:
-        """Deliver what has an outcome now, and go on with the rest."""
         outcomes = [(each, outcome_of(each)) for each in self._open]
         self._open = [each for each, outcome in outcomes if outcome is None]
         for _, outcome in outcomes:
@@ -198,7 +196,7 @@ class Asking:
 
 
 class _Unanswered:
-    """A judgment that is being asked, and what its calls came to so far."""
+    """A judgment in a call, and the result of its calls until now."""
 
     def __init__(self, work: JudgmentWork, first: Outcome | None) -> None:
         self._work = work
@@ -220,7 +218,6 @@ class _Unanswered:
 
     @property
     def calls_before(self) -> int:
-        """How many of MAX_ATTEMPTS were made."""
         return self._attempts_before % MAX_ATTEMPTS
 
     @property
@@ -231,7 +228,7 @@ class _Unanswered:
         return replace(self._unreadable, status=Judgment.Status.PLANNED)
 
     def note_failure(self, error: RequestFailed) -> Outcome | None:
-        """Count a call without an answer; return the outcome if no further one would fare better."""
+        """Count a call without an answer; return the outcome if another call would fail too."""
         self._spent = replace(self._spent, attempts=self._spent.attempts + 1, reason=error.sentence)
         if self._work.first_of and error.concerns_judge:
             return replace(self._spent, problem=Judgment.Problem.REJECTED)
@@ -240,7 +237,7 @@ class _Unanswered:
         return None
 
     def note_reply(self, reply: Reply) -> Outcome | None:
-        """Read a reply, or its share; None where it has no usable score and the next one may have one."""
+        """Parse a reply, or its share; None if it has no usable score and the next one may have one."""
         self._spent = _with_usage(self._work, self._spent, reply)
         outcome = _read_reply(self._work, reply, self._spent)
         is_unreadable = outcome.status == Judgment.Status.UNREADABLE
@@ -250,7 +247,7 @@ class _Unanswered:
         return None
 
     def give_up(self, calls: int) -> Outcome:
-        """Return the outcome where no call is left: a reply without a usable score, if there was one."""
+        """Return the outcome when no call remains: a reply without a usable score, if there was one."""
         reason = gettext("{calls} calls failed. The last one: {reason}").format(
             calls=calls, reason=self._spent.reason
         )
@@ -267,7 +264,7 @@ class _Unanswered:
 
 
 def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
-    """Return what one reply comes to, with the tokens of this reply alone."""
+    """Return the outcome of one reply, with the tokens of this reply alone."""
     done = work.chain.done if work.chain else ()
     spent = Outcome(
         work.judgment,
@@ -296,8 +293,8 @@ async def _answer(work: JudgmentWork, client: Client, pace: RunPace, longest: fl
                 raise RunMustStop(f"{error.sentence} {advice}") from error
             if not error.permanent:
                 pace.limiter.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
-            # All may be refused for the same reason; several samples for being several, and a filter looks at
-            # each text.
+            # All may be rejected for the same reason; several samples for being several, and a filter checks
+            # each output.
             elif question.n == 1 and error.problem is not RequestProblem.FILTERED:
                 pace.refusals.note_refusal(error.sentence)
             if error.wait is not None:
@@ -349,7 +346,8 @@ def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     if isinstance(reading, MethodStep):
         if work.method.takes_steps or problem in ("", Judgment.Problem.TRUNCATED):
             return _behind_step(work, reply, spent)
-        reading = Unreadable(gettext("No score was found."))  # a refusal is not followed up
+        # a reply in which the model declines gets no follow-up
+        reading = Unreadable(gettext("No score was found."))
     said = replace(spent, reply=reply.text, log_probabilities=log_probabilities(work, reply))
     if isinstance(reading, Readable):
         done = replace(said, status=Judgment.Status.DONE, reason="", data=reading.data)
@@ -359,9 +357,9 @@ def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
 
 
 def _behind_step(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
-    """Return a judgment that goes on: planned, with this call among its steps.
+    """Return a judgment that continues: planned, with this call among its steps.
 
-    Calls are counted anew for the next one, or a method of many steps would run out of them.
+    The count of calls restarts for the next step, or a method of many steps would run out of them.
     """
     assert work.chain is not None
     step = {
@@ -378,9 +376,9 @@ def _behind_step(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
 
 
 def problem_of(reply: Reply) -> tuple[str, str]:
-    """Return what kept a reply without a usable score from having one, and a sentence; empty: not known.
+    """Return the cause of a reply without a usable score, and a message; empty if unknown.
 
-    Only what the server says counts: nothing is guessed from the words of a reply.
+    Only the server's report counts: nothing is guessed from the words of a reply.
     """
     if reply.problem is RequestProblem.REFUSED and reply.refusal:
         return Judgment.Problem.REFUSED, gettext("The model refuses: {refusal}").format(refusal=reply.refusal)
@@ -400,7 +398,7 @@ WHY = {
 
 
 def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
-    """Return the reply's value as the judge reads it (probabilities, JSON, text), or what is asked next."""
+    """Return the reply's value by the judge's rules (probabilities, JSON, plain), or the next step."""
     if work.chain is not None:
         return work.chain.go_on(reply.text)
     if work.question.wants_probabilities:
@@ -416,7 +414,7 @@ def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
 
 
 def _read_probabilities(work: JudgmentWork, reply: Reply) -> Reading:
-    """Weigh the answers by their probabilities at the token with which the reply gives its answer."""
+    """Weigh the answers by their probabilities at the token of the reply's answer."""
     if reply.tokens is None:
         return Unreadable(gettext("The server gave no probabilities; choose a judge that reads the text."))
     position = work.method.answer_position(reply.text, work.dimension)
@@ -446,15 +444,16 @@ def _token_at(position: int, tokens: Sequence[Token]) -> Token | None:
 
 
 def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token]) -> Reading | None:
-    """Read the first token that carries an option, behind any thinking; None where none does.
+    """Read the first token that carries an option, after any thinking; None if none does.
 
-    So is read what names no option, and what names one by its label, at which no letter is likely.
+    This applies to replies without an option, and to replies with an option's label, in which no letter is
+    likely.
     """
     return work.method.weighted_score_of_first(_behind_thinking(reply, tokens), work.dimension)
 
 
 def _behind_thinking(reply: Reply, tokens: Sequence[Token]) -> list[Mapping[str, float]]:
-    """Return the likeliest tokens at each place of the answer; an empty list if there is no answer."""
+    """Return the likeliest tokens at each position of the answer; an empty list if there is no answer."""
     start = answer_start(reply.text)
     if isinstance(start, Unreadable):
         return []
@@ -481,13 +480,12 @@ LONGEST_REASON, LONGEST_NAME = 40, 200  # characters that the columns hold
 
 
 def messages_hash(messages: Sequence[Mapping[str, str]]) -> str:
-    """Return the SHA-256 of messages as JSON: keys in order, no spaces between, characters as they are."""
+    """Return the SHA-256 of messages as JSON: keys in order, no spaces between, characters unescaped."""
     written = json.dumps(messages, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def call_of(work: JudgmentWork) -> Call:
-    """Return what is sent for a judgment."""
     messages = [{"role": each.role, "content": each.content} for each in work.question.messages]
     parameters = DIALECTS[work.dialect].parameters(work.question)
     kept = messages if work.keeps_messages else None
@@ -496,7 +494,7 @@ def call_of(work: JudgmentWork) -> Call:
 
 
 def answered_call(call: Call, work: JudgmentWork, reply: Reply) -> Call:
-    """Return a call with what the server says of its answer, and the name of the longest reply it took."""
+    """Return a call with the server's metadata of its answer, and the accepted name of the reply limit."""
     parameters = call.parameters
     if reply.max_tokens_name and reply.max_tokens_name not in parameters:
         question = replace(work.question, max_tokens_name=reply.max_tokens_name)

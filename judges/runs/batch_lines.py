@@ -1,5 +1,3 @@
-"""The lines of a batch's files: requests going out, replies and failures coming back."""
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,16 +17,16 @@ PORTION = 500  # judgments that are in memory at the same time
 
 @dataclass(frozen=True)
 class WrittenRequests:
-    """How many requests a file has, and how many judgments they are about."""
+    """The number of requests in a file, and the number of their judgments."""
 
     requests: int = 0
     judgments: int = 0
 
 
 def write_requests(judgments: list[int], into: IO[bytes], dialect: Dialect, batch: str) -> WrittenRequests:
-    """Write the judgments' requests in their order, as many as fit into a file, one at least.
+    """Write the judgments' requests in order, until the file is full, one at least.
 
-    A request that gives several judgments is named by the first of them.
+    The key of a request for several judgments is the first of them.
     """
     written, size = WrittenRequests(), 0
     for works in _calls(judgments):
@@ -44,7 +42,7 @@ def write_requests(judgments: list[int], into: IO[bytes], dialect: Dialect, batc
 
 
 def _calls(judgments: list[int]) -> Iterator[list[JudgmentWork]]:
-    """Yield the work of each call; what is in memory is no more than a portion and the call before it."""
+    """Yield the work of each call; memory holds only one portion and the call before it."""
     begun: list[JudgmentWork] = []
     for start in range(0, len(judgments), PORTION):
         for work in work_of(judgments[start : start + PORTION]):
@@ -57,14 +55,14 @@ def _calls(judgments: list[int]) -> Iterator[list[JudgmentWork]]:
 
 
 def portions(lines: Iterable[bytes], dialect: Dialect) -> Iterator[dict[int, Reply | RequestFailed]]:
-    """Yield what lines of a batch's output say, some at a time: replies, or why there is none."""
+    """Yield the contents of a batch's output lines in portions: replies, or why there is none."""
     said = (each for line in lines if (each := _outcome(line, dialect)) is not None)
     while portion := dict(islice(said, PORTION)):
         yield portion
 
 
 def _outcome(line: bytes, dialect: Dialect) -> tuple[int, Reply | RequestFailed] | None:
-    """Return the judgment that a line is about and its reply; None for a line that names no judgment."""
+    """Return the judgment and reply of a line; None for a line without a judgment."""
     try:
         said = dialect.batch_line(json.loads(line))
         judgment = dialect.judgment_of(said.key)

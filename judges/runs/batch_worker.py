@@ -1,8 +1,8 @@
-"""One worker's part of a run through the batch interface: submit, look, collect, whatever is due now.
+"""One worker's part of a run through the batch interface: submit, poll and collect the due batches.
 
-A batch goes through steps, each of which is written down before the next one begins. A worker may be killed
-between any two of them, or within one: the next worker does that step again. Only submitting could be paid
-twice, so before a file is submitted again the provider is asked whether it has the batch already.
+A batch passes through steps, each recorded before the next one starts. A worker may be killed between any two
+of them, or within one: the next worker repeats that step. Only submitting could be paid twice, so before
+another submission the worker checks with the provider for an existing batch.
 """
 
 import time
@@ -35,10 +35,10 @@ ANSWERED: Mapping[str, Any] = {"failures": 0, "failing_since": None, "reason": "
 
 
 def work_on_batches(*, run: int, seconds: float) -> None:
-    """Do what is due for a run's batches, begin new ones, and finish the run when nothing is left.
+    """Process a run's due batches, start new ones, and finish the run when nothing remains.
 
-    After so many seconds nothing more is begun: batches are written down step by step, and another slice goes
-    on from there.
+    After `seconds` no new step starts: batches are recorded step by step, and another slice continues from
+    there.
     """
     holder, until = uuid4(), time.monotonic() + seconds
     while time.monotonic() < until:
@@ -50,7 +50,7 @@ def work_on_batches(*, run: int, seconds: float) -> None:
 
 
 def _advance(batch: Batch) -> None:
-    """Take one step after the other until the batch has to wait, or has ended."""
+    """Perform steps until the batch must pause, or has ended."""
     try:
         with batches.hold_batch(batch):
             try:
@@ -107,7 +107,7 @@ def _dialect(batch: Batch) -> Dialect:
 
 
 def _create(batch: Batch, client: BatchClient) -> RemoteBatch:
-    """Submit a batch; where nothing was uploaded, its requests are written once more, in the same order."""
+    """Submit a batch; if nothing was uploaded, write its requests again, in the same order."""
     if client.uploads:
         return client.create(batch.input_file, str(batch.pk), BatchSubmission(batch.model))
     judgments = list(batches.judgments_in(batch).order_by("pk").values_list("pk", flat=True))
@@ -121,14 +121,14 @@ def _submit(batch: Batch, client: BatchClient) -> bool:
     if _was_cancelled(batch):
         batches.drop(batch, gettext("The run was cancelled before this was submitted."))
         return False
-    # Written before the call: whoever goes on after a crash sees that the provider may have it already.
+    # Written before the call: after a crash, the next worker sees that the provider may have it already.
     batches.note(batch, status=Status.SUBMITTING)
     return _note_submitted(batch, _create(batch, client))
 
 
 def _submit_again(batch: Batch, client: BatchClient) -> bool:
-    """Go on where a worker died, or lost the connection, while it submitted."""
-    # The batch carries its own key, so it is found by what we wrote, not by an id never received.
+    """Continue if a worker died, or lost the connection, during submission."""
+    # The batch carries its own key, so the search uses our key, not an id never received.
     others = Batch.objects.filter(endpoint=batch.endpoint_id).exclude(provider_id="")
     known = set(others.values_list("provider_id", flat=True))
     since = batch.created_at - CLOCKS_DIFFER
@@ -189,7 +189,8 @@ def _collect(batch: Batch, client: BatchClient) -> bool:
         with TemporaryFile() as lines:
             client.download(file, lines)
             lines.seek(0)
-            # In portions, each stored by itself: a worker that dies here collects only what is left.
+            # In portions, each stored separately: after a death here, the next worker collects only the
+            # remaining ones.
             for portion in portions(lines, _dialect(batch)):
                 batches.store(batch=batch, said=portion)
                 failures = [each for each in portion.values() if isinstance(each, RequestFailed)]
@@ -227,16 +228,16 @@ STEPS: dict[Status, Callable[[Batch, BatchClient], bool]] = {
 
 
 def _refuse(batch: Batch, reason: str) -> bool:
-    """End a batch that the provider does not take, and stop the run: the next one would fare no better."""
+    """End a rejected batch, and stop the run: the next one would fail too."""
     batches.drop(batch, reason)
     leases.stop_run(batch.run, reason)
     return False
 
 
 def _give_up_or_stop(batch: Batch, sentence: str) -> None:
-    """Stop the run when a batch is gone; when that was said before, and someone resumed, ask anew.
+    """Stop the run when a batch is gone; if a person resumed after this message, plan its judgments again.
 
-    A mistyped address makes batches unknown too, so a person decides what is paid twice.
+    A mistyped URL makes batches unknown too, so a person decides about paying twice.
     """
     if batch.reason == sentence:
         batches.drop(batch, sentence)
@@ -249,7 +250,7 @@ def _give_up_or_stop(batch: Batch, sentence: str) -> None:
 
 
 def _note_failure(batch: Batch, error: RequestFailed) -> None:
-    """Leave a batch alone for a while, longer each time; stop the run where waiting would not help."""
+    """Delay the next step of a batch, longer each time; stop the run if another attempt is useless."""
     if error.permanent and batch.status in (Status.PREPARED, Status.SUBMITTING):
         _refuse(batch, error.sentence)
     elif timezone.now() > batch.created_at + batches.KEPT:

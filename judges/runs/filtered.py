@@ -1,4 +1,4 @@
-"""The items that a filter finds, as the list of items has it in its address."""
+"""The items that match a filter, in the query format of the item list."""
 
 from django.http import QueryDict
 from django.utils.translation import gettext
@@ -11,9 +11,9 @@ from judges.runs.queries.samples import MOST_ITEMS
 
 
 def filtered_items(project: Project, query: str) -> list[int]:
-    """Return the ids of the items that a filter such as `tag=hard&system=gpt` finds. Four queries at most.
+    """Return the ids of the items that match a filter such as `tag=hard&system=gpt`. Up to four queries.
 
-    Raises InvalidValueError for a word that it does not know: what is not filtered by would be paid for.
+    Raises InvalidValueError for an unknown word, because an ignored filter would cost money.
     """
     entered = QueryDict(query)
     form = ItemFilterForm(entered, project=project, shows_systems=True)

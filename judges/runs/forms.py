@@ -1,4 +1,4 @@
-"""What a run is to judge, by whom, within which budget."""
+"""Forms of runs: scope, budget and corrections."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -36,7 +36,7 @@ def _budget_field(help_text: "StrOrPromise") -> forms.DecimalField:
 
 
 class CorrectionForm(forms.Form):
-    """What shall become of a judgment: another value, exclusion, or inclusion again; each with its reason."""
+    """The change of a judgment: another value, exclusion, or inclusion again; each with its reason."""
 
     value = forms.FloatField(required=False, label=_("Value"))
     note = forms.CharField(label=_("Reason"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
@@ -53,7 +53,7 @@ class CorrectionForm(forms.Form):
 
 
 class WatchForm(forms.Form):
-    """How many items a judge is asked about again, how often, and for how much money."""
+    """The number of items that a judge scores again, the interval, and the budget."""
 
     items = forms.IntegerField(
         label=_("Items"),
@@ -86,7 +86,7 @@ class JudgeChoiceForm(forms.Form):
 
 
 class SelectionForm(JudgeChoiceForm):
-    """Which answers are looked for, and what is done with all of them: `shown` as many as the page said."""
+    """The filter of answers, and the action on all of them: `shown` is the number on the page."""
 
     dimension = forms.ChoiceField(required=False)
     which = forms.ChoiceField(label=_("Answers"), required=False, choices=Which.choices)
@@ -102,20 +102,20 @@ class SelectionForm(JudgeChoiceForm):
         dimension.choices = [("", gettext("all dimensions")), *keys]
 
     def selection(self) -> Selection:
-        """Return the checked input as what a query takes."""
+        """Return the cleaned data as the selection of a query."""
         data, judge = self.cleaned_data, self.cleaned_data["judge"]
         which = Which(data["which"] or Which.ANSWERED)
         return Selection(judge and judge.pk, data["dimension"] or None, which)
 
     def query(self) -> str:
-        """Return what is looked for as an address has it."""
+        """Return the selection as a URL query."""
         data, judge = self.cleaned_data, self.cleaned_data["judge"]
         parts = {"judge": judge and judge.pk, "dimension": data["dimension"], "which": data["which"]}
         return query_of(parts)
 
 
 class RereadingForm(JudgeChoiceForm):
-    """Whose stored replies are to be read anew."""
+    """The judge with the stored replies to parse again."""
 
 
 class BudgetForm(forms.Form):
@@ -125,7 +125,7 @@ class BudgetForm(forms.Form):
 
 
 def budget_of(run: Run) -> dict[str, str]:
-    """Return what the form starts with: the run's budget, without noughts at its end."""
+    """Return the initial values of the form: the run's budget, without trailing zeros."""
     return {} if run.budget is None else {"budget": f"{run.budget.normalize():f}"}
 
 
@@ -139,7 +139,7 @@ _HOW = ("budget", "via", "keeps_messages", "reuses_answers")
 
 
 class RunForm(forms.Form):
-    """The scope of a run, the way it is asked, and its budget."""
+    """The scope of a run, its interface, and its budget."""
 
     judges = forms.ModelMultipleChoiceField(
         Judge.objects.none(),
@@ -238,7 +238,7 @@ class RunForm(forms.Form):
         chosen.choices = [(key, each.name) for key, each in self._pairs.items()]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse to compare without pairs."""
+        """Reject a comparison without pairs."""
         data = self.cleaned_data
         compares = any(METHODS[judge.method].asks_pairs for judge in data.get("judges", ()))
         if compares and data.get("pairs") == "chosen" and not data.get("chosen_pairs"):
@@ -257,11 +257,11 @@ class RunForm(forms.Form):
             raise forms.ValidationError(error.message) from error
 
     def how(self) -> dict[str, Any]:
-        """Return how the run is to be asked: its budget, the interface, what it keeps and reuses."""
+        """Return the settings of the run: budget, interface, storage and reuse."""
         return {name: self.cleaned_data[name] for name in _HOW}
 
     def single_pairs(self) -> list[Pair]:
-        """Return the pairs that were chosen one by one."""
+        """Return the individually selected pairs."""
         return [self._pairs[key].pair for key in self.cleaned_data["chosen_pairs"]]
 
     def all_pairs(self) -> list[Pair]:

@@ -15,13 +15,13 @@ from judges.runs.rates import Slowdown, allowed_rate, answered_rate, slow_down
 REMEMBERED = 1000  # answers
 LATE = 0.05  # seconds
 LOOK_AGAIN_AFTER = 1.0  # seconds
-# A refused request has failed for good, so waiting would only add to the failed judgments: so many in a row
-# without one answer mean that all are refused for the same reason.
+# A rejected request has failed permanently, so continuing would only add failed judgments: this many in a row
+# without an answer have the same cause.
 MAX_CONSECUTIVE_REFUSALS = 20
 
 
 class RunMustStop(Exception):  # noqa: N818 - it reads as what happened
-    """No call fares better than the others, and no time mends that; the message says why."""
+    """Every further call would fail, permanently; the message gives the reason."""
 
 
 class Stopped(Exception):  # noqa: N818 - it reads as what happened
@@ -35,14 +35,13 @@ class ConsecutiveRefusals:
         self._refusals = 0
 
     def note_answer(self) -> None:
-        """Take note of an answer."""
         self._refusals = 0
 
     def note_refusal(self, sentence: str) -> None:
-        """Take note of a refused request; raise RunMustStop when there were too many in a row."""
+        """Record a rejected request; raise RunMustStop after too many in a row."""
         self._refusals += 1
         if self._refusals >= MAX_CONSECUTIVE_REFUSALS:
-            many, self._refusals = self._refusals, 0  # whoever resumes the run begins anew
+            many, self._refusals = self._refusals, 0  # resuming the run resets the count
             raise RunMustStop(
                 gettext("{count} requests in a row were refused. The last one: {reason}").format(
                     count=many, reason=sentence
@@ -52,7 +51,10 @@ class ConsecutiveRefusals:
 
 @dataclass(frozen=True)
 class FailedCall:
-    """Why a call had no answer; `asked_to_wait`: the server is there, and takes none yet."""
+    """The reason why a call had no answer; `asked_to_wait`:
+
+    the server is reachable, and accepts no calls yet.
+    """
 
     sentence: str
     asked_to_wait: bool
@@ -130,11 +132,11 @@ class RateLimiter:
     async def wait_for_turn(self, run: "RunPace", model: str) -> None:
         """Wait until a model may be called; raises Stopped."""
         while (pause := max(self.resting_until, self._next[model]) - self.clock()) > 0:
-            # The rate may have grown, or a pause begun, when a long wait is over.
+            # The rate may have grown, or a pause started, by the end of a long wait.
             await run.sleep(min(pause, LOOK_AGAIN_AFTER))
         now = self.clock()
         distance = 1 / allowed_rate(self.slowdowns.get(model), now)
-        # What a busy event loop was late is caught up with, a little; else no rate would ever be reached.
+        # A delay of a busy event loop is partly made up; otherwise no rate would ever be reached.
         self._next[model] = max(self._next[model], now - LATE) + distance
 
     def rest(self, seconds: float) -> None:
@@ -160,12 +162,11 @@ class RateLimiter:
         self.rest(seconds)
 
     def answered_within(self, seconds: float) -> int:
-        """Return how many calls were answered in the last so many seconds."""
+        """Return the number of calls answered in the last `seconds`."""
         now = self.clock()
         return sum(now - moment <= seconds for answered in self._answered.values() for moment in answered)
 
     def note_answer(self, model: str) -> None:
-        """Take note that the server answers."""
         self._answered[model].append(self.clock())
         self.last_failure, self.was_answered = None, True
 
@@ -207,7 +208,7 @@ class RunPace:
             self._end_call()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait so long; raises Stopped as soon as no call begins any more."""
+        """Sleep for `seconds`; raises Stopped as soon as no further call starts."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stopped.wait()

@@ -33,7 +33,7 @@ from judges.runs.pacing import ConsecutiveRefusals, RateLimiter, RunMustStop
 from judges.runs.queries.runs import goes_on
 from judges.runs.queries.work import Questions
 
-STORED_AFTER = 0.05  # seconds that an outcome waits for others at the most
+STORED_AFTER = 0.05  # maximum seconds that an outcome waits until a joint write
 STORED_AT_ONCE = 32  # outcomes that may wait to be stored together, or are being stored
 COME_BACK_AFTER = 0.25
 LOOK_AHEAD = 0.5  # seconds of calls that are leased before they can begin; slow calls never are
@@ -194,7 +194,7 @@ class ToStore:
 
 
 def count_calls(works: Sequence[JudgmentWork]) -> int:
-    """Return how many calls work takes: one for each judgment, besides those that share a reply."""
+    """Return the number of calls: one for each judgment, except judgments that share a reply."""
     shared = {work.shared for work in works if work.shared is not None}
     return len(shared) + sum(work.shared is None for work in works)
 
@@ -292,7 +292,7 @@ class Pipeline:
         (found, works), leased.under_way = leased.under_way.result(), None
         leased.add(works)
         if found.has_ended:
-            # A lease that was asked for before a call failed may know less than this worker does.
+            # A lease requested before a call failed may have older information than this worker.
             limiter = self._endpoint.limiter
             limiter.server_is_silent = limiter.server_is_silent or found.server_is_silent
             self.begin_no_more()

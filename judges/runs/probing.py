@@ -1,4 +1,4 @@
-"""Short questions that find out whether a silent server answers again."""
+"""Probes: short questions that detect when a silent server answers again."""
 
 import asyncio
 from datetime import timedelta
@@ -25,7 +25,7 @@ PROBE_TOKENS = 16
 
 
 def probe_silent_servers(*, run: int) -> None:
-    """Try each server of a run that is silent and due. Any answer, a refused request too, ends silence."""
+    """Probe each due silent server of a run. Any answer, even a rejection, ends silence."""
     for endpoint in _silent(run).filter(next_probe_at__lte=timezone.now()):
         judge = Judge.with_candidates.filter(endpoint=endpoint, judgments__run=run).first()
         holder = uuid4()
@@ -34,7 +34,7 @@ def probe_silent_servers(*, run: int) -> None:
 
 
 def _probe(run: int, judge: Judge, holder: UUID) -> None:
-    """Ask a judge's model a short question, and note whether it is answered."""
+    """Send a short question to a judge's model, and record whether it is answered."""
     assert judge.endpoint is not None
     endpoint, name = judge.endpoint, judge.max_tokens_name
     question = Question(judge.model, (Message("user", READY),), None, PROBE_TOKENS, max_tokens_name=name)
@@ -69,7 +69,6 @@ def _note_failed(judge: Judge, error: RequestFailed) -> None:
 
 
 def _silent(run: int) -> QuerySet[Endpoint]:
-    """Return the silent servers that a run needs because it goes on, or because it would resume."""
     silent = Endpoint.objects.filter(next_probe_at__isnull=False)
     if goes_on(run):
         return silent.filter(Exists(Judgment.objects.filter(run=run, judge__endpoint=OuterRef("pk"))))

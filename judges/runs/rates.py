@@ -1,9 +1,9 @@
-"""How many calls a second a server is asked after it said that they were too many. Pure: no database.
+"""The rate of calls to a server after a rate-limit error. Pure: no database.
 
-Multiplicative decrease, additive increase, as TCP does it (Chiu and Jain 1989). Calls go on at `DECREASE`
-times the rate at which the server answered before, climb back to that rate in a straight line, and look
-beyond it by doubling (slow start, Jacobson 1988): a limit that was lifted is noticed within seconds, one that
-stands costs one more pause. Where a limit stands, each climb takes twice as long as the one before.
+Multiplicative decrease, additive increase, as in TCP (Chiu and Jain 1989). Calls continue at `DECREASE` times
+the rate at which the server answered before, and return linearly to that rate. Beyond it they search by
+doubling (slow start, Jacobson 1988): a lifted limit is noticed within seconds, a permanent one costs one more
+pause. If a limit persists, each climb is twice as long as the one before.
 """
 
 from collections.abc import Sequence
@@ -11,24 +11,24 @@ from dataclasses import dataclass
 from math import inf
 
 DECREASE = 0.85
-FIRST_RATE = 1.0  # calls a second where the server answered none before it said so
+FIRST_RATE = 1.0  # calls per second if the server answered none before the error
 DOUBLED_IN = 2.0  # seconds
 MOST = 1000.0  # calls a second; one worker makes no more, so a higher rate is none
 FIRST_CLIMB, LONGEST_CLIMB = 10.0, 20.0  # seconds
-# A climb that ends in a pause should be long beside the pause, or most of the time would be spent waiting.
+# A climb that ends in a pause should be long compared with the pause, or most of the time would be idle.
 CLIMB_PER_PAUSE = 4.0
-SAME_LIMIT = 1.5  # by how much two rates may differ and still be those of one limit
+SAME_LIMIT = 1.5  # maximum difference of two rates under the same limit
 LATE_ANSWERS = 1.1
-LAST_ANSWERS = 5  # so many are counted, or all of the last second where these are more
+LAST_ANSWERS = 5  # number of answers counted, or all of the last second if these are more
 LONGEST_LOOK_BACK = 30.0  # seconds
 
 
 @dataclass(frozen=True)
 class Slowdown:
-    """What was learned when a server asked to slow down.
+    """The data of a server's request to slow down.
 
-    rate: calls a second that it answered before; None: none. resumes_at: when its pause is over, in seconds
-    of the clock that everything here is measured by. climb: seconds in which calls come back to that rate.
+    rate: calls per second that it answered before; None: none. resumes_at: the end of its pause, in seconds
+    of the clock that this module uses. climb: seconds in which calls return to that rate.
     """
 
     rate: float | None
@@ -37,7 +37,7 @@ class Slowdown:
 
 
 def allowed_rate(slowdown: Slowdown | None, now: float) -> float:
-    """Return how many calls a second may begin, infinity where nothing limits them."""
+    """Return the number of calls per second that may start, infinity without a limit."""
     if slowdown is None:
         return inf
     since = max(now - slowdown.resumes_at, 0.0)
@@ -51,9 +51,9 @@ def allowed_rate(slowdown: Slowdown | None, now: float) -> float:
 
 
 def slow_down(before: Slowdown | None, *, now: float, wait: float, answered: float) -> Slowdown:
-    """Return what follows when a server asks to wait so many seconds.
+    """Return the slowdown after a server requests a pause of `wait` seconds.
 
-    answered: calls a second that it answered lately, 0 where none.
+    answered: recent calls per second that it answered, 0 if none.
     """
     resumes_at = now + wait
     if not answered:
@@ -67,9 +67,10 @@ def slow_down(before: Slowdown | None, *, now: float, wait: float, answered: flo
 
 
 def answered_rate(answered: Sequence[float], *, now: float, since: float) -> float:
-    """Return how many calls a second were answered lately, 0 where none.
+    """Return the number of calls per second answered recently, 0 if none.
 
-    answered: moments of the last answers, in their order. since: when calls began or went on after a pause.
+    answered: times of the last answers, in ascending order. since: the start of calls, or their end of a
+    pause.
     """
     lately = [moment for moment in answered if moment > max(since, now - LONGEST_LOOK_BACK)]
     if not lately:

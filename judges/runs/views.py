@@ -1,5 +1,3 @@
-"""Pages about runs."""
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -61,7 +59,7 @@ from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
 from judges.runs.queries.selection import answers_of, plan_of_asking
 
-# A project's runs: listed, followed, steered, and what they left without a value.
+# A project's runs: lists, progress, steering, and judgments without a value.
 
 STEPS: dict[str, Callable[..., Run]] = {
     "start": start_run,
@@ -76,7 +74,6 @@ ON_A_PAGE = 15
 @login_required
 @require_GET
 def runs(request: Request, slug: str) -> HttpResponse:
-    """List the runs, each a line with a bar."""
     project = project_for_judges(request.user, slug)
     lines = run_lines(project)
     template = "judges/runs/runs.html#lines" if request.htmx else "judges/runs/runs.html"
@@ -89,7 +86,7 @@ def runs(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def run(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show how far a run is; the page looks again by itself as long as it goes on."""
+    """Show the progress of a run; the page reloads automatically while it is running."""
     project = project_for_judges(request.user, slug)
     template = "judges/runs/run.html#state" if request.htmx else "judges/runs/run.html"
     state = run_state(run_in(project, pk))
@@ -100,7 +97,6 @@ def run(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def run_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
-    """Start or resume, pause, cancel a run, or ask again what failed."""
     steered = run_in(project_for_admin(request.user, slug), pk)
     if step not in STEPS:
         raise Http404(gettext("There is no such step."))
@@ -114,7 +110,6 @@ def run_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
 @login_required
 @require_POST
 def run_budget(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Give a run another budget."""
     changed = run_in(project_for_admin(request.user, slug), pk)
     form = BudgetForm(request.POST)
     if not form.is_valid():
@@ -154,7 +149,7 @@ def judge_judgments(request: Request, slug: str, pk: int, status: str) -> HttpRe
 def _render_without_value(
     request: Request, project: Project, judgments: QuerySet[Judgment], status: str, context: dict[str, Any]
 ) -> HttpResponse:
-    """Render a list of unreadable or failed judgments; the context says whose they are."""
+    """Render a list of unreadable or failed judgments; the context identifies their run or judge."""
     if status not in WITHOUT_VALUE:
         raise Http404(gettext("There is no such list."))
     pages = Paginator(listed_judgments(judgments, status), ON_A_PAGE)
@@ -165,7 +160,7 @@ def _render_without_value(
 @login_required
 @require_http_methods(["GET", "POST"])
 def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show all that is known about a judgment; an admin who does not rate corrects it."""
+    """Show the details of a judgment; an admin who does not rate corrects it."""
     if request.method == "POST":
         project_for_routing(request.user, slug)
     project = project_for_reader(request.user, slug)
@@ -206,7 +201,6 @@ def _correct(judgment: Judgment, data: Mapping[str, Any], by: User) -> None:
 @login_required
 @require_POST
 def judgment_ask(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Ask one judgment again."""
     project = project_for_routing(request.user, slug)
     shown = judgment_in(project, pk)
     try:
@@ -219,13 +213,13 @@ def judgment_ask(request: Request, slug: str, pk: int) -> HttpResponse:
     return redirect("run", slug, run.pk)
 
 
-# Judgments found by what they are, to be read, asked again or excluded together.
+# Judgments by filter, for reading, requesting again or excluding together.
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def find_judgments(request: Request, slug: str) -> HttpResponse:
-    """List answers by judge, dimension and what they are; an admin who does not rate acts on all of them."""
+    """List answers by judge, dimension and kind; an admin who does not rate acts on all of them."""
     if request.method == "POST":
         project_for_routing(request.user, slug)
     project = project_for_reader(request.user, slug)
@@ -261,13 +255,13 @@ def _act(request: Request, project: Project, form: SelectionForm, found: QuerySe
     return redirect(f"{reverse('find_judgments', args=[project.slug])}?{form.query()}")
 
 
-# Stored replies read anew by a worker.
+# Rereadings of stored replies by a worker.
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def rereadings(request: Request, slug: str) -> HttpResponse:
-    """List rereadings of stored replies; a POST has a worker preview another."""
+    """List rereadings of stored replies; a POST starts another preview by a worker."""
     project = project_for_routing(request.user, slug)
     form = RereadingForm(request.POST if request.method == "POST" else None, project=project)
     if form.is_valid():
@@ -282,7 +276,7 @@ def rereadings(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show what would change; a POST confirms it, or lets another worker go on."""
+    """Show the changes; a POST confirms them, or lets another worker continue."""
     project = project_for_routing(request.user, slug)
     shown = rereading_in(project, pk)
     if request.method == "POST":
@@ -300,13 +294,13 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
     return render_judges(request, project, template, context)
 
 
-# Planning a run: what it would ask, cost and take, before anything is written.
+# Planning of a run: its calls, cost and duration, before any write.
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def run_plan(request: Request, slug: str) -> HttpResponse:
-    """Show what a run would be; a POST starts it, unless it is only to `show` that."""
+    """Preview a run; a POST starts it, except with `show`."""
     project = project_for_admin(request.user, slug)
     form = run_form(project, request.POST if request.method == "POST" else None, _choices_in(request))
     plan, remarks, status = None, list[str](), 200
@@ -326,7 +320,7 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
 
 
 def _choices_in(request: Request) -> dict[str, Any]:
-    """Return what an address such as ?judges=3&documents=20&items=tag%3Dhard chooses to begin with."""
+    """Return the initial choices from a URL such as ?judges=3&documents=20&items=tag%3Dhard."""
     judges = [pk for pk in request.GET.getlist("judges") if pk.isdecimal()]
     documents = request.GET.get("documents", "")
     chosen: dict[str, Any] = {"judges": judges} if judges else {}
@@ -338,7 +332,7 @@ def _choices_in(request: Request) -> dict[str, Any]:
 def run_form(
     project: Project, entered: Mapping[str, Any] | None, chosen: Mapping[str, Any] | None = None
 ) -> RunForm:
-    """Return the form of a run with what the project can choose from; `chosen` is what it begins with."""
+    """Return the form of a run with the project's choices; `chosen` contains its initial values."""
     return RunForm(
         entered,
         project=project,
@@ -350,7 +344,7 @@ def run_form(
 
 
 def scope_of(project: Project, form: RunForm) -> Scope:
-    """Return what a form that was filled in without mistakes asks for. Raises RunRefusedError."""
+    """Return the scope of a valid form. Raises RunRefusedError."""
     data = form.cleaned_data
     pairs = form.all_pairs() if data["pairs"] == "all" else []
     if data["pairs"] == "neighbours":
@@ -372,7 +366,7 @@ def _start(request: Request, project: Project, scope: Scope, form: RunForm, plan
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge_watch(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show whether a judge is still the same model; admins let Concord watch it."""
+    """Show drift of a judge's model; admins start a watch."""
     if request.method == "POST":
         return _start_watch(request, project_for_routing(request.user, slug), pk)
     return _show_watch(request, project_for_reader(request.user, slug), pk, WatchForm())

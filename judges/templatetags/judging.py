@@ -1,4 +1,4 @@
-"""How money, time and counts of judges look; what is unknown is called unknown, never 0."""
+"""Formats of money, time and counts of judges; unknown values show as unknown, never 0."""
 
 from decimal import Decimal
 
@@ -15,7 +15,7 @@ UNKNOWN = "unknown"
 
 @register.filter
 def money(amount: Decimal | None) -> str:
-    """Return an amount with its currency: two digits, or as many as show that it is not 0."""
+    """Return an amount with its currency: two digits, or the number of digits that shows it is not 0."""
     if amount is None:
         return UNKNOWN
     if amount == 0 or amount >= Decimal("0.1"):
@@ -25,7 +25,6 @@ def money(amount: Decimal | None) -> str:
 
 @register.simple_tag
 def currency() -> str:
-    """Return the currency of all costs."""
     code: str = settings.CURRENCY
     return code
 
@@ -38,13 +37,12 @@ def price(amount: Decimal | None) -> str:
 
 @register.filter("counted")
 def amount(number: float | None) -> str:
-    """Return a count with separators."""
     return UNKNOWN if number is None else str(intcomma(round(number)))
 
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Return a time as a person says it: 40 s, 12 min, 3 h 20 min."""
+    """Return a duration in everyday units: 40 s, 12 min, 3 h 20 min."""
     if seconds is None:
         return UNKNOWN
     if seconds < 60:
@@ -57,7 +55,7 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def pace(per_second: float | None) -> str:
-    """Return a pace: by the second, or by the minute where that is slow."""
+    """Return a pace: per second, or per minute if it is slow."""
     if not per_second:
         return "–"
     return f"{per_second:.1f} a second" if per_second >= 1 else f"{60 * per_second:.0f} a minute"
@@ -65,7 +63,7 @@ def pace(per_second: float | None) -> str:
 
 @register.filter
 def batch_state(batch: Batch) -> str:
-    """Return how far a batch is, with the provider's count while it works on it."""
+    """Return the progress of a batch, with the provider's count while it is processed."""
     if batch.status == Batch.Status.IN_PROGRESS:
         ended = batch.completed + batch.failed
         return f"{batch.get_status_display()}, {amount(ended)} of {amount(batch.requests)}"

@@ -1,4 +1,4 @@
-"""Tables of annotate, by concept. Invariants are database constraints wherever a database can hold them."""
+"""Tables of annotate, by concept. Invariants are database constraints if a database can enforce them."""
 
 from annotate.core.models.audit import (
     AuditEntry,

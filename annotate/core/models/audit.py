@@ -1,4 +1,4 @@
-"""Who did what in a project, and the permission to delete a project with its histories."""
+"""The audit log of a project, and the permission to delete a project with its histories."""
 
 from django.db import models
 from django.db.models import Q
@@ -55,7 +55,7 @@ class AuditRetention(models.Model):
 
 
 class Erasure(models.Model):
-    """That this transaction erases a person: only then may it replace names in histories.
+    """A record that this transaction erases a person: only then may it replace names in histories.
 
     It is deleted before the transaction ends, so no other transaction sees one.
     """
@@ -67,9 +67,11 @@ class Erasure(models.Model):
 
 
 class ProjectDeletion(models.Model):
-    """That this transaction deletes a project: only then do the guards of its histories let rows go.
+    """A record that this transaction deletes a project.
 
-    It goes with the project, so none is ever seen outside the transaction that wrote it.
+    Only then do the guards of its histories allow deletion.
+
+    It is deleted with the project, so it is never visible outside the transaction that wrote it.
     """
 
     project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="deletion")

@@ -1,4 +1,4 @@
-"""Disputed units, their threads, what became of them, and who has seen what is new."""
+"""Disputed units, their threads and outcomes, and the views of raters."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -56,13 +56,12 @@ class Dispute(models.Model):
 
     @property
     def takes_answers(self) -> bool:
-        """Whether its raters may still keep or change their values."""
         status = Dispute.Status
         return self.status in (status.OPEN, status.SETTLED, status.IRRESOLVABLE)
 
     @property
     def may_be_left_open(self) -> bool:
-        """Whether an admin may end it without a common value: the values are apart."""
+        """Return True if an admin may end the dispute without a common value: the values differ."""
         return self.status in (Dispute.Status.OPEN, Dispute.Status.IRRESOLVABLE)
 
 
@@ -90,7 +89,7 @@ class DisputeRater(models.Model):
 
 
 class DisputeEvent(models.Model):
-    """What happened to a dispute. Never updated, never deleted."""
+    """An event of a dispute. Never updated, never deleted."""
 
     class Kind(models.TextChoices):
         OPENED = "opened", _("opened")
@@ -120,8 +119,6 @@ class DisputeEvent(models.Model):
 
 
 class Post(models.Model):
-    """One message in a dispute's thread."""
-
     dispute = models.ForeignKey(Dispute, models.PROTECT, related_name="posts")
     author = models.ForeignKey("annotate.Membership", models.PROTECT, related_name="posts")
     text = models.TextField()
@@ -135,7 +132,7 @@ class Post(models.Model):
 
 
 class Nudge(MailedRow):
-    """That a rater was asked to look at the disputes that wait; at most one on a day."""
+    """A reminder to a rater about pending disputes; maximum one a day."""
 
     rater = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="nudges")
     day = models.DateField()
@@ -154,7 +151,7 @@ class Nudge(MailedRow):
 
 
 class DisputeDigest(MailedRow):
-    """That a person was sent what is new in the disputes that need them; at most once on a day."""
+    """A digest mail about changes in the disputes that need a person; maximum one a day."""
 
     user = models.ForeignKey("annotate.User", models.CASCADE, related_name="digests")
     day = models.DateField()
@@ -169,8 +166,6 @@ class DisputeDigest(MailedRow):
 
 
 class DisputeLook(models.Model):
-    """When a rater last had a dispute in view."""
-
     rater = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="looks")
     dispute = models.ForeignKey("annotate.Dispute", models.CASCADE, related_name="looks")
     at = models.DateTimeField()

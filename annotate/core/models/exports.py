@@ -1,5 +1,3 @@
-"""Snapshots that people have asked for, each one file that stays until it is deleted, and their pushes."""
-
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -7,8 +5,6 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Export(models.Model):
-    """A snapshot of a project on its way into a file, or in it."""
-
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting for a worker")
         WRITING = "writing", _("being written")
@@ -48,12 +44,11 @@ class Export(models.Model):
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it waits for a worker or one is at it."""
         return self.status in (Export.Status.WAITING, Export.Status.WRITING)
 
 
 class Push(models.Model):
-    """An export that goes to a repository of the Hub, or has gone there; one row for both together."""
+    """A push of an export to a repository of the Hub, pending or done; one row for each pair."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting for a worker")

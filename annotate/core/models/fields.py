@@ -1,5 +1,3 @@
-"""Columns of values of a scale."""
-
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from django.db import models
@@ -9,7 +7,7 @@ from annotate.core.scale import normalize, normalize_or_none
 _Set = TypeVar("_Set")
 _Get = TypeVar("_Get")
 
-# Only for type checkers are Django's fields generic, which tells those that may be null from the others.
+# Django's fields are generic only for type checkers, which distinguish nullable fields from others.
 if TYPE_CHECKING:
 
     class _FloatField(models.FloatField[_Set, _Get]):
@@ -22,26 +20,25 @@ else:
 
 
 class PointsField(_FloatField[_Set, _Get]):
-    """A value of a scale, or a distance on it, with two decimals at most; whole ones are ints in Python.
+    """A value of a scale, or a distance on it, with up to two decimals. Whole values are ints in Python.
 
     See docs/decisions/0032-values-are-floats-of-two-decimals.md.
     """
 
     def from_db_value(self, value: float | None, *_: object) -> float | None:
-        """Return what the column holds, 3.0 as 3. It was rounded when it was written."""
+        """Return the column's value, 3.0 as 3. It was rounded when it was written."""
         if value is None:
             return None
         whole = int(value)
         return whole if whole == value else value
 
     def to_python(self, value: Any) -> float | None:
-        """Return the value of text or a number."""
         return normalize_or_none(super().to_python(value))
 
     def get_prep_value(self, value: Any) -> Any:
-        """Return what the column is to hold; raises ValueError for what is no number.
+        """Return the value for the column. Raises ValueError if it is no number.
 
-        Always a float: many rows go to PostgreSQL as arrays, and psycopg refuses one of ints and floats.
+        Always a float: many rows go to PostgreSQL as arrays, and psycopg rejects an array of ints and floats.
         """
         prepared = super().get_prep_value(value)
         return float(normalize(prepared)) if isinstance(prepared, float) else prepared

@@ -1,4 +1,4 @@
-"""Items whose right values are known: for practice before Round I, or hidden in it; and who practised how."""
+"""Items with known reference values, for practice before Round I or hidden in it, and practice answers."""
 
 from django.db import models
 from django.db.models import Q
@@ -24,7 +24,7 @@ class GoldItem(models.Model):
 
 
 class GoldValue(models.Model):
-    """The right value of a gold item on a dimension, and why it is right."""
+    """The reference value of a gold item on a dimension, and its justification."""
 
     gold = models.ForeignKey(GoldItem, models.CASCADE, related_name="values")
     dimension = models.ForeignKey("annotate.Dimension", models.CASCADE, related_name="+")
@@ -40,9 +40,9 @@ class GoldValue(models.Model):
 
 
 class PracticeAnswer(models.Model):
-    """What an annotator answered in practice. It is no rating, and nothing but practice reads it.
+    """An annotator's answer in practice. It is no rating, and only practice reads it.
 
-    It can be changed until its annotator has seen the reference values of the item, and stands from then on.
+    It can be changed until its annotator has seen the reference values of the item, and is final after that.
     """
 
     place = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="practice_answers")
@@ -79,5 +79,4 @@ class PracticeAnswer(models.Model):
 
     @property
     def is_answered(self) -> bool:
-        """Whether the annotator has answered: a value, or why there is none."""
         return self.value is not None or self.cannot_rate or self.not_applicable

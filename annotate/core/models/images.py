@@ -1,17 +1,15 @@
-"""Pictures that guidelines show."""
-
 from pathlib import Path
 
 from django.db import models
 
 
 def stored_name(image: "GuidelineImage", _name: str) -> str:
-    """Return where the picture is kept: under the project, by its content."""
+    """Return the storage name of the image: under the project, by its content."""
     return str(Path("images") / str(image.project_id) / image.key)
 
 
 class GuidelineImage(models.Model):
-    """A picture of a project's guidelines, written in Markdown as `![what it shows](image:key)`."""
+    """An image of a project's guidelines, written in Markdown as `![what it shows](image:key)`."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="images")
     key = models.CharField(max_length=24, help_text="From its content, with the ending of its format.")
@@ -29,5 +27,4 @@ class GuidelineImage(models.Model):
 
     @property
     def markdown(self) -> str:
-        """What shows it in a guideline."""
         return f"![{Path(self.name).stem}](image:{self.key})"

@@ -1,5 +1,3 @@
-"""Files that people have uploaded to import, and what became of them."""
-
 from uuid import uuid4
 
 from django.db import models
@@ -15,14 +13,14 @@ LONGEST_PART = 2000
 
 
 def stored_name(_instance: "DataImport", _name: str) -> str:
-    """Return where an uploaded file is kept: under a name of its own, whatever it was called."""
+    """Return the storage name of an uploaded file. It does not depend on the original name."""
     return f"imports/{uuid4().hex}"
 
 
 class DataImport(models.Model):
-    """One file on its way into a project. An upload is deleted once it is imported or discarded.
+    """A file for import into a project. An upload is deleted once it is imported or discarded.
 
-    What was imported from a command line has had no upload.
+    Imports from a command line have no upload.
     """
 
     class Status(models.TextChoices):
@@ -100,18 +98,19 @@ class DataImport(models.Model):
 
     @property
     def must_be_finished(self) -> bool:
-        """Whether something is written that stays, so that no other file or mapping can replace this one."""
+        """Return True if rows are written that cannot be removed, so that no other file or mapping can
+        replace this one.
+        """
         return self.written == DataImport.Written.RATINGS
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it waits for a worker or one is at it."""
         status = DataImport.Status
         return self.status in (status.WAITING, status.CHECKING, status.WRITING)
 
 
 class UploadPreview(models.Model):
-    """The beginning of an upload: a worker reads it once, and every page shows this row."""
+    """The start of an upload: a worker reads it once, and every page shows this row."""
 
     class Status(models.TextChoices):
         WAITING = "waiting"
@@ -141,5 +140,5 @@ class UploadPreview(models.Model):
         return f"preview of {self.data_import}"
 
     def fits(self, upload: DataImport, *, again: bool) -> bool:
-        """Return whether it shows the upload's part; `again`: and did not stop."""
+        """Return True if it shows this part of the upload; `again`: and did not stop."""
         return self.part == upload.part and not (again and self.status == self.Status.STOPPED)

@@ -1,4 +1,4 @@
-"""What becomes of a benchmark after its rounds: additions, versions, the leaderboard, submitted outputs."""
+"""The life of a benchmark after its rounds: additions, versions, the leaderboard, submitted outputs."""
 
 import secrets
 
@@ -8,12 +8,12 @@ from django.utils.translation import gettext_lazy as _
 
 
 def new_public_key() -> str:
-    """Return 96 random bits for the address of a public page."""
+    """Return 96 random bits for the URL of a public page."""
     return secrets.token_urlsafe(12)
 
 
 class Addition(models.Model):
-    """New systems of a finished benchmark. They are rated in a project of their own, so nothing else changes.
+    """New systems of a finished benchmark. A separate project rates them, so nothing else changes.
 
     `project` has a copy of the documents, the same guideline, and the outputs of the new systems.
     """
@@ -51,7 +51,7 @@ class BridgingItem(models.Model):
 
 
 class Edition(models.Model):
-    """A project that rates the items of another project anew: with a new guideline, or a new panel."""
+    """A project that rates the items of another project again: with a new guideline, or a new panel."""
 
     project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="edition")
     follows = models.ForeignKey("annotate.Project", models.CASCADE, related_name="next_editions")
@@ -71,10 +71,10 @@ class Edition(models.Model):
 
 
 class Version(models.Model):
-    """A state of a benchmark that can be cited. It never changes.
+    """A citable state of a benchmark. It never changes.
 
-    leaderboard: the standings when it was made, see annotate.leaderboard. content_hash: SHA-256 of the rows
-    of its export. additions: the numbers of the additions that belong to it.
+    leaderboard: the standings at its creation, see annotate.leaderboard. content_hash: SHA-256 of the rows of
+    its export. additions: the numbers of the additions that belong to it.
     """
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="versions")
@@ -97,7 +97,6 @@ class Version(models.Model):
 
     @property
     def number(self) -> str:
-        """Its number as people write it."""
         return f"{self.major}.{self.minor}"
 
 
@@ -149,9 +148,10 @@ class PublicLeaderboard(models.Model):
 
 
 class Submission(models.Model):
-    """Outputs of a new system that somebody submitted, until an admin decides.
+    """Submitted outputs of a new system, until an admin decides.
 
-    outputs: the text by document key. An accepted submission becomes an addition, and keeps its outputs.
+    outputs: the output by document key. An accepted submission becomes an addition, and preserves its
+    outputs.
     """
 
     class Status(models.TextChoices):

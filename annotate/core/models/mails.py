@@ -1,10 +1,8 @@
-"""The columns of rows that a worker mails."""
-
 from django.db import models
 
 
 class MailedRow(models.Model):
-    """A row with a mail; `mail_due_at` is when a worker sends it, empty for never."""
+    """A row with a mail; a worker sends it at `mail_due_at`, never if that is empty."""
 
     mail_lease = models.UUIDField(null=True, blank=True, help_text="The worker that sends it.")
     mail_attempts = models.PositiveIntegerField(

@@ -1,4 +1,4 @@
-"""What is rated: documents, systems and items."""
+"""The material of ratings: documents, systems and items."""
 
 import hashlib
 import json
@@ -9,12 +9,15 @@ from django.utils.translation import gettext_lazy as _
 
 
 def text_digest(content: Any) -> str:
-    """Return a SHA-256 of a text, or of a document's parts, by which imports know what is already there."""
+    """Return a SHA-256 of a string, or of a document's parts. Imports use it to find existing rows."""
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 
 class TextFormat(models.TextChoices):
-    """How pages show a source or an output. Offsets, statistics, prompts and exports are of its source."""
+    """The format in which pages show a source or an output.
+
+    Offsets, statistics, prompts and exports use the source.
+    """
 
     PLAIN = "plain"
     MARKDOWN = "markdown"
@@ -24,7 +27,7 @@ class TextFormat(models.TextChoices):
 class Document(models.Model):
     """The source material of some items, in labelled parts: one article, or eight reviews.
 
-    metadata: never shown to annotators, like an item's: it may name the system.
+    metadata: hidden from annotators, like an item's, because it may name the system.
     """
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="documents")
@@ -47,7 +50,7 @@ class Document(models.Model):
 
 
 class System(models.Model):
-    """What produced the texts being rated. Its name never reaches an annotator."""
+    """A producer of rated outputs. Annotators never see its name."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="systems")
     name = models.CharField(max_length=200)
@@ -68,7 +71,7 @@ class System(models.Model):
 class Item(models.Model):
     """One system's output for one document, or a comparison of several outputs.
 
-    A pair, or a comparison of three or more, has sides and no text; its system is the set of their systems.
+    A pair, or a comparison of three or more, has sides and no output; its system is the set of their systems.
     """
 
     class Kind(models.TextChoices):
@@ -97,12 +100,11 @@ class Item(models.Model):
 
     @property
     def is_comparison(self) -> bool:
-        """Whether it sets several outputs side by side."""
         return self.kind != Item.Kind.OUTPUT
 
 
 class ComparisonSide(models.Model):
-    """One of the outputs that a comparison sets side by side, in an order that no annotator sees."""
+    """An output in a comparison, in an order that no annotator sees."""
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="sides")
     position = models.PositiveSmallIntegerField()
@@ -123,7 +125,7 @@ class ComparisonSide(models.Model):
 
 
 class ItemPart(models.Model):
-    """A part of an item that gets its own label, such as a fact or a content unit."""
+    """A part of an item with a separate label, such as a fact or a content unit."""
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="parts")
     position = models.PositiveSmallIntegerField()
@@ -138,7 +140,7 @@ class ItemPart(models.Model):
 
 
 class ItemTag(models.Model):
-    """A word by which admins find items again; no statistic and no annotator's page reads it."""
+    """A tag by which admins find items again. Statistics and annotators' pages do not read it."""
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="tags")
     name = models.CharField(max_length=60)

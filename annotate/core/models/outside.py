@@ -1,4 +1,4 @@
-"""Raters from outside: the study whose link they follow, their consent, and the end of their work."""
+"""External raters: the study link by which they join, their consent, and the end of their work."""
 
 import secrets
 
@@ -12,13 +12,10 @@ from annotate.core.models.projects import Project
 
 
 def new_join_token() -> str:
-    """Return 256 random bits."""
     return secrets.token_urlsafe(32)
 
 
 class PayRule(models.TextChoices):
-    """The unit of pay."""
-
     NONE = "none", _("nothing, or the platform pays")
     FIXED = "fixed", _("a fixed sum for who completes the study")
     ITEM = "item", _("each item rated")
@@ -79,8 +76,6 @@ class OutsideRater(models.Model):
     """An annotator who joined by a study's link."""
 
     class Outcome(models.TextChoices):
-        """The end of a rater's work."""
-
         WORKING = "", _("at work")
         COMPLETED = "completed", _("completed")
         SCREENED_OUT = "screened_out", _("screened out")

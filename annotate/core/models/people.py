@@ -1,4 +1,4 @@
-"""People: accounts, the places they hold in projects, invitations to take one, and whose ratings count."""
+"""People: accounts, memberships in projects, invitations, and decisions on the raters that count."""
 
 import hashlib
 import secrets
@@ -14,14 +14,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models.mails import MailedRow
 
-LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is taken for another
+LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # No characters that look alike.
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes accounts, which are known by their e-mail address."""
-
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """Create an account that can sign in, its address in small letters, as allauth looks it up."""
+        """Create an account that can sign in. Its e-mail is in lower case, as allauth looks it up."""
         user = self.model(email=email.strip().lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -33,8 +31,6 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """An account."""
-
     email = models.EmailField(unique=True)
     name = models.CharField(max_length=150, blank=True)
     is_active = models.BooleanField(default=True)
@@ -55,7 +51,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class FormerName(models.Model):
-    """What a person was called until they got another address, for histories that keep only who it was."""
+    """The earlier name of a person who changed their e-mail, for histories that store only a name."""
 
     user = models.ForeignKey(User, models.PROTECT, related_name="former_names")
     at = models.DateTimeField(help_text="Until when.")
@@ -70,8 +66,6 @@ class FormerName(models.Model):
 
 
 class Role(models.TextChoices):
-    """What a person may do in a project."""
-
     ADMIN = "admin", _("admin")
     ANNOTATOR = "annotator", _("annotator")
     RESEARCHER = "researcher", _("researcher")
@@ -79,12 +73,12 @@ class Role(models.TextChoices):
 
 
 def new_pseudonym() -> str:
-    """Return what exports call a person: drawn, so it tells nothing of the person or of another project."""
+    """Return a random pseudonym for exports. It reveals neither the person nor another project."""
     return "R-" + "".join(secrets.choice(LETTERS) for _ in range(8))
 
 
 class Membership(models.Model):
-    """A place in a project; nobody holds it yet when it came with imported ratings."""
+    """A membership in a project. Memberships from imported ratings have no user yet."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.PROTECT, null=True, blank=True, related_name="memberships")
@@ -125,17 +119,19 @@ class Membership(models.Model):
 
     @property
     def must_practise(self) -> bool:
-        """Whether the annotator has to pass practice before work. No query, with the project at hand."""
+        """Return True if the annotator has to pass practice before work.
+
+        No query, with the project at hand.
+        """
         return self.project.practice_bar is not None and self.practised_at is None
 
     @property
     def rater_name(self) -> str:
-        """The name under which other raters know this annotator."""
         return f"Rater {self.alias}"
 
 
 class RecordedName(models.Model):
-    """What files of recorded ratings call an annotator, where it is not the label."""
+    """The name of an annotator in files of recorded ratings, if it is not the label."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="recorded_names")
     name = models.CharField(max_length=150)
@@ -151,8 +147,6 @@ class RecordedName(models.Model):
 
 
 class Invitation(MailedRow):
-    """An offer of a place in a project, taken by following a signed link."""
-
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=12, choices=Role.choices)
     place = models.ForeignKey(
@@ -200,7 +194,10 @@ class AccountMail(MailedRow):
 
 
 class CountingDecision(models.Model):
-    """An admin's decision that an annotator's ratings count, or do not, with the reason; none is changed."""
+    """An admin's decision that an annotator's ratings count or do not count, with the reason.
+
+    Never changed.
+    """
 
     place = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="counting_decisions")
     counted = models.BooleanField()
@@ -219,12 +216,15 @@ class CountingDecision(models.Model):
 
 
 def token_digest(secret: str) -> str:
-    """Return the SHA-256 by which a token is known; it is random enough that no salt is needed."""
+    """Return the SHA-256 that identifies a token. Tokens are random enough that no salt is needed."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class ApiToken(models.Model):
-    """What lets a program act for a person, within its scopes, until it expires; it is not kept itself."""
+    """A token for a program that acts for a person, within its scopes, until it expires.
+
+    The secret is not stored.
+    """
 
     user = models.ForeignKey("annotate.User", models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80, help_text="What it is for.")
@@ -253,17 +253,15 @@ class ApiToken(models.Model):
 
     @property
     def scopes(self) -> list[str]:
-        """What it may be used for."""
         return [scope for scope in ("read", "write", "rate") if getattr(self, f"may_{scope}")]
 
     @property
     def is_usable(self) -> bool:
-        """Whether it is neither revoked nor expired."""
         return self.revoked_at is None and self.expires_at > timezone.now()
 
 
 class KeptAnswer(models.Model):
-    """What a write with an Idempotency-Key was answered, so that sending it again does nothing twice."""
+    """The response to a write with an Idempotency-Key, so that a repeated request writes nothing twice."""
 
     token = models.ForeignKey(ApiToken, models.CASCADE, related_name="kept_answers")
     key = models.CharField(max_length=200)

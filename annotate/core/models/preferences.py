@@ -1,4 +1,4 @@
-"""How a person wants to be shown what they work on."""
+"""Display preferences of a person."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,8 +10,6 @@ from annotate.core.models.people import User
 
 
 class Theme(models.TextChoices):
-    """Colours of the pages."""
-
     SYSTEM = "system", _("As my device")
     LIGHT = "light", _("Light")
     DARK = "dark", _("Dark")
@@ -19,7 +17,7 @@ class Theme(models.TextChoices):
 
 
 class Language(models.TextChoices):
-    """Language of the interface; texts and guidelines stay in their own."""
+    """Language of the interface. Documents, outputs and guidelines are not translated."""
 
     BROWSER = "", _("As my browser")
     ENGLISH = "en", _("English")
@@ -30,7 +28,7 @@ CHOSEN = {"theme": Theme, "language": Language}
 
 
 class NoticeKind(models.TextChoices):
-    """What a person may be told by mail, each by choice."""
+    """A kind of notification by mail. People subscribe to each kind."""
 
     ROUNDS = "rounds", _("a round opens or closes")
     DEADLINES = "deadlines", _("a round that I have work in ends in 7 or 2 days")
@@ -39,7 +37,7 @@ class NoticeKind(models.TextChoices):
 
 
 class Preferences(models.Model):
-    """What one person chose; who never chose has no row, and the defaults hold."""
+    """A person's preferences. Without a row, the defaults hold."""
 
     user = models.OneToOneField(User, models.CASCADE, related_name="preferences")
     theme = models.CharField(_("Colours"), max_length=12, choices=Theme.choices, default=Theme.SYSTEM)
@@ -73,7 +71,7 @@ class Preferences(models.Model):
 
 
 class Notice(MailedRow):
-    """Something that a person is told by mail, once; what it says is written when it is sent."""
+    """A mail notification of a person about one event. Its content is written at the time of sending."""
 
     user = models.ForeignKey(User, models.CASCADE, related_name="notices")
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="+")

@@ -1,5 +1,3 @@
-"""A project, the dimensions that it rates, and templates to begin projects from."""
-
 import secrets
 
 from django.db import models
@@ -10,18 +8,15 @@ from annotate.core.models.fields import PointsField
 
 
 def new_seed() -> int:
-    """Return a seed for everything random in a project or round, kept so that it can be repeated."""
+    """Return a seed for everything random in a project or round. It is stored for reproducibility."""
     return secrets.randbelow(2**31)
 
 
 def usual_keep_reasons() -> list[str]:
-    """Return the short reasons that a new project has."""
     return ["The text supports it", "The definition reads so", "It is that severe"]
 
 
 class Project(models.Model):
-    """One benchmark being made."""
-
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=150)
     description = models.TextField(blank=True)
@@ -71,7 +66,7 @@ class Project(models.Model):
 
 
 class MeasurementLevelChoices(models.TextChoices):
-    """How differences between values count, after Stevens (1946)."""
+    """The measurement level of values, after Stevens (1946)."""
 
     NOMINAL = "nominal", _("nominal: equal or different")
     ORDINAL = "ordinal", _("ordinal: ranked")
@@ -80,7 +75,7 @@ class MeasurementLevelChoices(models.TextChoices):
 
 
 class Dimension(models.Model):
-    """One quality that items are rated on. A round freezes it into its guideline."""
+    """A quality of items to rate. A round freezes it into its guideline."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="dimensions")
     key = models.SlugField(max_length=60)
@@ -152,8 +147,6 @@ class Dimension(models.Model):
 
 
 class ScalePoint(models.Model):
-    """What one point of a dimension's scale means."""
-
     dimension = models.ForeignKey(Dimension, models.CASCADE, related_name="points")
     value = models.IntegerField()
     label = models.CharField(max_length=80, blank=True)
@@ -168,7 +161,7 @@ class ScalePoint(models.Model):
 
 
 class SavedTemplate(models.Model):
-    """A template of one person; others get it as a file."""
+    """A template of one person. Other people get it as a file."""
 
     owner = models.ForeignKey("annotate.User", models.CASCADE, related_name="templates")
     name = models.CharField(max_length=150)
@@ -183,5 +176,5 @@ class SavedTemplate(models.Model):
 
     @property
     def key(self) -> str:
-        """What it is called in forms and addresses, beside the templates that come with Concord."""
+        """Return its key in forms and URLs. It differs from the keys of Concord's built-in templates."""
         return f"own-{self.pk}"

@@ -1,4 +1,4 @@
-"""Ratings, their append-only history, and what annotators note for themselves."""
+"""Ratings, their append-only history, and annotators' private notes."""
 
 from django.db import models
 from django.db.models import Q
@@ -12,13 +12,13 @@ DATA = "What `value` cannot hold of the answer, as its question kind reads it; e
 
 
 def has_answer(rating: str = "") -> Q:
-    """Return the condition of a rating (or of one reached by a name such as "ratings__") having an answer."""
+    """Return the condition that a rating (or one reached by a name such as "ratings__") has an answer."""
     given = Q(**{f"{rating}value__isnull": False})
     return given | Q(**{f"{rating}cannot_rate": True}) | Q(**{f"{rating}not_applicable": True})
 
 
 class Rating(models.Model):
-    """What one annotator holds about one unit in one round, as last saved."""
+    """One annotator's last saved rating of one unit in one round."""
 
     assignment = models.ForeignKey("annotate.Assignment", models.PROTECT, related_name="ratings")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="ratings")
@@ -68,7 +68,6 @@ class Rating(models.Model):
 
     @property
     def is_answered(self) -> bool:
-        """Whether the annotator has answered: a value, or why there is none."""
         return self.value is not None or self.cannot_rate or self.not_applicable
 
 
@@ -77,7 +76,10 @@ HAS_REASON = ~Q(short_reason="") | Q(cause="differs")
 
 
 class RatingChange(models.Model):
-    """One saved state of a rating: who, when, from what to what, why. Never updated, never deleted."""
+    """One saved state of a rating:
+
+    annotator, time, old and new value, reason. Never updated, never deleted.
+    """
 
     class Cause(models.TextChoices):
         RATED = "rated", _("rated")
@@ -124,7 +126,7 @@ class RatingChange(models.Model):
 
 
 class PrivateNote(models.Model):
-    """An annotator's own note about an item: shown to nobody else, part of no export and no history."""
+    """An annotator's private note about an item. No other user, export or history includes it."""
 
     annotator = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="+")
     item = models.ForeignKey("annotate.Item", models.CASCADE, related_name="+")

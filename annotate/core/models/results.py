@@ -1,12 +1,12 @@
-"""Results that were computed, kept until the data are others, and what tells that they are."""
+"""Stored results, valid until the version of their data changes."""
 
 from django.db import models
 
 
 class ComputedResult(models.Model):
-    """A page of results, or a plot of one, as it was computed for a version of the data; a cache.
+    """A stored page of results, or its plot, for a version of the data; a cache.
 
-    Deleting any of it loses nothing but the time to compute it again.
+    Deleting rows loses nothing but the time to compute them again.
     """
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="computed_results")
@@ -29,19 +29,21 @@ class ComputedResult(models.Model):
 
 
 class ChangeCount(models.Model):
-    """How many rows that figures rest on a statement wrote; a round's rows add up to the version of its data.
+    """The number of rows with an effect on results that a statement wrote.
 
-    Triggers of the database write it in the transaction of the change, so that no way of saving can be
-    missed. A row of its own for each statement: one counter would make all savers of a round wait for each
-    other until the other's commit. Workers add rows up, see `annotate.results.commands.add_up_changes`.
+    The sum over a round is its data version.
+
+    Triggers of the database write it in the transaction of the change, so that no way of saving can bypass
+    it. Each statement has its own row: one counter would block all savers of a round until the previous
+    commit. Workers sum the rows, see `annotate.results.commands.add_up_changes`.
     """
 
     class Source(models.TextChoices):
         RATINGS = "ratings"
         DISPUTES = "disputes"
 
-    # Without a constraint, which would lock the round's row at each save: whoever closes the round holds that
-    # row and waits for the save.
+    # No constraint, because it would lock the round's row at each save: closing a round locks that row and
+    # waits until the save ends.
     round = models.ForeignKey("annotate.Round", models.CASCADE, related_name="+", db_constraint=False)
     source = models.CharField(max_length=8, choices=Source.choices)
     number = models.PositiveBigIntegerField()

@@ -1,4 +1,4 @@
-"""Rounds, the guideline that each one freezes and who has read it, and who rates what."""
+"""Rounds, their frozen guidelines and acknowledgements, and assignments."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Guideline(models.Model):
-    """Everything that raters read and how they can answer, as it was when it was put in force."""
+    """The complete instructions and answer options of raters, frozen when they came into force."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="guideline_versions")
     version = models.PositiveIntegerField()
@@ -29,37 +29,30 @@ class Guideline(models.Model):
 
 
 def without_checks(round: str = "") -> Q:
-    """Return the condition of a round (or of one reached by a name such as "round__") being I or II."""
+    """Return the condition that a round (or one reached by a name such as "round__") is I or II."""
     return Q(**{f"{round}number__lt": Round.CHECKS})
 
 
 class WorkOrder(models.TextChoices):
-    """In which order a rater meets what there is to rate."""
-
     BY_DOCUMENT = "by_document", _("by document: all items of a document in succession")
     MIXED = "mixed", _("fully mixed")
 
 
 class DimensionOrder(models.TextChoices):
-    """In which order a rater is asked for the dimensions of an item."""
-
     FIXED = "fixed", _("as they are listed")
     DRAWN = "drawn", _("drawn once for each annotator")
 
 
 class RoundManager(models.Manager["Round"]):
-    """Finds the rounds of a project, without the checks that are hidden in Round I."""
-
     def get_queryset(self) -> "models.QuerySet[Round]":
-        """Leave the rounds of checks out."""
         return super().get_queryset().filter(without_checks())
 
 
 class Round(models.Model):
     """A pass over units under one frozen guideline: Round I independent, Round II about disputes.
 
-    Hidden checks (gold, repeats) stand in a round of their own, number 3, which `objects` and a project's
-    `rounds` leave out: so no statistic, counter or export meets them. An annotator meets them in Round I.
+    Hidden checks (gold, repeats) have a separate round with number 3, which `objects` and a project's
+    `rounds` exclude. So no statistic, counter or export includes them. An annotator rates them in Round I.
     """
 
     class Status(models.TextChoices):
@@ -67,7 +60,7 @@ class Round(models.Model):
         CLOSED = "closed", _("closed")
 
     CHECKS = 3
-    MET_TOGETHER = (1, CHECKS)  # what an annotator meets in one order
+    MET_TOGETHER = (1, CHECKS)  # The rounds that an annotator works through in one order.
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="rounds")
     number = models.PositiveSmallIntegerField()
@@ -139,29 +132,27 @@ class Round(models.Model):
 
     @property
     def numeral(self) -> str:
-        """Its number as people read it; hidden checks are part of Round I."""
+        """Return its number for display. Hidden checks are part of Round I."""
         return "I" * (1 if self.number == Round.CHECKS else self.number)
 
     @property
     def is_open(self) -> bool:
-        """Whether ratings may still be given."""
         return self.status == Round.Status.OPEN
 
     @property
     def deadline_passed(self) -> bool:
-        """Whether the day by which raters were asked to be done is over."""
         return self.deadline is not None and self.deadline < timezone.localdate()
 
     @property
     def is_independent(self) -> bool:
-        """Whether raters could not see each other's values, so that agreement is reliability."""
+        """Return True if raters could not see each other's values, so that agreement is reliability."""
         return self.number == 1
 
 
 class Assignment(models.Model):
-    """One of an item's places for a rater in a round, with how it came to be; free until someone takes it.
+    """A slot for one rater of an item in a round, with its origin; free until a rater takes it.
 
-    It is for all dimensions of the round, or, where it is `partial`, for those of its `units` only.
+    It covers all dimensions of the round or, if `partial`, only those in its `units`.
     """
 
     class Plan(models.TextChoices):
@@ -247,7 +238,7 @@ class Assignment(models.Model):
 
 
 class AssignedUnit(models.Model):
-    """A dimension that a partial assignment is for, with the probability that this unit had to be rated."""
+    """A dimension of a partial assignment, with the probability that this unit had to be rated."""
 
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="units")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
@@ -267,9 +258,9 @@ class AssignedUnit(models.Model):
 
 
 class Acknowledgement(models.Model):
-    """That an annotator has read a version of the guideline that came into force while rating.
+    """A record that an annotator has read a guideline version that came into force while rating.
 
-    Wording that is taken back is the version that it was, so a version can be read more than once.
+    Undoing a change of wording restores the old version, so a version can be read more than once.
     """
 
     annotator = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="+")
@@ -284,9 +275,9 @@ class Acknowledgement(models.Model):
 
 
 class AssignmentPlan(models.Model):
-    """A project's choice; a project without a row has the shared queue."""
+    """A project's assignment plan. A project without a row has the shared queue."""
 
-    # What is chosen with any kind, in forms, the API and the audit log.
+    # The settings of every kind, for forms, the API and the audit log.
     SETTINGS = (
         *("kind", "share", "gold_every", "repeat_every", "dealt_by"),
         *("work_order", "dimension_order"),
@@ -337,7 +328,7 @@ class AssignmentPlan(models.Model):
 
     @property
     def in_words(self) -> str:
-        """The kind, and what is dealt out where anything is."""
+        """Return the kind, followed by `dealt_by` for balanced and sharing plans."""
         if self.kind not in (self.Kind.BALANCED, self.Kind.SHARING):
             return str(self)
         return f"{self}, {self.get_dealt_by_display()}"

@@ -1,10 +1,10 @@
-"""What all processes know for a while, and which workers there are."""
+"""Temporary state that all processes share, and the list of workers."""
 
 from django.db import models
 
 
 class AttemptCount(models.Model):
-    """How often something was tried since the first time, which counts until it ends."""
+    """The number of attempts since the first one, until the count expires."""
 
     key = models.CharField(
         max_length=64, primary_key=True, help_text="SHA-256 of what is limited, and whose."
@@ -31,7 +31,7 @@ class SharedEntry(models.Model):
 
 
 class WorkerHeartbeat(models.Model):
-    """That a worker is there: each one writes its own every few seconds, and takes it back when it stops."""
+    """A sign that a worker runs. Each worker writes it every few seconds, and deletes it when it stops."""
 
     name = models.CharField(max_length=200, unique=True)
     seen_at = models.DateTimeField()

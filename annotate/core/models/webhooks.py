@@ -1,5 +1,3 @@
-"""Addresses that are notified of what happens in a project, and what each of them was sent."""
-
 from uuid import uuid4
 
 from django.db import models
@@ -9,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Webhook(models.Model):
-    """An address that a project's events are sent to; its secret is made from `salt`, and kept nowhere."""
+    """A URL that receives a project's events. Its secret is derived from `salt` and never stored."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="webhooks")
     url = models.CharField(max_length=500)
@@ -37,7 +35,7 @@ class Webhook(models.Model):
 
 
 class Delivery(models.Model):
-    """One event on its way to one webhook. Its row is made in the event's transaction, so none is lost."""
+    """One event for one webhook. Its row is written in the event's transaction, so no event is lost."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting")

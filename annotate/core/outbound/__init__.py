@@ -1,1 +1,1 @@
-"""Connections to addresses that people type: which are allowed, and which variable may go where."""
+"""Connections to hosts that users enter: allowed hosts, and allowed variables for each host."""

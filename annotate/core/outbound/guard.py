@@ -1,4 +1,4 @@
-"""Where Concord connects to for people: nobody reaches through it what only its own network can."""
+"""Guarding connections to user-supplied hosts: users cannot reach the private network of the server."""
 
 import socket
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from annotate.core.outbound.permits import DEFAULT_PORTS
 
 Address = IPv4Address | IPv6Address
 NAT64 = ip_network("64:ff9b::/96")
-# All public IPv6 addresses are in here. Outside are prefixes that translators in a network use.
+# All public IPv6 ranges are in here. Outside are prefixes of translators in a network.
 GLOBAL_UNICAST = ip_network("2000::/3")
 # Networks for protocols, relays and examples, which `is_global` takes for public in some versions of Python.
 NOT_PUBLIC = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
@@ -20,14 +20,14 @@ LOCALHOST = "localhost"
 
 
 class PrivateAddressError(OSError):
-    """A host that leads into a network of its own, where nothing that people type may lead."""
+    """A host in a private network, which user-supplied URLs may not reach."""
 
 
 @dataclass(frozen=True)
 class Guard:
-    """What one kind of address may be.
+    """The rules for one kind of URL.
 
-    allows: whether the operator lets this host and port be in a network of its own, and without HTTPS.
+    allows: True if the operator permits this host and port to be in a private network, and without HTTPS.
     advice: the message for a private host and port.
     """
 
@@ -35,7 +35,7 @@ class Guard:
     advice: Callable[[str, int], str]
 
     def problem_of(self, url: str) -> str:
-        """Return why a URL cannot be had, as far as its text tells; empty where it can."""
+        """Return the reason for which a URL is invalid, as far as its syntax shows; empty if it is valid."""
         try:
             parts = urlsplit(url)
             host, port = parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme, 0)
@@ -55,9 +55,9 @@ class Guard:
         return self.advice(host, port) if _is_private_by_name(host) and not is_allowed else ""
 
     def resolve(self, host: str, port: int) -> list[str]:
-        """Return a host's addresses after all of them were checked; raises OSError.
+        """Return a host's IPs after checking all of them. Raises OSError.
 
-        Connect to one of them and not to the name, which may lead elsewhere a moment later.
+        Connect to one of them and not to the name, which may resolve differently a moment later.
         """
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
@@ -66,12 +66,12 @@ class Guard:
         return addresses
 
     def connect(self, host: str, port: int, *, timeout: float) -> socket.socket:
-        """Return a connection to a checked address of a host; raises OSError."""
+        """Return a connection to a checked IP of a host. Raises OSError."""
         return socket.create_connection((self.resolve(host, port)[0], port), timeout)
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address is reached over the internet, and not within some network only."""
+    """Return True if an IP is reachable over the internet, and not only within a private network."""
     if isinstance(address, IPv6Address):
         within = _embedded_ipv4(address)
         if within is not None:
@@ -89,7 +89,6 @@ def _is_private_by_name(host: str) -> bool:
 
 
 def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that an IPv6 address embeds, if it embeds one."""
     if address in NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     teredo = address.teredo

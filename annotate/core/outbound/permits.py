@@ -1,6 +1,6 @@
-"""What the operator allows in settings: places in private networks, and variables for hosts and projects.
+"""The operator's permits: hosts in private networks, and variables for hosts and projects.
 
-Knows no settings itself, so that the settings can be read with it.
+This module does not use the settings, so the settings can import it.
 """
 
 import re
@@ -24,13 +24,12 @@ class PermittedHost:
     port: int | None
 
     def is_at(self, host: str, port: int) -> bool:
-        """Return whether an address leads here."""
         return plain_host(host) == self.host and self.port in (port, None)
 
 
 @dataclass(frozen=True)
 class VariablePermit:
-    """A variable of the environment, where it may be sent, and for which projects; none named: for all."""
+    """An environment variable, its permitted hosts, and its permitted projects; without any project: all."""
 
     variable: str
     place: PermittedHost
@@ -38,25 +37,25 @@ class VariablePermit:
 
 
 def plain_host(host: str) -> str:
-    """Return a host as hosts are compared: `LLM.example.org.` and `[::1]` are llm.example.org and ::1."""
+    """Return a host in normal form: `LLM.example.org.` and `[::1]` become llm.example.org and ::1."""
     return host.lower().strip("[]").rstrip(".")
 
 
 def place_of(url: str) -> PermittedHost:
-    """Return the host and port that a URL leads to; raises ValueError."""
+    """Return the host and port of a URL. Raises ValueError."""
     parts = urlsplit(url)
     return PermittedHost(plain_host(parts.hostname or ""), parts.port or DEFAULT_PORTS.get(parts.scheme, 0))
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of a URL, the port where it is not the usual one; raises ValueError."""
+    """Return scheme, host and port of a URL, the port only if it is not the default. Raises ValueError."""
     scheme, place = urlsplit(url).scheme.lower(), place_of(url)
     host = f"[{place.host}]" if ":" in place.host else place.host
     return f"{scheme}://{host}" + ("" if place.port == DEFAULT_PORTS.get(scheme) else f":{place.port}")
 
 
 def read_place(text: str) -> PermittedHost:
-    """Return a place written as HOST:PORT or HOST:*; raises ValueError."""
+    """Return a host written as HOST:PORT or HOST:*. Raises ValueError."""
     host, port = _host_and_port(text)
     if port is None:
         raise ValueError(text)
@@ -64,10 +63,10 @@ def read_place(text: str) -> PermittedHost:
 
 
 def read_permit(text: str) -> VariablePermit:
-    """Return what VARIABLE=HOST, VARIABLE=HOST:PORT or one of them with @PROJECT+PROJECT says.
+    """Parse VARIABLE=HOST or VARIABLE=HOST:PORT, optionally followed by @PROJECT+PROJECT.
 
-    Raises ValueError. A host without a port is meant with that of HTTPS, and has a dot in it: what has none
-    may be a key that was written in place of a host.
+    Raises ValueError. Without a port, the port of HTTPS applies. A host has a dot: a value without one may be
+    a key written there by mistake.
     """
     variable, _, rest = text.strip().partition("=")
     where, at, named = rest.partition("@")

@@ -1,4 +1,4 @@
-"""Keys in the environment: read for the hosts and projects that the operator lists, and for no others."""
+"""Keys in the environment: read only for the hosts and projects that the operator lists."""
 
 import os
 
@@ -11,13 +11,13 @@ from annotate.core.outbound.permits import place_of
 
 
 class VariableRefusedError(DomainError):
-    """A variable of the environment that may not be sent to a host, or is not set."""
+    """An environment variable that is not set, or not permitted for a host."""
 
     code = "key_missing"
 
 
 def may_send(variable: str, *, url: str, project: str) -> bool:
-    """Return whether the operator lets a project (its slug) send a variable to the host of a URL."""
+    """Return True if the operator permits a project (its slug) to send a variable to the host of a URL."""
     place = place_of(url)
     return any(
         permit.variable == variable
@@ -28,7 +28,7 @@ def may_send(variable: str, *, url: str, project: str) -> bool:
 
 
 def refuse_variable(variable: str, *, url: str, project: str) -> None:
-    """Raise VariableRefusedError where `may_send` is false."""
+    """Raise VariableRefusedError if `may_send` is false."""
     if not may_send(variable, url=url, project=project):
         sentence = gettext(
             "This project may not send {variable} to {host}. Ask the operator to list it in "
@@ -39,7 +39,7 @@ def refuse_variable(variable: str, *, url: str, project: str) -> None:
 
 @sensitive_variables()
 def read_variable(variable: str, *, url: str, project: str) -> str:
-    """Return what a variable holds; raises VariableRefusedError where it may not go there or is not set."""
+    """Return the value of a variable. Raises VariableRefusedError if it is not set or not permitted there."""
     refuse_variable(variable, url=url, project=project)
     value = os.environ.get(variable, "").strip()
     if not value:

@@ -29,7 +29,7 @@ _PLAIN_TAGS = {"em", "strong", "s"}  # within a block
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of a text. level: 1 for a top heading. anchor: the id of its element."""
+    """A heading. level: 1 for a top heading. anchor: the id of its element."""
 
     level: int
     text: str
@@ -40,8 +40,8 @@ class Heading:
 class MarkdownWriter:
     """Writes Markdown of one source.
 
-    project: the slug of the project that stores the images. anchor: the prefix of headings' ids; without
-    it they have no ids. keeps_lines: whether line breaks in a paragraph are kept, as in chats.
+    project: the slug of the project that stores the images. anchor: the prefix of headings' ids; without it
+    they have no ids. keeps_lines: True if line breaks in a paragraph are preserved, as in chats.
     """
 
     writer: RunWriter
@@ -64,7 +64,7 @@ class MarkdownWriter:
 
 
 class _Text:
-    """One Markdown text: its lines, and the offsets of its characters in the source."""
+    """A Markdown block: its lines, and the offsets of its characters in the source."""
 
     def __init__(self, to: MarkdownWriter, text: str, offsets: Sequence[int]) -> None:
         self.to, self.writer, self.text, self.offsets = to, to.writer, text, offsets
@@ -137,7 +137,6 @@ class _Text:
     # --- offsets of blocks -------------------------------------------------------------------------------
 
     def _locate(self, opening: Token, token: Token) -> Sequence[int]:
-        """Return the offsets of the characters of a block's text."""
         assert token.map
         line = token.map[0]
         if opening.tag in ("th", "td"):
@@ -171,7 +170,6 @@ class _Text:
         return start
 
     def _cells_of_row(self, number: int, texts: Sequence[str]) -> Iterator[list[int]]:
-        """Return the offsets of each cell's text in a row of a table."""
         line, start = self.lines[number].rstrip(), 0
         while True:
             cells = _split_row(line, start)
@@ -218,7 +216,6 @@ class _Text:
             self.writer.text(value, offsets[at : at + len(value)], _style(kind))
 
     def _write_formula(self, token: Token, first: int, last: int, *, is_block: bool) -> None:
-        """Write the formula between these offsets in the source, of its first and last character."""
         end = self.writer.end_of(last)
         html = formula_as_mathml(token.content, is_block=is_block)
         if html is None:
@@ -227,7 +224,7 @@ class _Text:
             style = "formula"
         self.writer.unit(html, first, end, style)
 
-    # --- text of blocks ----------------------------------------------------------------------------------
+    # --- content of blocks --------------------------------------------------------------------------------
 
     def _write_inline(self, tokens: Sequence[Token], content: str, offsets: Sequence[int]) -> None:
         addresses: list[str] = []  # URLs of open links
@@ -294,7 +291,7 @@ class _Text:
 
 
 def _split_row(line: str, start: int) -> list[list[int]]:
-    """Return the cells of a table's row, as the parser splits them: where each character of theirs stands."""
+    """Return the cells of a table's row, as the parser splits them: the offset of each character."""
     start += len(line[start:]) - len(line[start:].lstrip())
     cells: list[list[int]] = [[]]
     for at in range(start, len(line)):
@@ -317,7 +314,6 @@ def _strip(line: str, cell: Sequence[int]) -> list[int]:
 
 
 def _direction(token: Token) -> str:
-    """Let each block take its own direction."""
     return ' dir="auto"' if token.level == 0 else ""
 
 

@@ -14,19 +14,19 @@ _ESCAPE = re.compile(
 )
 _UNPAIRED = re.compile("[\0\ud800-\udfff]")
 MOST_MESSAGES = 2000
-_reading: Any = json.decoder  # whose types do not list what a decoder consists of
+_reading: Any = json.decoder  # The types of the library do not list the parts of a decoder.
 _scanning: Any = json.scanner
 
 
 class LocatedString(str):
-    """A string of a JSON text, from `start` to `end` between its quotes."""
+    """A string in JSON, from `start` to `end` between its quotes."""
 
     start: int
     end: int
 
 
 class LocatedObject(dict[str, Any]):
-    """An object of a JSON text, from `start` to `end` with its braces."""
+    """An object in JSON, from `start` to `end` with its braces."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class LocatedObject(dict[str, Any]):
 
 @dataclass(frozen=True)
 class JsonString:
-    """A string with the offset of each character in the JSON text, and the lengths of its escapes."""
+    """A string with the offset of each character in the JSON source, and the lengths of its escapes."""
 
     text: str
     offsets: Sequence[int]
@@ -67,7 +67,6 @@ def is_chat(value: object) -> bool:
 
 
 def read_string(source: str, string: LocatedString) -> JsonString:
-    """Return a string of a JSON text with the offsets of its characters."""
     offsets: list[int] = []
     lengths: dict[int, int] = {}
     at = string.start

@@ -110,12 +110,10 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802
-        """Accept every URL; the writer makes links of permitted ones."""
         return True
 
 
 def is_linked(address: str) -> bool:
-    """Return True if a URL may become a link."""
     try:
         return urlsplit(address.strip()).scheme.lower() in LINKED
     except ValueError:

@@ -18,7 +18,7 @@ _RUN = re.compile(
 
 
 class MisplacedRunError(Exception):
-    """A run differs from the source at its offset. The page then shows the source as plain text."""
+    """A run differs from the source at its offset. The page then shows the plain source."""
 
 
 @dataclass
@@ -40,7 +40,6 @@ class RunWriter:
 
     @property
     def html(self) -> str:
-        """The HTML written until now."""
         self._close_run()
         return "".join(self._html)
 
@@ -73,7 +72,6 @@ class RunWriter:
         )
 
     def end_of(self, offset: int) -> int:
-        """Return the offset behind the character at an offset."""
         return offset + self.lengths.get(offset, 1)
 
     def _pieces(self, offsets: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -140,14 +138,14 @@ class Span:
 
 
 class PieceMarker(Protocol):
-    """Returns the HTML of a piece of a span, told whether it is its first or last one."""
+    """Returns the HTML of a piece of a span. The arguments mark the first and the last piece."""
 
     def __call__(self, piece: str, span: Span, *, is_first: bool, is_last: bool) -> str:
         """Return the marked piece."""
 
 
 def mark_spans(html: str, spans: Sequence[Span], mark: PieceMarker) -> str:
-    """Return rendered text with spans of its source marked.
+    """Return rendered HTML with spans of its source marked.
 
     spans: in order, without overlaps. A unit that a span touches is marked as a whole.
     """

@@ -108,7 +108,6 @@ class _Chat:
         self.writer.text(found.text, found.offsets)
 
     def _write_object(self, value: LocatedObject) -> None:
-        """Show the source of an object."""
         source = self.writer.source[value.start : value.end]
         self.writer.markup('<pre dir="ltr">')
         self.writer.text(source, range(value.start, value.end))
@@ -128,18 +127,21 @@ def _name_role(role: str) -> str:
 
 
 def _label(text: str) -> str:
-    """Return words of the page, which passages and searches pass over."""
+    """Return words of the page that passages and searches skip."""
     return f'<span class="not-in-source">{escape(text)}</span>'
 
 
-LONGEST = 400_000  # characters; pages show longer ones as plain text
+LONGEST = 400_000  # Characters; pages show longer sources without formatting.
 MOST_KEPT = 300_000  # characters of HTML; the cache of a process has 300 entries
 FEWEST_HEADINGS = 3  # of an outline
 
 
 @dataclass(frozen=True)
 class RenderedText:
-    """A text as HTML. is_rendered: whether it has runs, see `runs.py`; else it is the source itself."""
+    """An output or source as HTML.
+
+    is_rendered: True if it has runs, see `runs.py`; else it is the source itself.
+    """
 
     html: SafeString
     is_rendered: bool = False
@@ -147,12 +149,12 @@ class RenderedText:
 
     @property
     def outline(self) -> Sequence[Heading]:
-        """The headings for the outline of a long text; none if it is short."""
+        """Return the headings for the outline of a long source; none if it is short."""
         return self.headings if len(self.headings) >= FEWEST_HEADINGS else ()
 
 
 def render_text(text: str, format: str, *, project: str = "", anchor: str = "") -> RenderedText:
-    """Return a text as HTML; it is plain if its source does not follow its format.
+    """Return a source as HTML; it is plain if it does not follow its format.
 
     project: the slug of the project whose images it may show. anchor: the prefix of headings' ids.
     """
@@ -182,9 +184,9 @@ def _render(text: str, format: str, project: str, anchor: str) -> RenderedText:
 
 
 def choose_format(text: str, wanted: str) -> str:
-    """Return the format of an imported text: chat for a list of messages, else the format wanted.
+    """Return the format of an imported source: chat for a list of messages, else `wanted`.
 
-    wanted: a TextFormat; PLAIN makes every text plain, empty every text except chats.
+    wanted: a TextFormat. PLAIN makes every source plain, an empty value every source except chats.
     """
     if wanted == TextFormat.PLAIN:
         return wanted

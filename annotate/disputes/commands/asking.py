@@ -35,7 +35,9 @@ Unit = tuple[int, int]  # item, dimension
 
 @dataclass
 class _Rater:
-    """What a rater holds, argued last, and answered when: None before, and once the answer was taken back."""
+    """A rater's current answer, last argument and time of the answer; None before an answer and after
+    undoing it.
+    """
 
     first: Given
     holds: Given
@@ -45,9 +47,11 @@ class _Rater:
 
 
 def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
-    """Store again the raters that each of these open disputes needs, and since when; return them by its key.
+    """Recompute and store the raters that each of these open disputes needs, and since when.
 
-    Eight queries for each 500 disputes. The caller has locked their rows, or has just made them.
+    Return them by its key.
+
+    Eight queries for each 500 disputes. The caller has locked their rows, or has just created them.
     """
     found: dict[int, dict[int, datetime]] = {}
     left = iter(disputes)
@@ -140,7 +144,7 @@ def _follow(
     comment: str,
     evidence: Any,
 ) -> None:
-    """Take in one answer of Round II, or that it was taken back: to the one before, or to none (`after`)."""
+    """Apply one answer of Round II, or its undoing: back to the previous answer, or to none (`after`)."""
     previous, rater.argument = rater.argument, (comment, evidence)
     argues = (comment and comment != previous[0]) or (evidence and evidence != previous[1])
     holds = rater.first if after is None else Given(after, data)
@@ -168,7 +172,7 @@ def _posts(disputes: Sequence[Dispute]) -> dict[int, list[tuple[int, datetime]]]
 
 
 def _asked_again(disputes: Sequence[Dispute]) -> dict[int, datetime]:
-    """Return when an admin last asked all raters of a dispute to answer (again)."""
+    """Return the time of an admin's last request to all raters of a dispute to answer (again)."""
     kinds = (DisputeEvent.Kind.ASKED_AGAIN, DisputeEvent.Kind.RESUMED)
     rows = DisputeEvent.objects.filter(dispute__in=disputes, kind__in=kinds).order_by("at")
     return dict(rows.values_list("dispute", "at"))

@@ -1,4 +1,4 @@
-"""Sending people what is new in the disputes that need them, if they asked for it."""
+"""Digests: mails about news in the disputes that need a person, for subscribers."""
 
 from datetime import datetime
 
@@ -25,7 +25,7 @@ LISTED = 30  # disputes of which a message holds the links
 
 
 def digest_token(user: User) -> str:
-    """Return the part of the link that ends this person's digests, which only this installation can make."""
+    """Return the secret part of the unsubscribe link, which only this installation can generate."""
     return Signer(salt=DIGEST).sign(str(user.pk))
 
 
@@ -64,7 +64,7 @@ def _lines(dispute: NeedingDispute, address: str) -> list[str]:
     ]
 
 
-MORNING = 7  # the hour from which the day's digests are sent
+MORNING = 7  # The hour from which the day's digests go out.
 
 
 def write_digests(*, now: datetime | None = None) -> None:
@@ -99,5 +99,4 @@ DIGEST_MAIL = mail_kind(
 
 
 def stop_digests(*, user: User) -> None:
-    """Send this person no more digests."""
     Preferences.objects.filter(user=user).update(digest_address="")

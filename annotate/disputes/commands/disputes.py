@@ -62,15 +62,15 @@ def answer_dispute(
     short reason or `differs` is not. If no rater has to answer and the values still differ, the unit is
     irresolvable by discussion.
 
-    Locks the dispute's row before anything is read. Each answer, also a kept value, is a row of history.
-    Without `evidence` (None) the passages marked with the previous answer stay. An answer without marked
-    passages has those of Round I.
-    `seen_revision` is the revision of the rater's answer that a page showed, 0 for the value of Round I: an
-    answer from an outdated page is rejected, unless it equals the current one. None: there was no page.
-    `seen_status` is the dispute's status on that page. An answer that would reopen a settled unit is rejected
-    once if the page did not show it as settled: raters must not undo an agreement unknowingly.
-    `guideline_version` is of the wording that the page showed; None for the version in force.
-    Raises NotYoursError, RoundClosedError, DisputeClosedError, InvalidValueError, ChangedElsewhereError.
+    Locks the dispute's row before reading anything. Each answer, also a kept value, is a row of history.
+    Without `evidence` (None) the passages marked with the previous answer remain. An answer without marked
+    passages has those in Round I. `seen_revision` is the revision of the rater's answer that a page showed, 0
+    for the value of Round I: an answer from an outdated page is rejected, unless it equals the current one.
+    None: there was no page. `seen_status` is the dispute's status on that page. An answer that would reopen a
+    settled unit is rejected once if the page did not show it as settled: raters must not undo an agreement
+    unknowingly. `guideline_version` is the version of the wording that the page showed; None for the version
+    in force. Raises NotYoursError, RoundClosedError, DisputeClosedError, InvalidValueError,
+    ChangedElsewhereError.
     """
     dispute, round, dimension = locked_for_discussion(dispute, rater)
     held = current_answers(dispute)
@@ -161,10 +161,10 @@ def _as_it_stands(dispute: Dispute, rating: Rating, standing: str, answer: Answe
 
 @transaction.atomic
 def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
-    """Give a rater back what they held before the answer of this revision, if it is still their last one.
+    """Undo the rater's answer of this revision, if it is still their last one.
 
-    Before the first answer that is the value of Round I, and the unit waits for the rater again. Locks the
-    dispute's row; both answers stay in the history. Safe to run twice. Raises as answering does.
+    Before the first answer that restores the value of Round I, and the unit needs the rater again. Locks the
+    dispute's row; both answers remain in the history. Safe to run twice. Raises as answering does.
     """
     dispute, round, _ = locked_for_discussion(dispute, rater)
     rating = Rating.objects.filter(
@@ -222,10 +222,10 @@ def post_message(*, dispute: Dispute, author: Membership, text: str) -> Post:
 
 @transaction.atomic
 def adjudicate(*, dispute: Dispute, value: float | None, note: str, by: User, data: Data = None) -> Dispute:
-    """Give a disputed unit its final answer, with the reason; the raters' own answers stay in the history.
+    """Give a disputed unit its final answer, with the reason; the raters' own answers remain in the history.
 
-    Another answer, or the same with a corrected reason, is another event. Locks the dispute's row.
-    Raises InvalidValueError, RoundClosedError, NotReadyError.
+    Another answer, or the same with a corrected reason, is another event. Locks the dispute's row. Raises
+    InvalidValueError, RoundClosedError, NotReadyError.
     """
     dispute, round, dimension = lock_dispute(dispute)
     shown = Assignment(round=round, item=dispute.item)
@@ -259,10 +259,10 @@ def leave_open(*, dispute: Dispute, note: str, by: User) -> Dispute:
 
 @transaction.atomic
 def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
-    """Take a decision back, with the reason: its raters may answer again.
+    """Undo a decision, with the reason: its raters may answer again.
 
-    One that takes answers already is returned as it is. Locks the dispute's row.
-    Raises InvalidValueError, RoundClosedError, NotReadyError.
+    A dispute that accepts answers already is returned unchanged. Locks the dispute's row. Raises
+    InvalidValueError, RoundClosedError, NotReadyError.
     """
     dispute, _, _ = lock_dispute(dispute)
     note = _reason(note)
@@ -274,10 +274,10 @@ def open_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
 
 @transaction.atomic
 def ask_again(*, dispute: Dispute, note: str, by: User) -> Dispute:
-    """Open a settled or irresolvable unit again, with the reason, for every rater to answer anew.
+    """Reopen a settled or irresolvable unit, with the reason. Every rater must answer again.
 
-    One that is open is returned as it is. Locks the dispute's row.
-    Raises InvalidValueError, DisputeClosedError, RoundClosedError, NotReadyError.
+    An open dispute is returned unchanged. Locks the dispute's row. Raises InvalidValueError,
+    DisputeClosedError, RoundClosedError, NotReadyError.
     """
     dispute, _, _ = lock_dispute(dispute)
     note = _reason(note)
@@ -310,7 +310,10 @@ def _stands_already(dispute: Dispute, status: Dispute.Status, given: Given | Non
 
 
 def note_look(*, dispute: Dispute, rater: Membership) -> None:
-    """Note that the rater sees the dispute as it is now. One statement, and no lock of the dispute."""
+    """Record that the rater sees the current state of the dispute.
+
+    One statement, and no lock of the dispute.
+    """
     DisputeLook.objects.bulk_create(
         [DisputeLook(rater=rater, dispute=dispute, at=timezone.now())],
         update_conflicts=True,

@@ -1,5 +1,3 @@
-"""Asking raters to look at the disputes that wait for them."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -41,7 +39,7 @@ def _send(nudge: Nudge) -> None:
 
 @dataclass(frozen=True)
 class Nudged:
-    """Who was nudged now, who had been today already, and who cannot be because nobody holds the place."""
+    """Raters nudged now, raters already nudged today, and memberships without a user."""
 
     now: list[Nudge] = field(default_factory=list)
     already: list[Membership] = field(default_factory=list)
@@ -50,9 +48,9 @@ class Nudged:
 
 @transaction.atomic
 def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User, link: str = "") -> Nudged:
-    """Nudge raters (by key, with how many disputes wait for each), nobody twice on a day.
+    """Nudge raters (by key, with the number of disputes that need each), each once a day.
 
-    They read it with their work. With a link that leads there, a worker sends it by mail. Locks the project.
+    They read it with their work. With a link to the work, a worker sends it by mail. Locks the project.
     Raises NotReadyError unless Round II is open.
     """
     lock_project(project)

@@ -1,4 +1,4 @@
-"""Ratings of Round II recorded elsewhere: answers to disputes, which they settle where the values met."""
+"""Ratings of Round II recorded elsewhere: answers to disputes, which they settle if the values met."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -28,9 +28,10 @@ DECIDED = (Dispute.Status.ADJUDICATED, Dispute.Status.LEFT_OPEN)
 
 
 class AnswerCheck(RatingCheck):
-    """Takes rows one by one, each the value that a rater of Round I holds in Round II.
+    """Takes rows individually. Each is the value of a rater of Round I in Round II.
 
-    A unit without a dispute was not rated again: the value of Round I is there already, another is refused.
+    A unit without a dispute was not rated again: the value of Round I exists already, and another is
+    rejected.
     """
 
     number = 2
@@ -44,7 +45,7 @@ class AnswerCheck(RatingCheck):
         self.disputes = self._disputes_of(first)
 
     def take(self, row: ImportedRating) -> RefusedLine | None:
-        """Take a rating as Round I's are taken, but of nobody who did not rate then."""
+        """Take a rating as in Round I, but only from raters who rated then."""
         if row.rater not in self.places.raters:
             reason = LineReason.fill(
                 gettext(
@@ -59,7 +60,6 @@ class AnswerCheck(RatingCheck):
     def take_new(
         self, row: ImportedRating, item: KnownItem, rater: ImportedRater, scale: Scale
     ) -> RefusedLine | None:
-        """Take a value of a rater who has not answered in Round II."""
         first = self._first.get((item.number, rater.number, scale.id))
         unit = gettext("{dimension} of “{system}” on document “{document}”").format(
             dimension=scale.name, system=row.system, document=row.document
@@ -112,10 +112,10 @@ class AnswerCheck(RatingCheck):
 
 
 class AnswerImporter(AnswerCheck):
-    """Takes rows one by one; `write` writes new ones. The caller holds the project.
+    """Takes rows individually; `write` writes new ones. The caller holds the project.
 
-    In one transaction disputes are locked before anything is read of them, as an answer in the browser locks
-    its own. In steps each one locks and reads its disputes anew.
+    In one transaction disputes are locked before reading them, as an answer in the browser locks its dispute.
+    In steps, each step locks its disputes and reads them again.
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, by: User | None) -> None:
@@ -129,7 +129,6 @@ class AnswerImporter(AnswerCheck):
         self._guideline = second.guideline_id
 
     def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:
-        """Note a rating."""
         super().accept(place, item, rater, scale, value)
         assert rater.pk is not None
         dispute = self.disputes[item.number, scale.id]
@@ -138,9 +137,10 @@ class AnswerImporter(AnswerCheck):
         self._answers[dispute.pk].append(Recorded(own, scale.id, value, first))
 
     def write(self, keep: Callable[[], object]) -> None:
-        """Write the ratings of each dispute, and settle it where the values met, in one step.
+        """Write the ratings of each dispute, and settle it if the values met, in one step.
 
-        keep: raises if the caller may no longer write. A dispute that is decided by then takes no value.
+        keep: raises if the caller may no longer write. A dispute that has been decided by then takes no
+        value.
         """
 
         def write(keys: Sequence[int]) -> None:
@@ -155,20 +155,18 @@ class AnswerImporter(AnswerCheck):
 
 
 class RoundTwoCheck(FileCheck):
-    """One reading of a file with ratings of Round II."""
-
     def begin_ratings(self, catalogue: Catalogue, round: Round | None) -> None:  # noqa: ARG002
-        """Prepare to take them; a DomainError says why the project takes none."""
+        """Prepare to take ratings. A DomainError states the reason if the project takes none."""
         self.ratings = AnswerCheck(self.project, catalogue, rounds_of(self.project))
 
 
 class RoundTwoWriting(Writing):
-    """A reading that makes every check again, and writes. Round II is opened if it is not open."""
+    """A reading that repeats every check, and writes. Round II is opened if it is not open."""
 
     ratings_are = DataImport.What.ANSWERS
 
     def write_ratings(self, catalogue: Catalogue, by: User | None, on_progress: OnProgress) -> None:
-        """Write what is new of the file's ratings, and nothing if one line of it is refused now."""
+        """Write the new ratings of the file, or nothing if a line of it is now rejected."""
         if self.refusals.count:
             raise RefusedWhileWritingError
         self.decide()

@@ -1,4 +1,4 @@
-"""How far apart values open a dispute and how near they settle it, until Round I is closed."""
+"""The thresholds and tolerances of disputes, editable until Round I is closed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,10 +34,12 @@ def set_dispute_rules(
     keep_reasons: Sequence[str] | None = None,
     by: User,
 ) -> Project:
-    """Set the project's rule, those of dimensions (by key) that differ, and short reasons (None: as before).
+    """Set the project's rule, the rules of dimensions (by key) that differ, and short reasons (None:
 
-    Dimensions that are not named keep theirs. Raters are not told the rule, so it may change while Round I is
-    open. Locks the project, as closing does. Raises FrozenError once Round I is closed, InvalidValueError.
+    as before).
+
+    Dimensions without an entry keep their rules. Raters do not see the rule, so it may change while Round I
+    is open. Locks the project, as closing does. Raises FrozenError once Round I is closed, InvalidValueError.
     """
     locked = lock_project(project)
     if locked.rounds.filter(number=1, status=Round.Status.CLOSED).exists():

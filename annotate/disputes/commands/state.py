@@ -64,8 +64,10 @@ def lock_dispute(dispute: Dispute) -> tuple[Dispute, Round, FrozenDimension]:
 
 
 def locked_for_discussion(dispute: Dispute, rater: Membership) -> tuple[Dispute, Round, FrozenDimension]:
-    """Return what `lock_dispute` does, for one of the raters. Raises NotYoursError, DisputeClosedError
-    too."""
+    """Return the result of `lock_dispute`, for one of the raters.
+
+    Raises NotYoursError, DisputeClosedError too.
+    """
     dispute, round, dimension = lock_dispute(dispute)
     if not raters_of(dispute).filter(pk=rater.pk).exists():
         raise NotYoursError(gettext("Only who gave this unit a value in Round I discusses it in Round II."))
@@ -90,9 +92,9 @@ def settle_or_reopen(dispute: Dispute, answers: Mapping[int, Given], by: User | 
 def settle_or_reopen_all(
     disputes: Sequence[Dispute], answers: Mapping[int, Mapping[int, Given]], by: User | None
 ) -> None:
-    """Do what `settle_or_reopen` does for disputes whose raters hold these answers, by dispute and rater.
+    """Do the same as `settle_or_reopen` for disputes with these answers, by dispute and rater.
 
-    A fixed number of queries for each status that results.
+    A fixed number of queries for each resulting status.
     """
     now = timezone.now()
     Dispute.objects.filter(pk__in=[each.pk for each in disputes]).update(active_at=now)
@@ -123,11 +125,11 @@ def settle_or_reopen_all(
 
 def _asked_again(disputes: Collection[Dispute]) -> dict[int, datetime]:
     events = DisputeEvent.objects.filter(dispute__in=disputes, kind=DisputeEvent.Kind.ASKED_AGAIN)
-    return dict(events.values_list("dispute", "at"))  # in their order: the last one counts
+    return dict(events.values_list("dispute", "at"))  # In order: the last one counts.
 
 
 def status_with(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Status:
-    """Return True if these answers (by rater) settle the dispute."""
+    """Return OPEN while an admin's request for new answers is pending; else the result of `status_of`."""
     asked = _asked_again([dispute])
     if asked and _waits_since(dispute, asked[dispute.pk]):
         return Dispute.Status.OPEN
@@ -191,7 +193,7 @@ def decide(
     given: Given | None = None,
     note: str = "",
 ) -> Dispute:
-    """Give the dispute this status, inside the caller's transaction, and keep the event."""
+    """Set the status of a dispute, inside the caller's transaction, and record the event."""
     decide_all([dispute], status, by, kind=kind, given=given, note=note)
     return dispute
 
@@ -205,7 +207,7 @@ def decide_all(
     given: Given | None = None,
     note: str = "",
 ) -> None:
-    """Give disputes of one project this status, inside the caller's transaction, and keep the events."""
+    """Set the status of disputes of one project, inside the caller's transaction, and record the events."""
     if not disputes:
         return
     now = timezone.now()

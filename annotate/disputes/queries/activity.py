@@ -1,4 +1,4 @@
-"""When something last happened to a dispute, and which of its raters it waits for. Defined here only."""
+"""The time of a dispute's last activity, and the raters that it needs. Defined only here."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ AGES = ((0, 1), (1, 3), (3, 7), (7, None))  # days, from and below
 
 @dataclass(frozen=True)
 class AgeCount:
-    """How many open disputes have been silent for `days` at least, and less than `below` (None: any)."""
+    """The number of open disputes silent for `days` or more, and less than `below` (None: any)."""
 
     days: int
     below: int | None
@@ -27,7 +27,6 @@ class AgeCount:
 
     @property
     def name(self) -> str:
-        """The length in words."""
         if self.below is None:
             return gettext("{days} days or longer").format(days=self.days)
         return (
@@ -38,33 +37,33 @@ class AgeCount:
 
 
 def to_decide(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
-    """Return the disputes that wait for an adjudicator: those that discussion in an open Round II left."""
+    """Return the disputes that need an adjudicator: discussion in an open Round II did not resolve them."""
     of_open_round = {"round__project__rounds__number": 2, "round__project__rounds__status": Round.Status.OPEN}
     return disputes.filter(status=Dispute.Status.IRRESOLVABLE, **of_open_round)
 
 
 def open_disputes_for(**rater: object) -> QuerySet[Dispute]:
-    """Return the open disputes that wait for a rater: `rater=place`, or by what is asked of the rater's row.
+    """Return the open disputes that need a rater: `rater=place`, or by conditions on the rater's row.
 
-    `asked_since`: when what the rater is to answer was last added to; long ago where nothing was.
+    `asked_since`: the time of the latest addition that the rater is to answer; long ago if there is none.
     """
-    # In one filter(), or the conditions are asked of different raters.
+    # In one filter(), or the conditions apply to different raters.
     waits = {"raters__since__isnull": False, **{f"raters__{name}": value for name, value in rater.items()}}
     found = Dispute.objects.filter(status=Dispute.Status.OPEN, **waits)
     return found.annotate(asked_since=F("raters__since"))
 
 
 def with_last_word(disputes: QuerySet[Dispute], round_two: Round | None) -> QuerySet[Dispute]:
-    """Return disputes with `last_word`: when each was answered, written to or decided last.
+    """Return disputes with `last_word`: the time of the last answer, post or decision.
 
-    Silence begins when Round II opens; before, nobody can say anything.
+    Silence starts when Round II opens, because answers and posts are impossible before.
     """
     begun = Value(round_two.opened_at if round_two else LONG_AGO, output_field=DateTimeField())
     return disputes.annotate(last_word=Greatest(begun, "active_at"))
 
 
 def silent_for(disputes: QuerySet[Dispute], days: int, round_two: Round | None) -> QuerySet[Dispute]:
-    """Return the open disputes without a word for so many days, by the index of `active_at`."""
+    """Return the open disputes without activity for this number of days, by the index of `active_at`."""
     long_ago = timezone.now() - timedelta(days=days)
     if round_two and round_two.opened_at > long_ago:
         return disputes.none()
@@ -72,9 +71,9 @@ def silent_for(disputes: QuerySet[Dispute], days: int, round_two: Round | None) 
 
 
 def open_by_age(project: Project, round_two: Round) -> list[AgeCount]:
-    """Return how many open disputes have been silent for how long, without lengths of none. One query."""
+    """Return the number of open disputes by length of silence, without empty lengths. One query."""
     now, begun = timezone.now(), round_two.opened_at
-    # Silence begins when Round II opens. By `active_at` alone an index has all that is asked.
+    # Silence starts when Round II opens. With `active_at` alone, an index covers the query.
     ages = [(low, high) for low, high in AGES if begun <= now - timedelta(days=low)]
     found = (
         disputes_in(project)
@@ -95,7 +94,7 @@ def _between(now: datetime, begun: datetime, low: int, high: int | None) -> Q:
 
 @dataclass(frozen=True)
 class RaterDisputes:
-    """One rater's open disputes: all of them, and those that wait for this rater."""
+    """The number of one rater's open disputes, and of the disputes that need this rater."""
 
     rater: Membership
     open: int
@@ -103,10 +102,13 @@ class RaterDisputes:
 
 
 def open_by_rater(project: Project) -> list[RaterDisputes]:
-    """Return the raters of open disputes with how many wait for them, by their letters. Three queries."""
+    """Return the raters of open disputes with the number of disputes that need them, by alias.
+
+    Three queries.
+    """
     raters = {each.pk: each for each in Membership.objects.filter(project=project).order_by("alias")}
     rows = DisputeRater.objects.filter(rater__in=list(raters)).order_by().values_list("rater")
-    # Those of disputes that ended are subtracted: while most are open, a join with all of them takes longest.
+    # Subtracts ended disputes: while most are open, a join with all of them is slowest.
     ended = dict(rows.filter(dispute__in=disputes_in(project).filter(HAS_ENDED)).annotate(Count("pk")))
     found = {
         rater: (every - ended.get(rater, 0), needing)
@@ -116,7 +118,7 @@ def open_by_rater(project: Project) -> list[RaterDisputes]:
 
 
 def last_activity(project: Project) -> Greatest:
-    """Return what `active_at` is by the history, for disputes that come with one."""
+    """Return `active_at` as the history implies it, for disputes imported with a history."""
     return Greatest(
         "active_at",
         _latest(_answers(project), "updated_at"),
@@ -126,14 +128,14 @@ def last_activity(project: Project) -> Greatest:
 
 
 def _answers(project: Project) -> QuerySet[Rating]:
-    # Naming the project lets the database go from its Round II to the item's places to their ratings;
-    # otherwise it reads every rating of the dimension.
+    # With the project in the condition the database goes from its Round II to the item's assignments to their
+    # ratings; otherwise it reads every rating of the dimension.
     return Rating.objects.filter(
         assignment__round__project=project,
         assignment__round__number=2,
         assignment__item=OuterRef("item"),
         dimension=OuterRef("dimension"),
-        value__isnull=False,  # what was taken back is no answer
+        value__isnull=False,  # A withdrawn answer does not count.
     ).order_by()
 
 

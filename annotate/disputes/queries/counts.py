@@ -1,5 +1,3 @@
-"""Counts of a project's disputes by status."""
-
 from dataclasses import dataclass
 
 from django.db.models import Count
@@ -10,8 +8,6 @@ from annotate.core.raters import disputes_in
 
 @dataclass(frozen=True)
 class DisputeCounts:
-    """Disputes of a project or of one dimension by status."""
-
     settled: int = 0
     adjudicated: int = 0
     open: int = 0
@@ -20,7 +16,6 @@ class DisputeCounts:
 
     @property
     def total(self) -> int:
-        """The number of disputes."""
         return self.settled + self.adjudicated + self.unresolved
 
     @property

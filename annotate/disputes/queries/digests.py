@@ -1,4 +1,4 @@
-"""What a digest of disputes says, and who is to be sent one."""
+"""The content of digests of disputes, and their recipients."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,10 @@ from annotate.disputes.queries.activity import LONG_AGO, open_disputes_for
 
 @dataclass(frozen=True)
 class NeedingDispute:
-    """A dispute that needs a person, and whether it has done so, or anything happened in it, only since."""
+    """A dispute that needs a person.
+
+    is_new: the need, or any activity in it, is new since the last digest.
+    """
 
     project: str
     slug: str
@@ -22,21 +25,21 @@ class NeedingDispute:
 
 
 def without_digest_today(today: datetime) -> QuerySet[User]:
-    """Return who asked for digests and has not been sent one on this day."""
+    """Return the subscribers of digests without a digest on this day."""
     sent = DisputeDigest.objects.filter(day=today.date())
     asked = User.objects.filter(is_active=True, preferences__digest_address__gt="")
     return asked.exclude(pk__in=sent.values("user"))
 
 
 def last_digest_at(user: User) -> datetime:
-    """Return until when this person was told what happened."""
+    """Return the end of the period of this person's last digest."""
     sent = DisputeDigest.objects.filter(user=user, mail_due_at=None, mail_problem="")
     last = sent.order_by("-at").values_list("at", flat=True).first()
     return last or LONG_AGO
 
 
 def disputes_needing(user: User, *, since: datetime) -> list[NeedingDispute]:
-    """Return the open disputes of all projects that wait for this person. One query."""
+    """Return the open disputes of all projects that need this person. One query."""
     round_two = Round.objects.filter(
         project=OuterRef("round__project"), number=2, status=Round.Status.OPEN
     ).values("opened_at")

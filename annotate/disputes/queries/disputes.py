@@ -1,5 +1,3 @@
-"""A rater's disputes, by what they wait for."""
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -51,10 +49,10 @@ from annotate.rating.queries.work import PlaceInOrder
 
 
 def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
-    """Return disputes with what others did since the rater's last visit, in the same query.
+    """Return disputes with the activity of others since the rater's last visit, in the same query.
 
-    Before the first visit all that others did is new. `looked_at`: None then. `new_posts`, `new_answers`:
-    counts. `new_event`: the last kind of event, empty where there was none.
+    Before the first visit all activity of others is new. `looked_at`: None then. `new_posts`, `new_answers`:
+    counts. `new_event`: the last kind of event, empty if there is none.
     """
     posts, answers, others = _news(rater)
     return _with_visit(disputes, rater).annotate(
@@ -65,8 +63,8 @@ def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Disput
 
 
 def having_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
-    """Return those disputes in which others did something since the rater's last visit."""
-    # First what the dispute's own row tells: nothing was done since it was made, or since the visit.
+    """Return the disputes with activity of others since the rater's last visit."""
+    # First the dispute's own row: nothing happened since its creation, or since the visit.
     made_at = Coalesce("round__closed_at", LONG_AGO, output_field=DateTimeField())
     active = _with_visit(disputes, rater).filter(active_at__gt=made_at)
     posts, answers, others = _news(rater)
@@ -74,14 +72,14 @@ def having_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Disp
 
 
 def _with_visit(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
-    # A join, which the database makes once for all, where a subquery looks each dispute up.
+    # A join, which the database computes once for all; a subquery looks each dispute up.
     visit = FilteredRelation("looks", condition=Q(looks__rater=rater))
     visited_at = Coalesce("visit__at", LONG_AGO, output_field=DateTimeField())
     return disputes.annotate(visit=visit, looked_at=F("visit__at"), visited_at=visited_at)
 
 
 def _news(rater: Membership) -> tuple[QuerySet[Post], QuerySet[Rating], QuerySet[DisputeEvent]]:
-    """Return others' posts, answers and acts in a dispute with `visited_at`, each as a query of its own."""
+    """Return others' posts, answers and acts in a dispute with `visited_at`, each as a separate query."""
     posts = Post.objects.filter(dispute=OuterRef("pk"), at__gt=OuterRef("visited_at")).exclude(author=rater)
     answers = Rating.objects.filter(
         assignment__round__project=OuterRef("round__project"),
@@ -113,8 +111,6 @@ def count_needing_and_new(place: Membership) -> tuple[int, int]:
 
 
 class Waits(models.TextChoices):
-    """What a rater's dispute waits for."""
-
     ME = "me", _("for me")
     OTHERS = "others", _("for others")
     NOBODY = "nobody", _("for nobody: settled or decided")
@@ -122,9 +118,10 @@ class Waits(models.TextChoices):
 
 @dataclass(frozen=True)
 class WorkFilter:
-    """Which of a rater's disputes are meant: empty is any.
+    """A filter for a rater's disputes: empty matches all.
 
-    `is_new`: with news since the rater's last visit. `words`: in the text, or in its document's title or key.
+    `is_new`: with news since the rater's last visit. `words`: in the output, or in its document's title or
+    key.
     """
 
     waits: str = ""
@@ -139,7 +136,7 @@ EVERYTHING = WorkFilter()
 
 @dataclass(frozen=True)
 class OnItem:
-    """Disputes about one item, the start of its text, and the value that the rater chose in each."""
+    """Disputes about one item, the start of its output, and the rater's value in each."""
 
     document: str
     start: str
@@ -161,11 +158,11 @@ class WorkCounts:
 
 @dataclass(frozen=True)
 class WorkList:
-    """A rater's disputes: those that need an answer, those that wait for others, those that are done.
+    """A rater's disputes: those needing an answer, those needing others, and finished ones.
 
-    `counts`: how many there are, of which the lists may have the first alone. `round_two` is None until it
-    has been opened; nothing is listed before, since Round I's spreads are not a rater's to know.
-    `seconds_each`: the rater's pace, None where it is not known.
+    `counts`: the total numbers; the lists may have only the first disputes. `round_two` is None until it has
+    been opened; before, the lists are empty, because raters must not know Round I's spreads. `seconds_each`:
+    the rater's pace, None if it is unknown.
     """
 
     round_two: Round | None
@@ -211,7 +208,7 @@ def work_counts(place: Membership) -> WorkCounts:
 
 
 def _filter(place: Membership, chosen: WorkFilter) -> QuerySet[Dispute]:
-    """Return the rater's disputes that are meant, whatever they wait for, with `asked_since`."""
+    """Return the rater's disputes that match the filter, in any state, with `asked_since`."""
     found: QuerySet[Dispute] = disputes_of(place).annotate(asked_since=F("raters__since"))
     if chosen.dimension:
         found = found.filter(dimension__key=chosen.dimension)
@@ -239,7 +236,7 @@ def _first(disputes: QuerySet[Dispute], place: Membership, most: int | None) -> 
         # Keys first: the database would look for news in all before it takes the first.
         keys = disputes.order_by("number").values_list("pk", flat=True)[:most]
         disputes = _filter(place, EVERYTHING).filter(pk__in=list(keys))
-    # Texts are long, and the list shows their first words.
+    # Outputs are long, and the list shows only their first words.
     light = with_news(disputes, place).select_related("dimension", "item__document")
     light = light.annotate(start=START_OF_TEXT)
     return list(light.defer("item__text", "item__document__parts").order_by("number"))
@@ -270,7 +267,7 @@ def _count_all(place: Membership) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Listed:
-    """A part of the work list under its heading, by item, and how many disputes it has."""
+    """A part of the work list under its heading, by item, and its number of disputes."""
 
     title: str
     items: list[OnItem]
@@ -311,7 +308,7 @@ def _by_item(disputes: list[Dispute], names: Mapping[tuple[int, int], str]) -> l
 
 
 def _names_of_values(place: Membership, items: Collection[int]) -> dict[tuple[int, int], str]:
-    """Return what the values are called that the rater holds on items (ids), by item and dimension."""
+    """Return the names of the rater's values on items (ids), by item and dimension."""
     first = Round.objects.select_related("guideline").get(project=place.project_id, number=1)
     dimensions = {each.id: each for each in FrozenGuideline.from_json(first.guideline.content).dimensions}
     given = Rating.objects.filter(
@@ -330,15 +327,15 @@ def _names_of_values(place: Membership, items: Collection[int]) -> dict[tuple[in
 
 
 def _asked_of(place: Membership) -> QuerySet[DisputeRater]:
-    """Return that disputes wait for a rater, without joining them: only open ones wait."""
+    """Return the condition that disputes need a rater, without joining them: only open ones need one."""
     return DisputeRater.objects.filter(round_two_was_opened(place), rater=place, since__isnull=False)
 
 
 @dataclass(frozen=True)
 class Left:
-    """What still needs somebody: how many disputes, the next of them, the first of the next document.
+    """The remaining work: the number of disputes, the next one, and the first of the next document.
 
-    Those about the same text come first. `seconds_each`: a rater's pace, None where it is not known.
+    Disputes about the same item come first. `seconds_each`: a rater's pace, None if it is unknown.
     """
 
     disputes: int
@@ -348,19 +345,25 @@ class Left:
 
     @property
     def time_left(self) -> str:
-        """How long they may take, in words, empty where no pace is known."""
+        """Return the estimated duration in words, empty if the pace is unknown."""
         return rough_time(self.disputes * (self.seconds_each or 0))
 
 
 def left_after(place: Membership, after: Dispute) -> Left:
-    """Return what needs this rater beside a dispute, going round at the end. Three queries."""
+    """Return the other disputes that need this rater.
+
+    After the last dispute it continues with the first. Three queries.
+    """
     count = _asked_of(place).exclude(dispute=after).count()
     left = _what_is_left(_filter(place, EVERYTHING).filter(_WAITS[Waits.ME]), after, count)
     return replace(left, seconds_each=seconds_for_a_dispute(place))
 
 
 def left_to_decide(after: Dispute) -> Left:
-    """Return what waits for an adjudicator beside a dispute, going round at the end. Two queries."""
+    """Return the other disputes that need an adjudicator.
+
+    After the last it continues with the first. Two queries.
+    """
     waiting = to_decide(Dispute.objects.filter(round=after.round_id))
     return _what_is_left(waiting, after, waiting.exclude(pk=after.pk).count())
 
@@ -369,7 +372,7 @@ MANY = 1_000
 
 
 def _what_is_left(disputes: QuerySet[Dispute], after: Dispute, count: int) -> Left:
-    """Return of each kind the first, and the first after this one. One query."""
+    """Return the first dispute of each kind, and the first after this one. One query."""
     same_text, later = Q(item=after.item_id), Q(number__gt=after.number)
     other_document = ~Q(item__document=after.item.document_id)
     wanted = [
@@ -400,7 +403,7 @@ def place_of_text(place: Membership, dispute: Dispute) -> PlaceInOrder:
     own, here = disputes_of(place), dispute.item.document_id
     on_document = list(own.filter(item__document=here).order_by("number").values_list("item", "number"))
     texts = list(dict.fromkeys(item for item, _ in on_document))
-    # Documents come in the order of their first dispute, so that few disputes stand before this document.
+    # Documents follow the order of their first dispute, so that few disputes precede this document.
     until_here = own.filter(number__lte=on_document[0][1]).order_by()
     one_of_them = Subquery(own.filter(item__document=OuterRef("pk")).order_by().values("pk")[:1])
     documents = Document.objects.filter(project=place.project_id).annotate(dispute=one_of_them)
@@ -414,9 +417,9 @@ def place_of_text(place: Membership, dispute: Dispute) -> PlaceInOrder:
 
 @dataclass(frozen=True)
 class OnText:
-    """A dispute about the text that a page shows: whether it is at work, and whether it needs the reader.
+    """A dispute about the item on a page: whether it is the current one, and whether it needs the reader.
 
-    `held`: the name of the reader's value, empty where there is none.
+    `held`: the name of the reader's value, empty if there is none.
     """
 
     dispute: Dispute
@@ -426,7 +429,7 @@ class OnText:
 
 
 def disputes_on_text(dispute: Dispute, reader: Membership | None, held: Mapping[int, str]) -> list[OnText]:
-    """Return the disputes about a text that the reader may see, the one at work among them. Two queries.
+    """Return the disputes about an item that the reader may see, including the current one. Two queries.
 
     held: the names of the reader's values by dimension.
     """
@@ -447,7 +450,7 @@ def disputes_on_text(dispute: Dispute, reader: Membership | None, held: Mapping[
 
 @dataclass(frozen=True)
 class Answered:
-    """An answer that its rater has just given and may take back: whether it changed the value, to what."""
+    """A new answer that its rater can undo: True if it changed the value, and the new value."""
 
     dispute: Dispute
     rater: Membership
@@ -457,7 +460,7 @@ class Answered:
 
 
 def just_answered(place: Membership, number: int) -> Answered | None:
-    """Return the rater's answer to a dispute while it can be taken back. Three queries at most."""
+    """Return the rater's answer to a dispute while the rater can undo it. Up to three queries."""
     dispute = disputes_of(place).select_related("round__guideline").filter(number=number).first()
     if dispute is None or not dispute.takes_answers:
         return None
@@ -491,7 +494,7 @@ LEAST_PAUSES = 3
 def seconds_for_a_dispute(place: Membership) -> float | None:
     """Return the median time between two answers of the rater; None before there are three. One query.
 
-    Answers that follow after more than ten minutes followed a break, and say nothing of the work.
+    Answers after more than ten minutes followed a break, and carry no information about the pace.
     """
     # By time first, of which there is an index; otherwise it reads all that the rater gave in Round I.
     begun = Round.objects.filter(project=place.project_id, number=2).values("opened_at")

@@ -1,4 +1,4 @@
-"""All disputes of a project, for who reads or runs it: filtered, with whom they wait for."""
+"""All disputes of a project, for readers and admins: filtered, with the raters that they need."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,10 @@ START_OF_TEXT = Left("item__text", 160)  # enough for the words that a list show
 
 @dataclass(frozen=True)
 class DisputeFilter:
-    """Which disputes are meant: empty is any. `silent`: open ones without a word for so many days."""
+    """A filter for disputes:
+
+    empty matches all. `silent`: open ones without activity for this number of days.
+    """
 
     status: str = ""
     dimension: str = ""
@@ -29,16 +32,18 @@ class DisputeFilter:
 
 @dataclass(frozen=True)
 class WaitingRater:
-    """A rater whom a dispute waits for, as others know them and as admins do."""
+    """A rater that a dispute needs, with the alias for raters and the label for admins."""
 
     name: str
     label: str
 
 
 class DisputesByNumber(Sequence[Dispute]):
-    """The project's disputes that are meant, by number; a page of them is read whole, others are counted.
+    """The project's disputes that match the filter, by number.
 
-    What stands before a page is passed over by its keys alone: with texts and counts of posts, page 500 took
+    It reads only the current page in full and counts the others.
+
+    Disputes before a page are skipped by their keys only: with outputs and counts of posts, page 500 took
     half a second.
     """
 
@@ -57,7 +62,7 @@ class DisputesByNumber(Sequence[Dispute]):
         """Return a dispute, or some of them in two queries."""
         if isinstance(place, int):
             return self[place : place + 1][0]
-        # Texts are long; the list shows their first words.
+        # Outputs are long; the list shows only their first words.
         whole = self._whole.defer("item__text", "item__document__parts").annotate(start=START_OF_TEXT)
         return list(whole.filter(pk__in=list(self._keys[place])))
 
@@ -65,7 +70,7 @@ class DisputesByNumber(Sequence[Dispute]):
 def disputes_of_project(
     project: Project, chosen: DisputeFilter, *, round_two: Round | None
 ) -> QuerySet[Dispute]:
-    """Return the project's disputes that are meant, by number, with `last_word` and `posts_count`."""
+    """Return the project's disputes that match the filter, by number, with `last_word` and `posts_count`."""
     found = _filter(project, chosen, round_two).select_related("dimension", "item__document", "item__system")
     # Not a join: the database would count all disputes' posts before it takes one page.
     posts = Post.objects.filter(dispute=OuterRef("pk")).order_by().values("dispute")
@@ -75,17 +80,15 @@ def disputes_of_project(
 
 @dataclass(frozen=True)
 class ListedDispute:
-    """A dispute in the list, with the raters whom it waits for."""
-
     dispute: Dispute
     waits_for: list[WaitingRater]
 
 
 def kept_reasons(project: Project) -> list[tuple[str, int]]:
-    """Return how often each short reason was given in Round II to keep a value, and that the raters differ.
+    """Return the frequency of each short reason for keeping a value in Round II, and of "the raters differ".
 
-    The most frequent first; an answer that was taken back counts no more than one that was changed later: as
-    it was given. One query.
+    The most frequent comes first. A withdrawn answer counts with its original reason, like one that was
+    changed later. One query.
     """
     answers = RatingChange.objects.filter(
         HAS_REASON, rating__assignment__round__project=project, rating__assignment__round__number=2
@@ -115,7 +118,7 @@ def waiting_for_adjudicator(project: Project) -> ToDecide:
 
 
 def dispute_rows(disputes: Sequence[Dispute]) -> list[ListedDispute]:
-    """Return disputes with whom they wait for. One query."""
+    """Return disputes with the raters that they need. One query."""
     asked = DisputeRater.objects.filter(dispute__in=disputes, since__isnull=False)
     found: dict[int, list[WaitingRater]] = {}
     named = asked.order_by("rater__alias").values_list("dispute", "rater__alias", "rater__label")
@@ -126,7 +129,7 @@ def dispute_rows(disputes: Sequence[Dispute]) -> list[ListedDispute]:
 
 
 def waited_for_in(project: Project, chosen: DisputeFilter, round_two: Round) -> Mapping[int, int]:
-    """Return how many of the disputes that are meant wait for each rater (by key). One query."""
+    """Return the number of matching disputes that need each rater (by key). One query."""
     meant = _filter(project, chosen, round_two).values("pk")
     asked = DisputeRater.objects.filter(dispute__in=meant, since__isnull=False)
     return dict(asked.order_by().values_list("rater").annotate(Count("pk")))
@@ -141,7 +144,7 @@ def _filter(project: Project, chosen: DisputeFilter, round_two: Round | None) ->
     if chosen.silent is not None:
         found = silent_for(found, chosen.silent, round_two)
     if chosen.rater:
-        # A rater stands once in a dispute, so that a join gives none twice.
+        # A rater has one row per dispute, so a join yields no duplicates.
         raters = Membership.objects.filter(project=project, alias=chosen.rater).values_list("pk", flat=True)
         found = found.filter(raters__rater__in=list(raters), raters__since__isnull=False)
     return found

@@ -1,5 +1,3 @@
-"""The texts of a disputed item, with each rater's marks."""
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -14,7 +12,7 @@ MOST_COLOURS = 2  # raters with a separate colour for their spans
 
 @dataclass(frozen=True)
 class Mark:
-    """Characters `start` to before `end` of a text, and the name of the rater who marked them.
+    """Characters `start` to before `end` of a source or output, and the name of the rater who marked them.
 
     colour: the rater of a span, "1" or "2" of two raters, "0" if there are more; empty for evidence.
     """
@@ -27,9 +25,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of a text that the same raters marked; no rater did if `by` is empty.
+    """A piece of a source or output that the same raters marked; no rater did if `by` is empty.
 
-    colour: that of the span that contains it; "both" if two raters marked it.
+    colour: the colour of the span that contains it; "both" if two raters marked it.
     """
 
     text: str
@@ -38,9 +36,9 @@ class Segment:
 
 
 def segments_of(text: str, marks: Iterable[Mark]) -> list[Segment]:
-    """Return the text in pieces as long as possible, each with its raters in the order of `marks`.
+    """Split a source or output into pieces of maximum length, each with its raters in the order of `marks`.
 
-    Marks are clipped to the text.
+    Marks are clipped to the source.
     """
     inside = [replace(each, start=max(0, each.start), end=min(len(text), each.end)) for each in marks]
     inside = [each for each in inside if each.start < each.end]
@@ -71,7 +69,7 @@ class MarkedPart:
 
 @dataclass(frozen=True)
 class DisputedSide:
-    """An output of a comparison: its number for the reader, and which number some raters saw instead."""
+    """An output of a comparison: its number for the reader, and the different number for some raters."""
 
     number: int
     part: int

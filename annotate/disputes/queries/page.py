@@ -1,5 +1,3 @@
-"""One disputed unit as its raters and admins see it."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -60,14 +58,13 @@ class ScaleStep:
 
 @dataclass(frozen=True)
 class OwnValue:
-    """What the reader holds on another dimension of the item."""
+    """The reader's value on another dimension of the item."""
 
     dimension: FrozenDimension
     given: Given
 
     @property
     def says(self) -> str:
-        """The answer in words."""
         return kind_of(self.dimension).describe(self.dimension, self.given)
 
 
@@ -101,7 +98,6 @@ class DisputePage:
 
     @property
     def kind(self) -> QuestionKind:
-        """What kind of question is disputed."""
         return kind_of(self.dimension)
 
     @property
@@ -126,17 +122,15 @@ class DisputePage:
 
     @property
     def text(self) -> str:
-        """The text that was rated."""
         return self.rated.text
 
     @property
     def takes_answers(self) -> bool:
-        """Whether values may still be kept or changed."""
         return self.round_two is not None and self.round_two.is_open and self.dispute.takes_answers
 
     @property
     def answer_state(self) -> str:
-        """What the answer bar shows: controls ("open"), or why there are none."""
+        """Return the state of the answer bar: controls ("open"), or the reason why there are none."""
         if self.round_two is None or not self.round_two.is_open:
             return "closed"
         if self.dispute.status in (Dispute.Status.OPEN, Dispute.Status.IRRESOLVABLE):
@@ -145,7 +139,6 @@ class DisputePage:
 
     @property
     def form_row(self) -> Row:
-        """The dimension as the rating form offers it: its values, with the digits that choose them."""
         held = self.mine.rating if self.mine and not self.dimension.is_scale else None
         return Row(self.dimension, held, self.content)
 
@@ -169,18 +162,16 @@ class DisputePage:
 
     @property
     def decided(self) -> Given | None:
-        """The answer that was decided."""
         value = self.dispute.adjudicated_value
         return None if value is None else Given(value, self.dispute.adjudicated_data)
 
     @property
     def decided_says(self) -> str:
-        """The answer that was decided, in words."""
         return describe_to(self.dimension, self.decided, self.content.order) if self.decided else ""
 
     @property
     def noted_events(self) -> list[tuple[DisputeEvent, str]]:
-        """What happened with a reason, and the answer that was decided then in words, if there was one."""
+        """Return the events with a reason, each with the decided answer in words, if there is one."""
         return [
             (each, describe_to(self.dimension, given, self.content.order) if given else "")
             for each in self.events
@@ -190,7 +181,6 @@ class DisputePage:
 
     @property
     def axis(self) -> ScaleAxis:
-        """The scale as a line, with who stands where."""
         return scale_axis(
             self.dimension.values,
             [each.held for each in self.standpoints],
@@ -199,7 +189,7 @@ class DisputePage:
 
     @property
     def scale_steps(self) -> list[ScaleStep]:
-        """The values from the lowest to the highest that a rater chose, in the order of the scale.
+        """Return the values from the lowest to the highest that a rater chose, in the order of the scale.
 
         Values that no rater chose appear if the scale describes them.
         """
@@ -216,7 +206,6 @@ class DisputePage:
 
     @property
     def categories(self) -> list[Category]:
-        """The named answers with who holds them."""
         if self.dimension.is_scale:
             return categories_held(self.dimension, self.standpoints, self.dispute.adjudicated_value)
         if self.kind is PREFERENCE:
@@ -225,22 +214,19 @@ class DisputePage:
 
     @property
     def held_parts(self) -> list[HeldPart]:
-        """The parts of the item, each with its labels and their raters."""
         return parts_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
     def held_ranks(self) -> list[HeldRanks]:
-        """The outputs with the ranks that each rater gave them."""
         return ranks_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
     def held_spans(self) -> list[HeldSpan]:
-        """The spans with who marked them."""
         return spans_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
     def apart(self) -> str:
-        """What keeps the unit open, or that nothing does."""
+        """Return the reason why the unit is open, or a note that its answers agree."""
         counted = [each for each in self.standpoints if each.rater.counted] or self.standpoints
         apart = self.kind.spread(self.dimension, [each.given for each in counted])
         if apart <= self.dispute.tolerance:
@@ -259,7 +245,9 @@ class DisputePage:
 
     @property
     def opened(self) -> str:
-        """Why Round I opened the dispute, and when it settles, for kinds other than scales."""
+        """Return the reason why Round I opened the dispute, and its settlement rule, for kinds other than
+        scales.
+        """
         apart = self.kind.apart_sentence(self.dimension.options, self.dispute.spread)
         if self.kind is PREFERENCE:
             return _("In Round I: %(difference)s That opened a dispute.") % {"difference": apart}
@@ -337,7 +325,6 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
 
 
 def _ratings_of_unit(dispute: Dispute) -> dict[tuple[int, int | None], Rating]:
-    """Return the ratings of the unit by round and annotator."""
     ratings = Rating.objects.filter(
         assignment__item=dispute.item_id, dimension=dispute.dimension_id
     ).select_related("assignment__round", "assignment__annotator")
@@ -345,7 +332,7 @@ def _ratings_of_unit(dispute: Dispute) -> dict[tuple[int, int | None], Rating]:
 
 
 def _last_changes(dispute: Dispute) -> dict[int, RatingChange]:
-    """Return what each rater last did about the unit in Round II, by the key of the rating."""
+    """Return each rater's last change to the unit in Round II, by the key of the rating."""
     changes = RatingChange.objects.filter(
         rating__assignment__item=dispute.item_id,
         rating__assignment__round__number=2,

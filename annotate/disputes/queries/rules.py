@@ -1,4 +1,4 @@
-"""Which units are disputed and when they are settled: each dimension's rule, and what it would open."""
+"""The rules that open and settle disputes, by dimension, and the number of disputes that they would open."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,9 @@ LONGEST_COUNTED_BY_POINTS = 10
 
 @dataclass(frozen=True)
 class Rule:
-    """How far apart Round I values open a dispute, and within which distance all values settle it."""
+    """The distance of Round I values that opens a dispute, and the distance within which all values settle
+    it.
+    """
 
     threshold: float
     tolerance: float
@@ -39,7 +41,9 @@ class ValueSpread(NamedTuple):
 
 @dataclass(frozen=True)
 class RulePreview:
-    """A dimension's rule, its units with two values or more, and how many each threshold would dispute."""
+    """A dimension's rule, its units with two values or more, and the number of disputes for each
+    threshold.
+    """
 
     dimension: Dimension
     rule: Rule
@@ -48,12 +52,12 @@ class RulePreview:
 
     @property
     def is_named(self) -> bool:
-        """Whether the values are named categories, whose rule is given."""
+        """Return True if the values are categories with names. Their rule is fixed."""
         return kind_of(self.dimension) is CATEGORY
 
     @property
     def is_scale(self) -> bool:
-        """Whether distances are points of a scale; distances of other kinds are between 0 and 1."""
+        """Return True if distances are points of a scale; distances of other kinds are between 0 and 1."""
         return kind_of(self.dimension) is SCALE
 
     @property
@@ -63,17 +67,16 @@ class RulePreview:
 
     @property
     def kind(self) -> QuestionKind:
-        """The kind of question."""
         return kind_of(self.dimension)
 
     @property
     def longest(self) -> float:
-        """The largest distance that there can be."""
+        """Return the largest possible distance."""
         return self.dimension.scale_maximum - self.dimension.scale_minimum if self.is_scale else 1
 
     @property
     def step(self) -> float:
-        """What thresholds are multiples of."""
+        """Return the unit of thresholds: each is a multiple of it."""
         return self.dimension.scale_step if self.is_scale else SMALLEST_STEP
 
 
@@ -97,9 +100,9 @@ def rules_of(project: Project) -> Mapping[int, Rule]:
 
 
 def spreads_of(round: Round) -> Iterator[ValueSpread]:
-    """Yield the spread of every unit of a round that two counted raters or more gave a value.
+    """Yield the spread of every unit of a round with values from two or more counted raters.
 
-    One query; one more where the round has questions of other kinds than scales.
+    One query; one more if the round has questions of other kinds than scales.
     """
     given = Rating.objects.filter(
         assignment__round=round, assignment__annotator__counted=True, value__isnull=False

@@ -1,5 +1,3 @@
-"""The answers of a disputed unit's raters, in the form of the question's kind."""
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +15,10 @@ from annotate.rating.evidence import Passage, passages_as_sent, passages_from_js
 
 
 def you() -> str:
-    """Return the pronoun for the reader."""
     return _("you")
 
 
 def join_names(names: list[str]) -> str:
-    """Return names joined with "and"."""
     return _(" and ").join(names)
 
 
@@ -64,64 +60,53 @@ class Standpoint:
 
     @property
     def differs(self) -> bool:
-        """Whether the rater kept the value with the reason that the raters differ."""
+        """Return True if the rater kept the value because the raters differ."""
         return self.last_change is not None and self.last_change.cause == RatingChange.Cause.DIFFERS
 
     @property
     def value_before(self) -> float | None:
-        """The value of Round I."""
         return self.first.value
 
     @property
     def comment_before(self) -> str:
-        """The reason given in Round I."""
         return self.first.comment
 
     @property
     def value(self) -> float:
-        """The current value."""
         return self.given.value
 
     @property
     def data(self) -> dict[str, Any] | None:
-        """The data of the current answer."""
         return self.given.data
 
     @property
     def data_before(self) -> dict[str, Any] | None:
-        """The data of the answer of Round I."""
         return self.first.data
 
     @property
     def rating(self) -> Rating:
-        """The rating with the current answer."""
         return self.answer or self.first
 
     @property
     def given(self) -> Given:
-        """The current answer."""
         assert self.rating.value is not None  # a rater gave one in Round I, and an answer is one
         return Given(self.rating.value, self.rating.data)
 
     @property
     def given_before(self) -> Given:
-        """The answer of Round I."""
         assert self.first.value is not None
         return Given(self.first.value, self.first.data)
 
     @property
     def says(self) -> str:
-        """The current answer, in words."""
         return describe_to(self.dimension, self.given, self.order)
 
     @property
     def says_before(self) -> str:
-        """The answer of Round I, in words."""
         return describe_to(self.dimension, self.given_before, self.order)
 
     @property
     def data_as_sent(self) -> str:
-        """The data of the current answer, as the page sends it."""
         return json.dumps(self.data) if self.data else ""
 
     @property
@@ -146,7 +131,6 @@ class Standpoint:
 
     @property
     def evidence(self) -> str:
-        """The passages in the form that the page reads and sends."""
         return passages_as_sent(self.passages)
 
     @property
@@ -157,12 +141,11 @@ class Standpoint:
 
     @property
     def held(self) -> Held:
-        """The same as a mark at the scale, where names are short."""
+        """Return the same as a mark on the scale, with short names."""
         return Held(you() if self.is_me else self.rater.alias, self.value, self.is_me)
 
     @property
     def moved(self) -> bool:
-        """Whether the answer was changed in discussion."""
         return self.answer is not None and self.given != self.given_before
 
 
@@ -186,7 +169,6 @@ class HeldPart:
 
     @property
     def differs(self) -> bool:
-        """Whether the raters gave it different labels."""
         return sum(bool(each.raters) for each in self.labels) > 1
 
 
@@ -212,19 +194,16 @@ class HeldSpan:
 
     @property
     def is_mine(self) -> bool:
-        """Whether the reader marked it so."""
         return any(each.is_me for each in self.raters)
 
     @property
     def as_sent(self) -> str:
-        """The span as the page adds it to an answer."""
         return json.dumps(self.span)
 
 
 def categories_held(
     dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: float | None
 ) -> list[Category]:
-    """Return the categories of a scale, each with who holds it."""
     return [
         Category(
             name=name_on_page(dimension, value),
@@ -258,7 +237,7 @@ def preferences_held(
 def labels_held(
     dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None
 ) -> list[Category]:
-    """Return the labels that a rater or a decision gave; the last is for raters who gave no label."""
+    """Return the labels in an answer or a decision. The last entry is for raters without a label."""
     chosen = labels_in(decided) if decided else frozenset()
     rows = [
         Category(

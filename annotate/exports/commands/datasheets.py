@@ -1,5 +1,3 @@
-"""What the authors of a data set say of it."""
-
 from django.db import transaction
 
 from annotate.core.audit import record
@@ -10,7 +8,7 @@ from annotate.exports.citation import Datasheet
 
 @transaction.atomic
 def save_datasheet(*, project: Project, datasheet: Datasheet, by: User | None) -> Project:
-    """Keep a project's datasheet for its exports to come, and return the project. Locks the project."""
+    """Store a project's datasheet for future exports, and return the project. Locks the project."""
     locked = lock_project(project)
     before, locked.datasheet = locked.datasheet, datasheet.as_dict()
     locked.save(update_fields=["datasheet"])

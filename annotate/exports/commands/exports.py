@@ -1,4 +1,4 @@
-"""Exports: asked for, written by a worker, deleted; and the record of each download."""
+"""Exports: requested, written by a worker, deleted; and the record of each download."""
 
 import logging
 from collections.abc import Callable
@@ -32,13 +32,12 @@ logger = logging.getLogger(__name__)
 
 
 def note_export(*, project: Project, what: str, format: str) -> None:
-    """Record that someone takes a table away."""
     record(project, "export.taken", what, after={"format": format})
 
 
 @transaction.atomic
 def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> Export:
-    """Have a worker write a snapshot. Raises NotReadyError over the quota."""
+    """Start an export, which a worker writes. Raises NotReadyError over the quota."""
     refuse_over_quota(project)
     export = Export.objects.create(
         project=project,
@@ -92,9 +91,9 @@ def _announce_export(export: Export, manifest: Manifest) -> None:
 
 @transaction.atomic
 def restart_export(*, export: Export) -> None:
-    """Have a worker write it again. Locks its row. Raises NotReadyError.
+    """Start the export again. Locks its row. Raises NotReadyError.
 
-    A worker that has gone silent loses its lease, and what it writes is thrown away when it comes back.
+    A silent worker loses its lease. If it returns, its output is discarded.
     """
     locked = Export.objects.select_for_update().get(pk=export.pk)
     if not may_restart(locked):
@@ -119,13 +118,13 @@ def delete_export(*, export: Export) -> None:
 
 
 def _write(export: Export) -> None:
-    """Write an export; a worker without the lease keeps nothing of it."""
+    """Write an export. A worker without the lease discards its output."""
     choice, target, kept = choice_of(export), scratch(_name_of(export)), False
     try:
         manifest = write_file(export.project, choice, target, _progress_notes(export))
         size = target.stat().st_size
         keep_file(target, _name_of(export))
-        notes_of(export).clear()  # first: nothing else is left of an export that is ready
+        notes_of(export).clear()  # First, so that a ready export has no notes left.
         kept = _keep(export, manifest, size)
     finally:
         if not kept:
@@ -134,7 +133,10 @@ def _write(export: Export) -> None:
 
 
 def _name_of(export: Export) -> str:
-    """Return what the worker with this lease writes: nobody guesses its name, and its successor knows it."""
+    """Return the file name for the worker with this lease.
+
+    It is not guessable, and the next worker knows it.
+    """
     assert export.lease
     return f"{FOLDER}/{export.lease.hex}{SUFFIXES[choice_of(export).format]}"
 
@@ -144,7 +146,7 @@ def _forget_files_of(export: Export) -> None:
         default_storage.delete(_name_of(export))
         target = scratch(_name_of(export))
         target.unlink(missing_ok=True)
-        for folder in target.parent.glob(f"{target.name}?*"):  # what is packed is made beside it
+        for folder in target.parent.glob(f"{target.name}?*"):  # The folder to pack is created next to it.
             rmtree(folder, ignore_errors=True)
 
 
@@ -166,7 +168,7 @@ def _keep(export: Export, manifest: Manifest, size: int) -> bool:
 
 
 def _progress_notes(export: Export) -> Callable[[int], None]:
-    """Note now and then how many rows have passed, in a file: the snapshot is for reading only."""
+    """Record the number of written rows now and then, in a file, because the snapshot is read-only."""
     notes, last = notes_of(export), 0.0
 
     def on_progress(rows: int) -> None:

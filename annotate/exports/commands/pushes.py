@@ -1,4 +1,4 @@
-"""Pushing a data set to the Hub: asked for by an admin, done by a worker, as often as one likes."""
+"""Pushing a data set to the Hub: an admin requests it, a worker does it, any number of times."""
 
 from pathlib import Path
 from shutil import rmtree
@@ -21,10 +21,10 @@ Status = Push.Status
 
 @transaction.atomic
 def start_push(*, export: Export, repository: str, private: bool, by: User) -> Push:
-    """Have a worker push an export, or push it again.
+    """Start a push of an export, again or for the first time; a worker does it.
 
-    Locks the export. Raises NotReadyError for what is not a data set that is ready, and while a worker is at
-    it; InvalidValueError for what is no name of a repository.
+    Locks the export. Raises NotReadyError unless it is a data set that is ready, and during another push;
+    InvalidValueError for an invalid repository name.
     """
     refuse_repository(repository)
     export = Export.objects.select_for_update(of=("self",)).select_related("project").get(pk=export.pk)
@@ -76,7 +76,10 @@ def _push(push: Push) -> None:
 
 
 def _folder_of(push: Push) -> Path:
-    """Return where the worker with this lease unpacks the export; its successor removes what is left."""
+    """Return the folder in which the worker with this lease unpacks the export.
+
+    The next worker removes its remains.
+    """
     return Path(gettempdir(), f"concord-push-{push.lease}")
 
 

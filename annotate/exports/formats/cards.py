@@ -1,4 +1,4 @@
-"""Texts of admins in cards that other sites show as Markdown: they stay texts."""
+"""Escaping admins' input in cards that other sites show as Markdown."""
 
 import re
 
@@ -6,7 +6,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 
 
 def plain(text: str) -> str:
-    """Return a text in which nothing is markup, neither Markdown nor HTML; its lines stay."""
+    """Escape a string so that nothing in it is markup, neither Markdown nor HTML; its lines remain."""
     return _MARKUP.sub(r"\\\1", text)
 
 

@@ -1,4 +1,4 @@
-"""The data card: what a data set holds, how it is loaded, what each column means, how it is cited."""
+"""The data card: the content of a data set, code to load it, the meaning of each column, and the citation."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,11 +21,11 @@ _KEYS = (
     "are independent of each other. People appear under pseudonyms. Lists are lists in `benchmark`; "
     "elsewhere lists and objects are JSON in a text."
 )
-_MOST_SIGNS = 300  # of a text in the example row
+_MOST_SIGNS = 300  # Maximum length of a string in the example row.
 
 
 def data_card(project: Project, choice: ExportChoice, tables: Sequence[ExportTable], passed: Passed) -> str:
-    """Return the card as Markdown below its YAML, which says which files are which configuration."""
+    """Return the card as Markdown below its YAML, which assigns files to configurations."""
     head = yaml.safe_dump(_head(project, choice, tables, passed), sort_keys=False, allow_unicode=True)
     sections = [
         f"# {plain_line(project.name)}",
@@ -44,7 +44,7 @@ def data_card(project: Project, choice: ExportChoice, tables: Sequence[ExportTab
 
 
 def cite(project: Project, choice: ExportChoice, passed: Passed) -> str:
-    """Return the BibTeX entry of the data set, empty where nobody said who its authors are."""
+    """Return the BibTeX entry of the data set, empty without authors."""
     return bibtex(project.slug, project.name, choice.card, passed.latest)
 
 
@@ -74,7 +74,7 @@ def _head(
 
 
 def size_category(rows: int) -> str:
-    """Return how the Hub names data sets of so many rows."""
+    """Return the Hub's name for data sets of this size."""
     ends = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T")
     place = next((place for place in range(len(ends)) if rows < 10 ** (place + 3)), len(ends))
     if place == 0:

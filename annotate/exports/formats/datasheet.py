@@ -1,4 +1,4 @@
-"""A draft of a datasheet (Gebru and others 2021), filled in with what the project itself can tell."""
+"""A draft of a datasheet (Gebru and others 2021), with the facts that the project itself provides."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -17,7 +17,6 @@ TO_WRITE = "*To be written by the authors.*"
 
 
 def datasheet(project: Project, choice: ExportChoice) -> str:
-    """Return the draft as Markdown."""
     facts = facts_of(project)
     written = {
         section: plain(text) for section, text in Datasheet.from_dict(project.datasheet).sections.items()
@@ -79,7 +78,7 @@ def _collection(project: Project, facts: Facts) -> Iterator[str]:
 
 
 def agreement(project: Project) -> list[str]:
-    """Return a sentence and a table in Markdown with the values of the agreement page; nothing if unrated."""
+    """Return a summary and a table in Markdown with the values of the agreement page; nothing if unrated."""
     alphas = read_alphas(project)
     if not alphas:
         return []

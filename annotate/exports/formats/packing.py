@@ -1,4 +1,4 @@
-"""A folder as one zip file that is the same, byte by byte, whenever it is made."""
+"""A folder as one zip file with reproducible bytes."""
 
 import shutil
 from pathlib import Path
@@ -10,19 +10,17 @@ LEVEL = 3  # a fifth larger than the usual level 6, in half the time
 
 
 def new_archive(target: Path) -> ZipFile:
-    """Open a new zip file."""
     return ZipFile(target, "w", ZIP_DEFLATED, compresslevel=LEVEL)
 
 
 def add_file(archive: ZipFile, name: str) -> IO[bytes]:
-    """Open a new file in the archive, without a moment at which it was made."""
+    """Open a new file in the archive, without its creation time."""
     stored = Path(name).suffix in COMPRESSED
-    # A new ZipInfo is dated 1980 and stored; what is opened by its name is dated so too, and compressed.
+    # A new ZipInfo is dated 1980 and stored. A file opened by name has the same date but is compressed.
     return archive.open(ZipInfo(name) if stored else name, "w", force_zip64=True)
 
 
 def pack(folder: Path, target: Path, top: str) -> None:
-    """Write all files of a folder to a zip file, under one folder called `top`."""
     with new_archive(target) as archive:
         for path in files_in(folder):
             with path.open("rb") as file, add_file(archive, f"{top}/{path.relative_to(folder)}") as copy:
@@ -30,5 +28,4 @@ def pack(folder: Path, target: Path, top: str) -> None:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the files of a folder and its folders, by name."""
     return sorted(path for path in folder.rglob("*") if path.is_file())

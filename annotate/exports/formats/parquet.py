@@ -1,6 +1,6 @@
-"""Tables as Parquet files, written a batch of rows at a time; pyarrow is loaded when the first is written.
+"""Tables as Parquet files, written in batches of rows; pyarrow is loaded at the first write.
 
-It takes 60 MB, which processes that never write such a file shall not pay.
+It takes 60 MB, which processes without such files should not spend.
 """
 
 import json
@@ -22,17 +22,16 @@ ALIASES = {
     ValueKind.NUMBER: "double",
     ValueKind.AMOUNT: "string",
     ValueKind.FLAG: "bool",
-    ValueKind.LISTED: "string",  # as JSON, where the table does not say of what it is a list
+    ValueKind.LISTED: "string",  # As JSON, if the table does not declare the type of the list.
 }
 
 
 def write_parquet(table: ExportTable, rows: Iterable[Row], target: Path) -> None:
-    """Write a table to one file."""
     _write(table, _batches(iter(rows)), target)
 
 
 def write_shards(table: ExportTable, rows: Iterable[Row], folder: Path, split: str) -> None:
-    """Write a table to files of a million rows, called as data sets call them; no rows, no file."""
+    """Write a table to files of a million rows, with the usual names of data sets; no rows, no file."""
     made: list[Path] = []
     left = iter(rows)
     while (first := next(left, None)) is not None:
@@ -87,7 +86,7 @@ def _values(name: str, as_json: bool, batch: list[Row]) -> list[Any]:
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
     while batch := list(islice(rows, BATCH)):
         yield batch
-        del batch  # before the next one is made
+        del batch  # Free the batch before creating the next one.
 
 
 def _groups(batches: Iterable[Any]) -> Iterator[list[Any]]:

@@ -45,8 +45,6 @@ ANYTHING_ELSE = "NULLIF({0}::text, '')"
 
 
 class _Cell(Func):
-    """A column as the text of its cell."""
-
     output_field = TextField()
 
     def as_postgresql(self, compiler: Any, _connection: Any, **_context: Any) -> tuple[str, Sequence[Any]]:
@@ -82,10 +80,10 @@ def jsonl(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
 def comma_separated(
     table: ExportTable, rows: Iterable[Row], *, defuses_formulas: bool = False
 ) -> Iterator[str]:
-    """Yield CSV after RFC 4180 with a header; what is not a single value is JSON in its cell.
+    """Yield CSV after RFC 4180 with a header; a composite value is JSON in its cell.
 
-    defuses_formulas: whether an apostrophe comes before texts that a spreadsheet would compute. What programs
-    read must not have it: it would be another text.
+    defuses_formulas: True to put an apostrophe before strings that a spreadsheet would compute. Not for files
+    that programs read: it changes the string.
     """
     write, values = csv.writer(LineEcho()).writerow, table.values
     yield write(table.names)
@@ -108,7 +106,7 @@ def export_table(
 ) -> Iterator[bytes]:
     """Yield one table of a project in a format of FORMATS, in pieces of about 64 KB.
 
-    Where a table is columns of a queryset, PostgreSQL writes its CSV.
+    If a table consists of columns of a queryset, PostgreSQL writes its CSV.
     """
     rows = table.rows(project)
     table = table.for_dimensions(project.dimensions.values_list("key", flat=True))

@@ -1,4 +1,7 @@
-"""All tables as one workbook, written row by row; what a worksheet cannot hold is said on its first sheet."""
+"""All tables as one workbook, written row by row.
+
+Its first sheet lists the content that worksheets cannot hold.
+"""
 
 import json
 import re
@@ -25,7 +28,7 @@ NO_TIME = datetime(2000, 1, 1)
 
 
 class WorkbookWriter:
-    """Takes tables one after the other, each on a sheet of its own, or on several where it is too long."""
+    """Takes tables in turn, each on a separate sheet, or on several if it is too long."""
 
     def __init__(self) -> None:
         self._workbook = Workbook(write_only=True)
@@ -33,7 +36,6 @@ class WorkbookWriter:
         self._continued: dict[str, int] = {}
 
     def add(self, table: ExportTable, rows: Iterable[Row]) -> None:
-        """Write a table's rows under its header."""
         sheet, written = self._new_sheet(table, 1), 1
         for row in rows:
             if written == ROWS_OF_SHEET:
@@ -43,7 +45,7 @@ class WorkbookWriter:
             written += 1
 
     def save(self, target: Path, opening: Iterable[str]) -> None:
-        """Write the file, with a last sheet that holds these lines and what did not fit."""
+        """Write the file, with a last sheet that has these lines and the content that did not fit."""
         sheet = self._workbook.create_sheet("about")
         for line in [*opening, *self._explain_splits()]:
             sheet.append([line])
@@ -72,7 +74,7 @@ class WorkbookWriter:
         if not clean.startswith("="):
             return clean
         cell = WriteOnlyCell(sheet, clean)
-        cell.data_type = "s"  # a text, never a formula
+        cell.data_type = "s"  # A string, never a formula.
         return cell
 
     def _explain_splits(self) -> Iterator[str]:
@@ -92,7 +94,7 @@ class WorkbookWriter:
 
 
 def _without_times(source: Path, target: Path) -> None:
-    """Write the same archive without the moments at which its parts were made."""
+    """Write the same archive without the creation times of its parts."""
     with ZipFile(source) as given, new_archive(target) as archive:
         for name in given.namelist():
             with given.open(name) as part, add_file(archive, name) as copy:

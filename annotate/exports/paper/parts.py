@@ -45,7 +45,7 @@ def count_words(number: int, noun: str) -> str:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table with its caption, or a figure that is drawn from it.
+    """A table with its caption, or its plot.
 
     page: the name of the results page; it is the start of the file's name.
     """
@@ -67,7 +67,6 @@ class PaperTable:
 
     @property
     def reference(self) -> Latex:
-        """The words that refer to it."""
         return Latex(
             rf"Figure~\ref{{fig:{self.key}}}" if self.is_figure else rf"Table~\ref{{tab:{self.key}}}"
         )
@@ -75,9 +74,9 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class PaperPart:
-    """What an app adds to a paper.
+    """An app's contribution to a paper.
 
-    methods, design: paragraphs and tables on the origin of its data. title, text, tables: its section of
+    methods, design: paragraphs and tables on the origin of its data. title, `text`, tables: its section of
     results. limitations: paragraphs. latest: the latest time in its data.
     """
 
@@ -97,7 +96,7 @@ PAPER_SECTIONS: dict[str, PaperSection] = {}
 
 @dataclass(frozen=True)
 class PaperPage:
-    """A current page of results; reason: why it cannot be computed."""
+    """A current page of results; reason: the reason why it cannot be computed."""
 
     name: str
     kept: KeptPage | None = None
@@ -159,7 +158,6 @@ _DEGREES = re.compile(r"t with (\d+) degrees of freedom")
 
 
 def cite(*keys: str) -> Latex:
-    """Return a citation in parentheses."""
     return Latex(rf"\citep{{{','.join(keys)}}}") if keys else Latex()
 
 
@@ -182,6 +180,5 @@ def write_caption(table: Table, title: str, level: str = "") -> Latex:
 
 
 def read_entries() -> dict[str, str]:
-    """Return the entries of the bibliography by key."""
     entries = re.split(r"\n(?=@)", _ENTRIES.read_text(encoding="utf-8"))
     return {entry.partition("{")[2].partition(",")[0]: entry.strip() for entry in entries}

@@ -36,7 +36,6 @@ _ONE = "Round I (reliability)"
 
 
 def people_in_paper(project: Project) -> list[PaperPart]:
-    """Return the sections about agreement and systems."""
     facts = facts_of(project)
     guideline = guideline_at(project, facts.rounds[0].round if facts.rounds else None)
     design = [_dimensions(project, guideline)]

@@ -117,7 +117,6 @@ def _write_table(each: PaperTable, folder: Path) -> str:
 
 
 def _checklist_table(lines: Sequence[ChecklistLine]) -> str:
-    """Return a table over pages with a line for each thing to report."""
     rows = (
         format_latex(
             r"{topic} & {answer} & {heds} \\",

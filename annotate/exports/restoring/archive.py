@@ -1,4 +1,4 @@
-"""A snapshot as it was exported: one zip file or its folder, compared with its own manifest."""
+"""A snapshot for import: one zip file or its folder, compared with its own manifest."""
 
 import hashlib
 import json
@@ -49,19 +49,17 @@ RETIRED_TABLE = "revised_values"
 
 
 class UnreadableExportError(DomainError):
-    """A file is not an export that can be restored."""
-
     code = "unreadable_export"
 
 
 class MisfitError(Exception):
-    """What a table holds does not fit its columns or the other tables."""
+    """The content of a table does not fit its columns or the other tables."""
 
 
 class ExportArchive:
     """The tables of a JSONL snapshot. Raises UnreadableExportError for any other file.
 
-    choice: how it was exported, and so how to export it again.
+    choice: the options of the export, for exporting it again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -81,7 +79,6 @@ class ExportArchive:
 
     @property
     def content_hash(self) -> str:
-        """What the manifest says of the content of all files."""
         return str(self.manifest["content_hash"])
 
     @property
@@ -142,9 +139,9 @@ class ExportArchive:
 
 
 def _check_row(table: ExportTable, row: Row) -> None:
-    """Raise MisfitError for a row that lacks a column or holds a value of another kind.
+    """Raise MisfitError for a row that lacks a column or has a value of another kind.
 
-    So whoever restores rows can take them unchecked, and a TypeError or KeyError there is our mistake.
+    So code that restores rows can use them unchecked, and a TypeError or KeyError there is a bug.
     """
     for column in table.columns:
         if column.name not in row:
@@ -165,7 +162,7 @@ def _fits(value: object, expected: tuple[type, ...]) -> bool:
 
 
 def refuse_unfit_upload(path: Path) -> None:
-    """Raise UnreadableExportError for what a web server shall not unpack while somebody waits."""
+    """Raise UnreadableExportError for a file that a web server should not unpack in a request."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()

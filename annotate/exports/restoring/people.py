@@ -1,4 +1,4 @@
-"""Raters under their pseudonyms, and stand-ins for accounts that an export does not carry."""
+"""Restoring raters under their pseudonyms, and stand-ins for accounts that an export does not contain."""
 
 from annotate.core.models import Membership, OutsideRater, OutsideStudy, Role, User
 from annotate.exports.restoring.archive import ExportArchive
@@ -10,7 +10,7 @@ ADMIN = "admin"
 
 
 def restore_raters(restored: Restored, archive: ExportArchive) -> None:
-    """Make a place without an account for every pseudonym; whose ratings do not count stays so."""
+    """Create a membership without an account for every pseudonym; excluded raters remain excluded."""
     counted: dict[str, bool] = {}
     for row in archive.rows("assignments"):
         if row["rater"]:
@@ -29,7 +29,7 @@ def restore_raters(restored: Restored, archive: ExportArchive) -> None:
 
 
 def restore_outside_raters(restored: Restored, archive: ExportArchive) -> None:
-    """Make a closed study with its raters from outside."""
+    """Create a closed study with its external raters."""
     study: OutsideStudy | None = None
     for row in archive.rows("raters"):
         if study is None:
@@ -49,9 +49,9 @@ def restore_outside_raters(restored: Restored, archive: ExportArchive) -> None:
 
 
 def actor(restored: Restored, by: str | None) -> User | None:
-    """Return the account that represents who acted; nobody can sign in with it.
+    """Return an account that represents the actor. Sign-in with it is impossible.
 
-    A rater's place is held by it then, until an admin hands the place over to a person.
+    It holds a rater's membership until an admin hands the membership over to a person.
     """
     if not by:
         return None

@@ -1,4 +1,4 @@
-"""The places of Round I, free or taken, and the units that partial ones are for."""
+"""Restoring the assignments of Round I, free or taken, and the units of partial ones."""
 
 from collections.abc import Iterator
 from itertools import groupby, islice
@@ -17,7 +17,6 @@ Rows = list[dict[str, Any]]
 
 
 def restore_places(restored: Restored, archive: ExportArchive) -> None:
-    """Make the places that the table of assignments lists, in their order."""
     round = restored.rounds.get(1)
     if round is None:
         return

@@ -55,8 +55,6 @@ POINT_FIELDS = frozenset(each.name for each in fields(FrozenPoint))
 
 
 class RestoreRefusedError(DomainError):
-    """An export cannot become a project here."""
-
     code = "restore_refused"
 
 
@@ -68,11 +66,11 @@ class RestoreFailedError(DomainError):
 
 @transaction.atomic
 def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
-    """Make the project that was exported, with its tables; docs/reference/export.md has the rest.
+    """Create the project of an export, with its tables; docs/reference/export.md has the details.
 
-    admin: who becomes an admin of it; without, nobody sees it in a browser. Raises RestoreRefusedError where
-    a project has its short name already or its rows do not fit each other, and RestoreFailedError for a
-    mistake of ours; nothing is made then.
+    admin: the project's admin; without one, the project is invisible in browsers. Raises RestoreRefusedError
+    if the short name is in use or the rows do not fit each other, and RestoreFailedError for a bug in
+    Concord. Nothing is created then.
     """
     try:
         with transaction.atomic():
@@ -150,7 +148,7 @@ def _restore_guidelines(restored: Restored, archive: ExportArchive) -> None:
 
 
 def _restore_dimension(restored: Restored, row: dict[str, Any]) -> None:
-    """Make the dimension as its newest version has it; rows of older ones come later and are not needed."""
+    """Create the dimension from its newest version; rows of older versions come later and are not needed."""
     if row["dimension"] in restored.dimensions:
         return
     if row["kind"] not in KINDS:
@@ -223,7 +221,6 @@ def restore_acknowledgements(restored: Restored, archive: ExportArchive) -> None
 
 
 def restore_disputes(restored: Restored, archive: ExportArchive) -> None:
-    """Make the disputes of Round I with the rules that held for them, their posts and their events."""
     disputes = Known((row["dispute"], _dispute(restored, row)) for row in archive.rows("disputes"))
     Dispute.objects.bulk_create(disputes.values())
     Post.objects.bulk_create(_post(restored, disputes, row) for row in archive.rows("posts"))
@@ -260,7 +257,6 @@ TEXTS_AT_ONCE = 500
 
 
 def restore_material(restored: Restored, archive: ExportArchive) -> None:
-    """Make the documents with their parts, the systems, and the items."""
     for key, rows in groupby(archive.rows("documents"), key=itemgetter("document")):
         found = list(rows)
         texts = [{"label": row["label"], "text": row["text"]} for row in found]
@@ -284,7 +280,7 @@ def restore_material(restored: Restored, archive: ExportArchive) -> None:
 
 
 def _restore_comparisons(restored: Restored, archive: ExportArchive) -> None:
-    """Make the sides; their texts give the comparison's digest, which sets the order of sides."""
+    """Restore the sides. Their outputs determine the comparison's digest, which sets the order of sides."""
     of_item = itemgetter("document", "system")
     for (document, _), found in groupby(archive.rows("comparisons"), key=of_item):
         rows = list(found)

@@ -21,7 +21,7 @@ _unit = itemgetter("round", "document", "system", "dimension", "rater")
 
 
 def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
-    """Make the ratings; both tables name them in one order, so their history is read beside them."""
+    """Create the ratings. Both tables list them in one order, so their history is read in parallel."""
     places = _places(restored)
     _make_missing_places(restored, archive, places)
     history = groupby(archive.rows("history"), key=_unit)
@@ -47,7 +47,7 @@ def _places(restored: Restored) -> dict[Place, int]:
 
 
 def _make_missing_places(restored: Restored, archive: ExportArchive, places: dict[Place, int]) -> None:
-    """Make the places of Round II, and those of Round I that ask for nothing any more."""
+    """Create the assignments of Round II, and the assignments of Round I that require nothing any more."""
     for row in archive.rows("ratings"):
         number, item, rater = place = (row["round"], restored.item(row), row["rater"])
         if place in places:
@@ -71,7 +71,7 @@ def _rating(restored: Restored, row: Row, places: dict[Place, int]) -> Rating:
         dimension=restored.dimensions[row["dimension"]],
         **RATINGS.fields(row),
         guideline=restored.guideline(row),
-        # None where it was recorded elsewhere, and so it is exported again.
+        # None if it was recorded elsewhere, so a new export has no time either.
         created_at=row["first_saved_at"] or timezone.now(),
         updated_at=row["last_saved_at"] or timezone.now(),
     )

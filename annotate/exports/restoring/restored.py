@@ -1,4 +1,4 @@
-"""What of an export has been restored already, by the names that its tables use."""
+"""Restored rows of an export, by the names in its tables."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 
 class Known(dict[Key, Value]):
-    """What was restored, by its name in the export; a name that no table has raises MisfitError."""
+    """Restored rows by their names in the export. An unknown name raises MisfitError."""
 
     def __missing__(self, key: Key) -> Value:
         raise MisfitError(f"a row names {key!r}, which is in no table")
@@ -20,7 +20,7 @@ class Known(dict[Key, Value]):
 
 @dataclass
 class Restored:
-    """A project on its way back into the database, with everything that rows of its tables refer to.
+    """A project during its restoration, with everything that rows of its tables refer to.
 
     comparisons: the kinds of the items that compare others. answered: the complete assignments of Round I.
     """
@@ -37,7 +37,6 @@ class Restored:
     actors: dict[str, User] = field(default_factory=dict)
 
     def item(self, row: dict[str, Any]) -> int:
-        """Return the key of a row's item."""
         return self.items[row["document"], row["system"]]
 
     def guideline(self, row: dict[str, Any]) -> Guideline | None:

@@ -1,4 +1,4 @@
-"""One row for each item with what most people want of a benchmark: texts, values, judges' scores."""
+"""One row for each item with the columns that most people need: sources, outputs, values, judges' scores."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -78,7 +78,7 @@ def _write(dimension: FrozenDimension, given: Given, sides: Sequence[str]) -> st
 
 
 def _write_final(dimension: FrozenDimension, unit: Row, sides: Sequence[str]) -> str | None:
-    """Return the final answer in words; None without one, and where answers of several parts differ."""
+    """Return the final answer in words; None without one, and if answers of several parts differ."""
     value, data = unit["final_value"], unit["final_data"]
     if value is None or (data is None and kind_of(dimension).has_pieces):
         return None
@@ -86,7 +86,7 @@ def _write_final(dimension: FrozenDimension, unit: Row, sides: Sequence[str]) ->
 
 
 class _RowsOfItems:
-    """Rows in the order of items, taken item by item: none is held but the next."""
+    """Rows in the order of items, taken item by item; only the next row is in memory."""
 
     def __init__(self, rows: ByItem) -> None:
         self._rows = rows

@@ -1,5 +1,3 @@
-"""Disputes, their threads and what happened to them."""
-
 from collections.abc import Iterator
 
 from annotate.core.models import Dispute, DisputeEvent, Post, Project

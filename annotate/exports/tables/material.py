@@ -1,4 +1,4 @@
-"""What is rated and how: the project, its guidelines, documents and items."""
+"""The material and the questions: the project, its guidelines, documents and items."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -38,7 +38,7 @@ def _guidelines(project: Project) -> Iterator[Row]:
 
 
 def _dimensions_in_preparation(project: Project) -> Iterator[Row]:
-    """Yield the dimensions before Round I as they are, unless the newest version, of a run, has them so."""
+    """Yield the current dimensions before Round I, unless the newest version, from a run, equals them."""
     current, newest = current_guideline(project), project.guideline_versions.order_by("version").last()
     if newest is None or newest.digest != current.digest():
         yield from _dimensions(current, {**_OF_NO_ROUND, "guideline_version": None, "note": ""})

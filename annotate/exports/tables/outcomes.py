@@ -1,5 +1,3 @@
-"""What each unit came to."""
-
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -18,7 +16,7 @@ def _final_values(project: Project) -> Iterator[Row]:
 
 
 def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
-    """Yield what each unit came to, after the key of its item, in the order of these keys."""
+    """Yield the outcome of each unit, after the key of its item, in the order of these keys."""
     disputes, otherwise = _disputed_units(project), _status_without_dispute(project)
     ratings = Rating.objects.filter(
         without_checks("assignment__round__"), assignment__round__project=project

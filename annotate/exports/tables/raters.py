@@ -1,4 +1,4 @@
-"""Raters from outside: consent, answers about themselves, work and pay."""
+"""External raters: consent, answers about themselves, work and pay."""
 
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
@@ -12,7 +12,7 @@ CENT, SECONDS_OF_AN_HOUR = Decimal("0.01"), 3600
 
 
 def _raters(project: Project) -> Iterator[Row]:
-    """Yield a row for each rater from outside; hidden checks count as work."""
+    """Yield a row for each external rater; hidden checks count as work."""
     met = Assignment.objects.filter(round__project=project, round__number__in=Round.MET_TOGETHER)
     done = met.filter(completed_at__isnull=False, annotator__outside__isnull=False).order_by()
     items = dict(done.values_list("annotator").annotate(Count("pk")))

@@ -1,4 +1,4 @@
-"""Ratings, what was asked for, and the history."""
+"""Ratings, assigned units, and the history."""
 
 from collections.abc import Iterator
 
@@ -46,14 +46,14 @@ def _ratings(project: Project) -> ColumnRows:
 
 
 def recorded_elsewhere() -> Q:
-    """Return of which ratings it is not known when they were given: files of them do not say."""
+    """Return the condition for ratings with unknown time: files of recorded ratings do not contain it."""
     first = RatingChange.objects.filter(rating=OuterRef("pk"), revision=1, cause=RatingChange.Cause.IMPORTED)
     answers = Q(assignment__round__number=2) & Q(Exists(first))
     return Q(assignment__plan=Assignment.Plan.IMPORTED) | answers
 
 
 def time_if_known(column: str, **unless: int) -> Case:
-    """Return a rating's time, none where it was recorded elsewhere; `unless` narrows which of those."""
+    """Return a rating's time, NULL if it was recorded elsewhere; `unless` narrows these ratings."""
     return Case(When(recorded_elsewhere() & Q(**unless), then=None), default=F(column))
 
 

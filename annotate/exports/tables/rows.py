@@ -1,4 +1,4 @@
-"""What the tables of an export share: rows of a queryset by column, and who did what under which name."""
+"""Shared by the tables of an export: rows of a queryset by column, and the names of actors."""
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ IN_ORDER = ("assignment__round__number", "assignment__item", "dimension__positio
 
 @dataclass(frozen=True)
 class ColumnRows:
-    """The rows of a queryset as dictionaries; `columns` says by which path each one is found."""
+    """The rows of a queryset as dictionaries; `columns` has the path of each one."""
 
     queryset: "QuerySet[Any, Any]"
     columns: Mapping[str, str]
@@ -32,9 +32,9 @@ class ColumnRows:
 def with_actors(
     rows: Iterable[dict[str, Any]], project: Project, *, of: str, not_by_raters: Set[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield rows with a name in place of the user in `by`.
+    """Yield rows with a name instead of the user in `by`.
 
-    Who rates and administers is "admin" in what admins do, or the export would tell who this rater is.
+    A rater who is also an admin is "admin" in admin acts. Otherwise the export would identify this rater.
     """
     raters = Membership.objects.filter(project=project, role=Role.ANNOTATOR, user__isnull=False)
     names = {place.user_id: place.pseudonym for place in raters}

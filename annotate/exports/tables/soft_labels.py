@@ -1,4 +1,4 @@
-"""How raters’ values are spread over each unit, and what models make of named categories."""
+"""The distribution of raters’ values over each unit, and models' shares of named categories."""
 
 from collections.abc import Iterator, Mapping
 
@@ -57,7 +57,6 @@ def _by_model(
 
 
 def _by_value(dimension: FrozenDimension, shares: FloatArray) -> dict[str, float]:
-    """Return each value's share, those of 0 left out."""
     rounded = {
         str(value): round(share, _DIGITS)
         for value, share in zip(dimension.values, shares.tolist(), strict=True)

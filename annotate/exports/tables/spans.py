@@ -1,4 +1,4 @@
-"""The table of marked spans and passages: one row for each, with its start, end, label and text."""
+"""The table of marked spans and passages: one row for each, with its start, end, label and content."""
 
 from collections.abc import Iterator
 from typing import Any

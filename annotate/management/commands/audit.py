@@ -16,17 +16,16 @@ from annotate.watching.queries.audit_sources import AuditFilter
 
 
 class Command(ConcordCommand):
-    """Prints who did what and when in a project, the oldest act first."""
+    """Prints the audit log of a project, the oldest act first."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("--since", metavar="DAY", help="from this day on, as 2026-12-31")
         parser.add_argument("--what", default="", metavar="KIND", help="acts on this kind of thing: round")
         parser.add_argument("--json", action="store_true", help="one JSON object a line, with all it holds")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Print a line for each act; memory does not grow with them."""
+        """Print a line for each act. Memory does not grow with their number."""
         wanted = AuditFilter(what=options["what"], since=_day(options["since"]))
         for row in audit_rows(project_called(options["project"]), wanted):
             if options["json"]:

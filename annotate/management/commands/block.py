@@ -14,14 +14,13 @@ class Command(ConcordCommand):
     """Blocks a person: signs them out everywhere, revokes their tokens, and lets them sign in no more."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare whom, and why."""
         parser.add_argument("email", help="the address of their account")
         parser.add_argument("--undo", action="store_true", help="let them sign in again")
         parser.add_argument("--note", default="", help="the reason, for the audit log of their projects")
         parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Do it, and print by what the person gets in now."""
+        """Block or unblock the person, and print the ways of access that remain."""
         user = account_called(options["email"])
         change = unblock_person if options["undo"] else block_person
         person = change(user=user, note=options["note"])

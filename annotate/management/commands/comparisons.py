@@ -11,10 +11,9 @@ from annotate.material.queries.comparisons import drawn_by_size
 
 
 class Command(ConcordCommand):
-    """Draws comparisons of outputs before Round I opens, and lists how many there are."""
+    """Creates comparisons of outputs before Round I opens, and lists their numbers."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("--size", type=int, metavar="N", help="draw comparisons of so many outputs")
         parser.add_argument("--per-document", type=int, metavar="N", help="only so many for each document")
@@ -22,7 +21,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Draw if asked to, and print a line for each size."""
         project = project_called(options["project"])
         if options["remove"]:
             remove_comparisons(project=project)

@@ -12,17 +12,16 @@ from annotate.people.erasure import erase_person
 
 
 class Command(ConcordCommand):
-    """Erases a person: name, address, ways to sign in and mails; ratings stay under a pseudonym."""
+    """Erases a person: name, e-mail, sign-in methods and mails; ratings remain under a pseudonym."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare whom, and why."""
         parser.add_argument("email", help="the address of their account")
         parser.add_argument("--yes", action="store_true", help="do it: nothing brings the person back")
         parser.add_argument("--note", default="", help="the reason, for the audit log of their projects")
         parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Do it, and print under which pseudonyms their ratings stay."""
+        """Erase the person, and print the pseudonyms of the remaining ratings."""
         user = account_called(options["email"])
         if not options["yes"]:
             raise CommandError("Nothing brings an erased person back: say --yes to erase this one.")

@@ -26,10 +26,9 @@ from annotate.management.projects import project_called
 
 
 class Command(ConcordCommand):
-    """Writes a snapshot of a project to one file or a folder, or one of its tables to a file of its own."""
+    """Writes a snapshot of a project to one file or a folder, or one of its tables to a separate file."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("project", help="The project's short name, as in its address.")
         parser.add_argument("--format", choices=[each.value for each in Format], default="jsonl")
         parser.add_argument(
@@ -59,7 +58,7 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="Print what was written as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
-        """Write beside the target and put it in place when it is complete."""
+        """Write next to the target and rename when complete."""
         project = project_called(options["project"])
         choice = ExportChoice(
             Format(options["format"]),

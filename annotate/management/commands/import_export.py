@@ -17,19 +17,18 @@ from annotate.management.printing import RowCounter
 
 
 class Command(ConcordCommand):
-    """Imports a JSONL export as the project that it was, and exports that again to compare.
+    """Imports a JSONL export as its original project, and exports that again for comparison.
 
-    The exit code is 0 where the two are identical, and 1 where they are not, or nothing was imported.
+    The exit code is 0 if the two are identical, and 1 if they differ or nothing was imported.
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("file", type=Path, help="a JSONL export: zip file or folder")
         parser.add_argument("--admin", metavar="EMAIL", help="who sees the project in the browser")
         parser.add_argument("--json", action="store_true", help="what was imported, as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Import the file, export the project as it was exported, and say which files differ."""
+        """Import the file, export the project with the same options, and print the files that differ."""
         path: Path = options["file"]
         if not path.exists():
             raise CommandError(f"There is no file “{path}”.")

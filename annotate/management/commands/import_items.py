@@ -1,10 +1,8 @@
-"""`manage.py import_items PROJECT FILE`: documents and the texts to rate."""
+"""`manage.py import_items PROJECT FILE`: documents and the outputs to rate."""
 
 from annotate.management.file_import import FileImportCommand
 
 
 class Command(FileImportCommand):
-    """Imports documents and items."""
-
     help = "Import documents and the systems' texts for them. Running it twice makes nothing twice."
     items = True

@@ -10,13 +10,10 @@ from annotate.management.file_import import FileImportCommand
 
 
 class Command(FileImportCommand):
-    """Imports recorded ratings."""
-
     help = "Import ratings recorded elsewhere, of Round I or Round II, which is opened if it is not open yet."
     ratings = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         super().add_arguments(parser)
         parser.add_argument("--with-items", action="store_true", help="import the file's items before")
         parser.add_argument(
@@ -28,7 +25,7 @@ class Command(FileImportCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the ratings, and before them the items if wanted."""
+        """Import the ratings, preceded by the items if requested."""
         self.items = options["with_items"]
         if options["round"] == 2:
             if self.items:

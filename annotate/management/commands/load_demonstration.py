@@ -9,14 +9,12 @@ from annotate.management.demonstration.load import PASSWORD, PEOPLE, load_demons
 
 
 class Command(ConcordCommand):
-    """Makes the demonstration project and its accounts, unless they are there."""
+    """Creates the demonstration project and its accounts, unless they exist."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("--json", action="store_true", help="print project and accounts as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Make what is missing and say how to sign in."""
         project = load_demonstration()
         if options["json"]:
             accounts = [

@@ -24,7 +24,6 @@ class Command(ConcordCommand):
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add project, folder and the form of the output."""
         parser.add_argument("project", help="The project's short name, as in its address.")
         parser.add_argument("folder", type=Path, help="A new folder for the report.")
         parser.add_argument("--json", action="store_true", help="Print what was written as JSON.")

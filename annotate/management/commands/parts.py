@@ -14,10 +14,9 @@ from annotate.material.parts_file import read_parts
 
 
 class Command(ConcordCommand):
-    """Gives outputs parts before Round I opens: those of a file, and sentences to the others."""
+    """Gives outputs parts before Round I opens: the parts in a file, and sentences for the others."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument(
             "--file",
@@ -29,7 +28,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Import, split, and print how many outputs got parts."""
         project = project_called(options["project"])
         rows: list[dict[str, object]] = []
         if options["file"]:

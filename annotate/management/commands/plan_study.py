@@ -4,6 +4,8 @@ from annotate.management.results import ResultsCommand
 
 
 class Command(ResultsCommand):
-    """Prints how many raters, documents and hours a larger study needs, from a project's Round I."""
+    """Prints the numbers of raters, documents and hours that a larger study needs, from a project's Round
+    I.
+    """
 
     page = "study"

@@ -23,14 +23,13 @@ MARKS = {
 
 
 class Command(ConcordCommand):
-    """Imports a paper's public release into a project of its own and prints its figures beside the published.
+    """Imports a paper's public release into a separate project and prints computed and published values.
 
-    The exit code is 0 where every figure is within half a unit of the last published decimal or differs for
-    a known reason that is printed, and 1 otherwise; with --strict every difference counts.
+    The exit code is 0 if every value is within half a unit of the last published decimal or differs for a
+    known reason that is printed, and 1 otherwise; with --strict every difference counts.
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("paper", choices=list(PAPERS), help="which paper")
         parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the release's folder")
         parser.add_argument("--admin", metavar="EMAIL", help="who sees the project in the browser")
@@ -38,7 +37,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="every figure, as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Import what is missing, compute, print."""
         paper = PAPERS[options["paper"]]
         on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
         try:
@@ -60,7 +58,7 @@ class Command(ConcordCommand):
 
 
 def lines(found: Reproduction) -> Iterator[str]:
-    """Yield the paper's tables as aligned lines of text: published figure, computed figure, mark."""
+    """Yield the paper's tables as aligned lines: published value, computed value, mark."""
     yield f"{found.paper.title}. {found.paper.source}. Project {found.project.slug}."
     yield "Each cell: published, computed. Tolerance: half a unit of the last published decimal."
     for table in found.tables:

@@ -13,12 +13,11 @@ from annotate.results.registry import PAGES
 
 
 class Command(ResultsCommand):
-    """Prints any result by its name; without a name it lists the results that there are."""
+    """Prints any result by its name; without a name it lists the available results."""
 
     page = ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("project", help="The project's short name, as in its address.")
         parser.add_argument("name", nargs="?", help="The result's name, as in its address.")
         parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="A parameter.")
@@ -27,7 +26,6 @@ class Command(ResultsCommand):
         parser.add_argument("--json", action="store_true", help="Everything, as JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """List the results, or print one."""
         if not options["name"]:
             self.stdout.write(json.dumps(plain_pages(), indent=1, cls=DjangoJSONEncoder))
             return

@@ -10,17 +10,15 @@ from annotate.people.second_factor import has_second_factor, remove_second_facto
 
 
 class Command(ConcordCommand):
-    """Says whether a person signs in with a second factor, and removes it from who lost app and codes."""
+    """Prints whether a person has a second factor, and removes it if the person lost app and codes."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare whose, and whether it goes."""
         parser.add_argument("email", help="the address of their account")
         parser.add_argument("--remove", action="store_true", help="let them sign in by password alone")
         parser.add_argument("--note", default="", help="the reason, for the audit log of their projects")
         parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Remove it if asked, and print whether there is one."""
         user = account_called(options["email"])
         if options["remove"]:
             remove_second_factor(user=user, note=options["note"])

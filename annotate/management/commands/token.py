@@ -18,7 +18,6 @@ class Command(ConcordCommand):
     """Makes, lists and revokes a person's tokens of the API."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         steps = parser.add_subparsers(dest="step", required=True)
         for name in ("make", "list", "revoke"):
             step = steps.add_parser(name)
@@ -31,7 +30,6 @@ class Command(ConcordCommand):
         revoke.add_argument("number", type=int, help="As `list` shows it.")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002
-        """Do the step and print the tokens it is about."""
         user = account_called(options["email"])
         if options["step"] == "make":
             shown = [self._make(user, options)]

@@ -1,1 +1,1 @@
-"""The demonstration project: three products, four systems, all of it written for Concord."""
+"""The demonstration project: three products and four systems, written for Concord."""

@@ -1,4 +1,4 @@
-"""Making the demonstration project, with which one can look around."""
+"""Creation of the demonstration project, for trying Concord out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ PASSWORD = "demonstration"  # noqa: S105 - known to everyone, for a server that 
 
 @dataclass(frozen=True)
 class Person:
-    """A demonstration account; annotators have rated a number of items, with a leaning of their own."""
+    """A demonstration account. Annotators have rated a number of items, each with an individual bias."""
 
     email: str
     name: str
@@ -58,10 +58,10 @@ PEOPLE = (
 
 
 def load_demonstration() -> Project:
-    """Make the demonstration project with Round I part done, unless it is there.
+    """Create the demonstration project with Round I partly done, unless it exists.
 
     Each step is its own transaction, so that others can save between them. A demonstration without a round
-    comes from a process that died; it is deleted and made again.
+    comes from a process that died; it is deleted and created again.
     """
     users = make_accounts()
     if existing := Project.objects.filter(name=NAME).first():
@@ -84,7 +84,7 @@ def _make(users: Mapping[Person, User]) -> tuple[Round, dict[Person, Membership]
 
 
 def make_accounts() -> dict[Person, User]:
-    """Return the demonstration's accounts, made where they are missing."""
+    """Return the demonstration's accounts; missing ones are created."""
     # One hash for all: five took most of the time of the first start, and the password is no secret.
     hashed = make_password(PASSWORD)
     return {person: _user(person, hashed) for person in PEOPLE}
@@ -93,7 +93,7 @@ def make_accounts() -> dict[Person, User]:
 def begin_project(
     name: str, template: ProjectTemplate, users: Mapping[Person, User]
 ) -> tuple[Project, dict[Person, Membership]]:
-    """Return a new project and its people, with random choices that follow from SEED."""
+    """Return a new project and its people, with random choices seeded by SEED."""
     project = create_project(user=users[PEOPLE[0]], name=name, template=template)
     project.seed = SEED
     project.save(update_fields=["seed"])
@@ -111,7 +111,6 @@ def begin_project(
 def add_texts(
     project: Project, *, systems: Sequence[str], key: str, title: str, parts: Parts, texts: Sequence[str]
 ) -> None:
-    """Add a document with the text that each system made of it."""
     document = Document.objects.create(
         project=project, key=key, title=title, parts=list(parts), digest=text_digest(parts)
     )

@@ -1,4 +1,4 @@
-"""Reviews of three invented products, and what four invented systems made of them."""
+"""Reviews of three invented products, and their summaries by four invented systems."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The demonstration's practice: two gold items of a fourth product, and what annotators answered."""
+"""The demonstration's practice: two gold items of a fourth product, and the annotators' answers."""
 
 from collections.abc import Iterable
 
@@ -47,7 +47,7 @@ _RIGHT = 0.8
 
 
 def add_practice(project: Project) -> None:
-    """Add the two items with their right values, and a bar for practice; Round I is not open yet."""
+    """Add the two items with their reference values, and a bar for practice; Round I is not open yet."""
     parts = [{"label": f"Review {n}", "text": text} for n, text in enumerate(_REVIEWS, start=1)]
     document = Document.objects.create(
         project=project,
@@ -82,7 +82,7 @@ def practise(round: Round, places: Iterable[Membership]) -> None:
 
 
 def _choose_answer(right: float, chance: float) -> float:
-    """Return the right value, or the one next to it towards the middle of the scale."""
+    """Return the reference value, or the one next to it towards the middle of the scale."""
     if chance < _RIGHT:
         return right
     return right + 1 if right < 3 else right - 1

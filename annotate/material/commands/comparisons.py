@@ -1,4 +1,4 @@
-"""Comparisons for questions about several outputs: which outputs of a document are set side by side."""
+"""Comparisons for questions about several outputs: the sets of a document's outputs to compare."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ MOST_SETS = 20_000  # of the systems of one document
 
 @transaction.atomic
 def draw_comparisons(*, project: Project, size: int = 2, per_document: int | None = None) -> int:
-    """Make comparisons of `size` outputs within each document, and return the number of new ones.
+    """Create comparisons of `size` outputs within each document, and return the number of new ones.
 
     Without `per_document` each document gets every set of its systems. With it, a document gets this number
-    of sets: first the sets with the least compared systems, then those with the least compared pairs; the
+    of sets: first the sets with the least compared systems, then the sets with the least compared pairs; the
     project's seed breaks ties. A document with comparisons of this size keeps them and gets no others, so
-    this is safe to run twice. Locks the project.
-    Raises InvalidValueError, FrozenError, and NotReadyError without a document that has enough outputs.
+    this is safe to run twice. Locks the project. Raises InvalidValueError, FrozenError, and NotReadyError
+    without a document that has enough outputs.
     """
     if not 2 <= size <= MOST_SIDES:
         raise InvalidValueError(gettext("A comparison has 2 to {most} outputs.").format(most=MOST_SIDES))

@@ -1,5 +1,3 @@
-"""Copying documents and their outputs into another project."""
-
 from collections.abc import Collection, Mapping
 
 from annotate.core.models import ComparisonSide, Document, Item, ItemPart, Project, System

@@ -19,7 +19,7 @@ LOOK_SECONDS, PATIENCE = 0.25, 1.0
 
 
 def hold_project(data_import: DataImport, checked: FileReport) -> Project:
-    """Lock the project, and hold it from now on where an upload is written in steps.
+    """Lock the project. If the upload is written in steps, hold the project from now on.
 
     Raises ProjectHeldError, TakenOverError.
     """
@@ -34,7 +34,7 @@ def hold_project(data_import: DataImport, checked: FileReport) -> Project:
 
 
 def wait_for_project(project: Project, *, held_by: DataImport | None = None) -> None:
-    """Finish the project's rounds, and wait for imports under way that hold it. Raises ProjectHeldError."""
+    """Finish the project's rounds, and block until running imports release it. Raises ProjectHeldError."""
     begun = monotonic()
     while writes_in_steps():
         for round in Round.objects.filter(project=project, is_unfinished=True):
@@ -73,7 +73,7 @@ def keep_lease(data_import: DataImport) -> None:
 
 
 def note_written(data_import: DataImport, written: str, **noted: object) -> None:
-    """Note within a step how much of an upload is written. Raises as `keep_lease`."""
+    """Record within a step how much of an upload is written. Raises as `keep_lease`."""
     if data_import.lease and not own_row(data_import).update(written=written, **noted):
         raise TakenOverError
     data_import.written = written

@@ -71,7 +71,7 @@ class ItemImporter(ItemCheck):
         self._characters = 0
 
     def flush(self) -> None:
-        """Write what is prepared: documents, then the items that may be about them with their places."""
+        """Write the prepared rows: documents, followed by items with their assignments."""
         with step():
             keep_lease(self.brought_by)
             self._write()
@@ -92,7 +92,6 @@ class ItemImporter(ItemCheck):
         self._documents, self._items, self._characters = [], [], 0
 
     def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:
-        """Note a document and prepare it."""
         known = super().new_document(digest, row)
         parts = json.dumps([part_as_json(label, text, self.wanted_format) for label, text in row.parts])
         metadata = json.dumps(ordered_metadata(self.owners.of_document(row)))
@@ -102,7 +101,6 @@ class ItemImporter(ItemCheck):
         return known
 
     def new_system(self, name: str) -> KnownSystem:
-        """Note a system and write it."""
         known = super().new_system(name)
         with step():
             keep_lease(self.brought_by)
@@ -112,7 +110,7 @@ class ItemImporter(ItemCheck):
     def new_item(
         self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ImportedItem
     ) -> KnownItem:
-        """Note an item and prepare it; its document may be prepared only."""
+        """Register an item and prepare it; its document may not be written yet."""
         known = super().new_item(document, system, digest, row)
         format = choose_format(row.text, self.wanted_format)
         own = self.owners.of_item(row, is_new_document=bool(document.line))
@@ -131,7 +129,8 @@ class ItemImporter(ItemCheck):
 
 What = DataImport.What
 
-READINGS = 3  # of a file whose places annotators take meanwhile
+# The maximum number of readings of a file with assignments that annotators reserve during the import.
+READINGS = 3
 PLACE_TAKEN = gettext_lazy(
     "Annotators took assignments of this file during the import. Start the import again."
 )
@@ -149,19 +148,20 @@ def import_file(
     checking: type[FileCheck] = FileCheck,
     writing: "type[Writing] | None" = None,
 ) -> ImportReport:
-    """Import the file if not one line of it is refused; what is there already is not made again.
+    """Import the file if no line of it is rejected. Existing rows are not created again.
 
-    Checks the whole file without a lock. Then locks the project, its annotators' places and, for ratings,
-    the places of Round I, and writes everything in one transaction. Ratings open Round I if it is not open.
-    The transaction's last act is to report "written": the callback may still raise, and nothing is written.
+    Checks the whole file without a lock. Then locks the project, its annotators' memberships and, for
+    ratings, the assignments of Round I, and writes everything in one transaction. Ratings open Round I if it
+    is not open. The transaction's last act is to report "written": the callback may still raise, and nothing
+    is written.
 
     SQLite writes an upload in steps instead, and `written` holds the project. An error before the first
     rating removes everything. After it the next worker finishes the import. It finds the written rows there
-    already. A rater's own answer stands, and the line with another value is left out.
+    already. A rater's own answer takes precedence, and the line with another value is omitted.
 
-    only_good: leave out the lines with something refused, and what needs them. refused_to: a file for them.
-    data_import: what brings it; without, one is made with what is written, so that it can be undone.
-    checking, writing: how the file is read in both passes where its ratings are not those of Round I.
+    only_good: omit the rejected lines, and the lines that need them. refused_to: a file for them.
+    data_import: the import's row; without it, one is created with the written rows, so that it can be undone.
+    checking, writing: the readings of both passes if the file's ratings are not for Round I.
     """
     continues = data_import is not None and data_import.written == DataImport.Written.RATINGS
     if data_import and data_import.written == DataImport.Written.ITEMS:
@@ -184,14 +184,17 @@ def import_file(
 
 
 class Writing(FileCheck):
-    """A reading of the file that makes every check again, and writes."""
+    """A reading of the file that repeats every check, and writes."""
 
     ratings_are = What.RATINGS
 
     def write(
         self, checked: ImportReport, data_import: DataImport | None, by: User | None, on_progress: OnProgress
     ) -> ImportReport:
-        """Write what the first reading found to be new; RefusedWhileWritingError where it no longer is."""
+        """Write the rows that the first reading found to be new.
+
+        Raises RefusedWhileWritingError if one no longer is.
+        """
         if data_import is None:
             return write_when_free(
                 self.project, lambda _project: self._write_at_once(checked, by, on_progress)
@@ -248,7 +251,7 @@ class Writing(FileCheck):
         importer.flush()
 
     def write_ratings(self, catalogue: Catalogue, by: User | None, on_progress: OnProgress) -> None:
-        """Write what is new of the file's ratings, and nothing if one line of it is refused now."""
+        """Write the new ratings of the file, or nothing if a line of it is now rejected."""
         if self.refusals.count:
             raise RefusedWhileWritingError
         round = round_one(self.project)
@@ -270,7 +273,6 @@ class Writing(FileCheck):
                     raise
 
     def decide(self) -> None:
-        """Note in steps that the import must be finished from now on."""
         if writes_in_steps():
             with step():
                 note_written(self.data_import, DataImport.Written.RATINGS)

@@ -32,9 +32,9 @@ def split_items(*, project: Project) -> int:
 
 @transaction.atomic
 def import_parts(*, project: Project, parts: Mapping[tuple[str, str], Sequence[str]]) -> int:
-    """Make these the parts of the outputs of (document, system); return the number of outputs with new parts.
+    """Set the parts of the outputs of (document, system); return the number of outputs with new parts.
 
-    All or none. Locks the project. Raises FrozenError, and ImportRefusedError for outputs that are not there.
+    All or none. Locks the project. Raises FrozenError, and ImportRefusedError for missing outputs.
     """
     project = lock_configurable(project)
     outputs = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)

@@ -1,4 +1,4 @@
-"""The places of Round I that recorded ratings take."""
+"""The assignments of Round I that recorded ratings take."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -21,13 +21,14 @@ RESERVED_FOR = timedelta(minutes=10)  # for the ratings that follow within secon
 
 
 class RefusedWhileWritingError(Exception):
-    """Something that was free when the file was checked is no longer so."""
+    """A resource that was free when the file was checked is no longer free."""
 
 
 class PlacesToTake(Places):
-    """Places that are taken in the database as well.
+    """Assignments that are also reserved in the database.
 
-    The caller holds the project. In one transaction all annotators and places of the round are locked too.
+    The caller holds the project. In one transaction all annotators and assignments of the round are locked
+    too.
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, round: Round) -> None:
@@ -37,13 +38,15 @@ class PlacesToTake(Places):
         self._new: list[tuple[str, ImportedRater]] = []
 
     def new_rater(self, label: str) -> ImportedRater:
-        """Note a new rater; `write` makes the membership."""
+        """Register a new rater; `write` creates the membership."""
         rater = super().new_rater(label)
         self._new.append((label, rater))
         return rater
 
     def take(self, item: KnownItem, rater: ImportedRater) -> int | None:
-        """The place of this item that the rater holds or now takes; None where all are someone else's."""
+        """Return the assignment of this item that the rater has or now takes; None if all belong to
+        others.
+        """
         held = self.holds(item, rater)
         place = super().take(item, rater)
         if place is not None and not held:
@@ -51,9 +54,11 @@ class PlacesToTake(Places):
         return place
 
     def write(self, keep: Callable[[], object]) -> None:
-        """Make the new raters, and reserve the places for theirs; RefusedWhileWritingError where one is gone.
+        """Create the new raters, and reserve their assignments.
 
-        keep: raises where the caller may no longer write. A reservation runs out by itself after a crash.
+        Raises RefusedWhileWritingError if one is gone.
+
+        keep: raises if the caller may no longer write. A reservation expires automatically after a crash.
         """
 
         def make(raters: Sequence[tuple[str, ImportedRater]]) -> None:
@@ -70,7 +75,7 @@ class PlacesToTake(Places):
         write_in_steps(self._claims, reserve)
 
     def release(self) -> None:
-        """Give back the reserved places that hold no rating, and remove the raters that hold none."""
+        """Release the reserved assignments without ratings, and remove the raters without ratings."""
         reserved = [place for place, _ in self._claims]
         own = Assignment.objects.filter(plan=Assignment.Plan.IMPORTED, started_at=None)
         write_in_steps(
@@ -104,7 +109,7 @@ def _reserve(claims: Sequence[tuple[int, ImportedRater]], positions: Counter[int
 
 
 def mark_progress(places: Sequence[int], dimensions: int) -> None:
-    """Mark places that have ratings as started, and the completely rated as completed."""
+    """Mark assignments with ratings as started, and the completely rated as completed."""
     now = timezone.now()
     whole = Assignment.objects.filter(pk__in=places, partial=False)
     whole.filter(started_at=None).update(started_at=now, reserved_until=None)

@@ -1,4 +1,6 @@
-"""Previews of uploads: asked for when a file arrives, made once by a worker, and kept for every page."""
+"""Previews of uploads: requested on arrival of a file, computed once by a worker, and stored for every
+page.
+"""
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,7 +17,7 @@ Status = UploadPreview.Status
 
 @transaction.atomic
 def ask_for_preview(*, data_import: DataImport, again: bool = False) -> UploadPreview:
-    """Return an upload's preview, which a worker makes.
+    """Return an upload's preview, which a worker computes.
 
     A preview of another part of the file is replaced. again: a preview that stopped is replaced too.
     """

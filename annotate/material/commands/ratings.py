@@ -1,4 +1,4 @@
-"""Recorded ratings of a file: each takes a place of its item in Round I and leaves a row of history."""
+"""Recorded ratings of a file: each takes an assignment of its item in Round I and writes a row of history."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -40,10 +40,11 @@ class Recorded(NamedTuple):
 
 
 def write_recorded(rows: Iterable[Recorded], *, guideline: int | None, by: User | None) -> int:
-    """Write recorded values, each with its row of history, inside the caller's transaction; return how many.
+    """Write recorded values, each with its row of history, inside the caller's transaction; return their
+    number.
 
-    guideline: the key of the `Guideline`. A rating that is there stays: its rater answered meanwhile. Each
-    has a later time than the one before, since discussions ask who answered last.
+    guideline: the key of the `Guideline`. An existing rating is unchanged: its rater answered in the
+    meantime. Each has a later time than the one before, since discussions depend on the order of answers.
     """
     wanted = list(rows)
     points = Rating._meta.get_field("value").get_prep_value
@@ -74,7 +75,7 @@ def write_recorded(rows: Iterable[Recorded], *, guideline: int | None, by: User 
 
 
 class RatingImporter(RatingCheck):
-    """Takes rows one by one; `write` writes new ones. The caller holds the project."""
+    """Takes rows individually; `write` writes new ones. The caller holds the project."""
 
     def __init__(self, project: Project, catalogue: Catalogue, round: Round, by: User | None) -> None:
         self._places = PlacesToTake(project, catalogue, round)
@@ -84,14 +85,13 @@ class RatingImporter(RatingCheck):
         self._ratings: dict[int, list[Recorded]] = defaultdict(list)
 
     def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:
-        """Note a rating."""
         super().accept(place, item, rater, scale, value)
         self._ratings[place].append(Recorded(place, scale.id, value))
 
     def write(self, keep: Callable[[], object], decide: Callable[[], object]) -> None:
         """Write the ratings, each item's of a rater in one step.
 
-        keep: raises where the caller may no longer write. decide: notes that from here on ratings stay.
+        keep: raises if the caller may no longer write. decide: records that from here on ratings remain.
         """
         try:
             self._places.write(keep)

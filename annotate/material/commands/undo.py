@@ -1,4 +1,4 @@
-"""Taking back a whole import, as long as nothing depends on what it has brought."""
+"""Undoing a whole import, as long as nothing depends on its rows."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,11 +18,11 @@ Status = DataImport.Status
 
 @transaction.atomic
 def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
-    """Delete the documents, items and systems that an import has brought; an undone one is returned as it is.
+    """Delete the documents, items and systems that an import created. An undone import is returned unchanged.
 
-    Free places of its items go too; a system stays while others' items name it. Locks the project, as
-    importing and planning a run do, the import, then its items' places, so that none is begun meanwhile.
-    Raises NotReadyError.
+    Free assignments of its items are deleted too; a system remains while other items use it. Locks the
+    project, as importing and planning a run do, the import, then its items' assignments, so that none is
+    started in the meantime. Raises NotReadyError.
     """
     lock_project(data_import.project)
     locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
@@ -37,7 +37,7 @@ def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
         raise NotReadyError(reason)
     for start in range(0, len(locked_places), BATCH):
         Assignment.objects.filter(pk__in=locked_places[start : start + BATCH]).delete()
-    # Straight to the tables: nothing refers to these rows, and collecting them would hold every text.
+    # Directly in the tables: nothing refers to these rows, and Django's collector would load every output.
     items._raw_delete(items.db)
     documents_of(locked)._raw_delete(items.db)
     unused_systems_of(locked).delete()

@@ -44,7 +44,7 @@ What = DataImport.What
 
 TELL_SECONDS = 1.0
 NOT_MADE = (Status.UPLOADED, Status.REFUSED, Status.STOPPED)
-ORPHANED_AFTER = timedelta(hours=1)  # an upload lies there before its row is written
+ORPHANED_AFTER = timedelta(hours=1)  # An upload exists as a file before its row is written.
 UPLOAD = re.compile(r"[0-9a-f]{32}")
 logger = logging.getLogger(__name__)
 
@@ -56,13 +56,13 @@ HALF_WRITTEN = gettext_lazy(
 
 
 class _CancelledError(Exception):
-    """Someone has asked for the import to stop."""
+    """A user cancelled the import."""
 
 
 def receive_upload(
     *, project: Project, by: User | None, file: "File[Any]", name: str, kind: str = MATERIAL
 ) -> DataImport:
-    """Keep an uploaded file until it is imported or discarded."""
+    """Store an uploaded file until it is imported or discarded."""
     return DataImport.objects.create(
         project=project,
         kind=kind,
@@ -75,7 +75,7 @@ def receive_upload(
 
 
 def choose_part(*, data_import: DataImport, part: str) -> None:
-    """Say which configuration and split of a data set's folder is read; how it is read is guessed anew."""
+    """Set the configuration and split to read in a data set's folder; the mapping is guessed again."""
     DataImport.objects.filter(pk=data_import.pk, status__in=(Status.UPLOADED, Status.REFUSED)).update(
         part=part, status=Status.UPLOADED, mapping=None, report=None, touched_at=timezone.now()
     )
@@ -85,12 +85,12 @@ def choose_part(*, data_import: DataImport, part: str) -> None:
 def start_upload(
     *, data_import: DataImport, mapping: dict[str, Any], what: str = "", only_good: bool = False
 ) -> None:
-    """Have a worker import a file of any kind. Locks the import's row.
+    """Start the import of a file of any kind on a worker. Locks the import's row.
 
-    only_good: leave refused lines out, where otherwise one refused line is enough to import nothing.
+    only_good: omit rejected lines; otherwise one rejected line prevents the whole import.
 
-    Starting again is possible whenever no worker is at it, or the one that was has gone silent; that one
-    loses its lease and writes nothing when it comes back. Raises NotReadyError.
+    Starting again is possible if no worker runs it, or if its worker has gone silent. A silent worker loses
+    its lease and writes nothing when it comes back. Raises NotReadyError.
     """
     locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
     if not may_start(locked):
@@ -112,10 +112,10 @@ _STARTED += ["report", "message", "lease", "lines", "attempts", "written"]
 
 
 def cancel_import(*, data_import: DataImport) -> None:
-    """Ask the worker to stop: it notices within a second or some hundred lines, and nothing is imported.
+    """Cancel an import: the worker notices within a second or some hundred lines, and nothing is imported.
 
-    What no worker has taken yet stops at once. A file tells the worker first, because while it writes
-    SQLite lets nobody else write. Raises NotReadyError where there is nothing to cancel.
+    A pending import stops immediately. The worker first gets the request by a file, because while it writes
+    SQLite lets no other process write. Raises NotReadyError if there is nothing to cancel.
     """
     if not data_import.is_under_way:
         raise NotReadyError(gettext("This import is not running, so there is nothing to cancel."))
@@ -128,7 +128,7 @@ def cancel_import(*, data_import: DataImport) -> None:
 
 @transaction.atomic
 def discard_import(*, data_import: DataImport) -> None:
-    """Forget an import that has not been made, with its file. Locks its row. Raises NotReadyError."""
+    """Delete an import that has not been executed, with its file. Locks its row. Raises NotReadyError."""
     locked = DataImport.objects.select_for_update().filter(pk=data_import.pk).first()
     if locked is None:
         return
@@ -144,14 +144,13 @@ def discard_import(*, data_import: DataImport) -> None:
 
 
 def forget_files(data_import: DataImport) -> None:
-    """Delete everything that is kept of an import outside the database."""
     _delete_file(data_import)
     default_storage.delete(refused_file_of(data_import))
     notes_of(data_import).clear()
 
 
 def _record_heartbeat(data_import: DataImport) -> None:
-    # A file first: SQLite is held by the import itself while it writes, and then by nobody else.
+    # A file first: the import itself locks SQLite while it writes, and no process does later.
     notes_of(data_import).record_heartbeat()
     own_row(data_import).update(touched_at=timezone.now())
 
@@ -180,7 +179,6 @@ def _import(data_import: DataImport) -> None:
 
 
 def import_material(data_import: DataImport, on_progress: OnProgress) -> ImportReport:
-    """Import an uploaded file as its page says."""
     mapping = mapping_from_json(json.dumps(data_import.mapping))
     refused = scratch(f"{FOLDER}/{data_import.lease}.refused")
     default_storage.delete(refused_file_of(data_import))
@@ -202,10 +200,10 @@ def import_material(data_import: DataImport, on_progress: OnProgress) -> ImportR
 
 
 def _progress_notes(data_import: DataImport) -> OnProgress:
-    """Note progress now and then, and stop where the import was cancelled.
+    """Record progress now and then, and stop if the import was cancelled.
 
-    Noting needs the lease, so nothing is written without it. The end is noted in the writing transaction:
-    nobody takes over what is written. While that lasts, how far it has come is noted in a file.
+    Recording needs the lease, so nothing is written without it. The end is recorded in the writing
+    transaction: no other worker claims written rows. During that transaction, a file records the progress.
     """
     last = 0.0
     notes = notes_of(data_import)
@@ -282,7 +280,7 @@ IMPORT_JOB = JobKind(
 
 
 def discard_forgotten() -> int:
-    """Discard uploads that nobody has touched for as long as the operator keeps them; return how many."""
+    """Discard uploads that were untouched for the operator's retention time; return their number."""
     long_ago = timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
     forgotten = DataImport.objects.filter(touched_at__lt=long_ago, status__in=NOT_MADE)
     discarded = 0
@@ -295,7 +293,7 @@ def discard_forgotten() -> int:
 
 
 def remove_orphans() -> int:
-    """Delete uploads that no import names, and notes of none that is under way; return how many.
+    """Delete uploads without an import, and notes of imports that are not running; return their number.
 
     A worker that dies between its last two steps leaves them behind.
     """

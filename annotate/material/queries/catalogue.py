@@ -1,6 +1,6 @@
-"""Which documents, systems and items a project has: their keys and digests, never their texts.
+"""Existing documents, systems and items of a project: keys and digests, without contents.
 
-Numbers stand for rows that may not be written yet; `pk` is None until they are.
+Numbers represent rows that may not be written yet; `pk` is None until they are.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ MOST_NAMED = 5000
 
 @dataclass(slots=True)
 class KnownDocument:
-    """A document of the project (line 0) or of the file. parts: short digests of those of the file."""
+    """A document of the project (line 0) or of the file. parts: short digests of the file's parts."""
 
     number: int
     pk: int | None
@@ -44,15 +44,12 @@ class KnownItem:
 
 @dataclass(slots=True)
 class NamesInFile:
-    """What some rows of a file name."""
-
     documents: set[str] = field(default_factory=set)
     systems: set[str] = field(default_factory=set)
     items: set[tuple[str, str]] = field(default_factory=set)
     raters: set[str] = field(default_factory=set)
 
     def add(self, row: Row) -> None:
-        """Add what a row names."""
         self.documents.add(row.document)
         if not isinstance(row, ImportedDocument):
             self.systems.add(row.system)
@@ -67,7 +64,7 @@ class NamesInFile:
 
 
 class Catalogue:
-    """A project's documents by key, systems by name and items by both; all of them, or those that are named.
+    """A project's documents by key, systems by name and items by both: all of them, or only the listed names.
 
     Three queries either way.
     """
@@ -108,17 +105,14 @@ class Catalogue:
             self.items[place] = KnownItem(len(self.items), pk, bytes.fromhex(digest), 0)
 
     def add_document(self, key: str, digest: bytes, *, line: int = 0, pk: int | None = None) -> KnownDocument:
-        """Note a document."""
         known = self.documents[key] = KnownDocument(len(self.documents), pk, digest, line)
         return known
 
     def add_system(self, name: str, *, pk: int | None = None) -> KnownSystem:
-        """Note a system."""
         known = self.systems[name] = KnownSystem(len(self.systems), pk)
         return known
 
     def add_item(self, document: KnownDocument, system: KnownSystem, digest: bytes, line: int) -> KnownItem:
-        """Note an item."""
         known = KnownItem(len(self.items), None, digest, line)
         self.items[document.number, system.number] = known
         return known

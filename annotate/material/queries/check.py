@@ -1,4 +1,4 @@
-"""What a file would make of a project: read as an import reads it, but nothing is written or locked."""
+"""The effect of a file on a project: read as an import reads it, without writes or locks."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
@@ -27,7 +27,7 @@ from annotate.material.reading.source import Source
 class FileCheck(FileReading):
     """The check of a file of items and ratings.
 
-    members: see Places. parts: whether items and ratings are taken.
+    members: see `Places`. parts: the kinds of rows to import, items and ratings.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class FileCheck(FileReading):
     def check(self, limit: int | None, on_progress: OnProgress) -> ImportReport:
         """Read the file, or its first `limit` records, and report.
 
-        With a limit, a check looks up only what the first records name.
+        With a limit, a check looks up only the names in the first records.
         """
         round = round_one(self.project)
         catalogue = Catalogue(self.project, None if limit is None else self._names_in_first_records(limit))
@@ -66,18 +66,18 @@ class FileCheck(FileReading):
         return self.report()
 
     def begin_ratings(self, catalogue: Catalogue, round: Round | None) -> None:
-        """Prepare to take the file's ratings; a DomainError says why the project takes none."""
+        """Prepare to take the file's ratings. A DomainError states the reason if the project takes none."""
         places = Places(self.project, catalogue, round, self.members)
         self.ratings = RatingCheck(self.project, catalogue, round, places)
 
     @property
     def new_raters(self) -> list[str]:
-        """The raters of the file that have no place in the project yet."""
+        """Return the raters of the file without a membership in the project."""
         raters = self.ratings.places.raters if self.ratings else {}
         return [name for name, rater in raters.items() if rater.pk is None]
 
     def refuse_on_error(self, step: Callable[[], None]) -> None:
-        """Note what stops the whole file as a refusal without a line."""
+        """Record an error that stops the whole file as a rejection without a line."""
         try:
             step()
         except DomainError as error:
@@ -85,7 +85,6 @@ class FileCheck(FileReading):
             self.refusals.add(RefusedLine(0, "", error.message))
 
     def report(self) -> ImportReport:
-        """Sum up what was read so far."""
         checks = [check for check in (self.items, self.ratings) if check]
         return ImportReport(
             made=_sum(check.made for check in checks),
@@ -97,7 +96,9 @@ class FileCheck(FileReading):
         )
 
     def _names_in_first_records(self, limit: int) -> NamesInFile | None:
-        """What the first records name, read beforehand; None where that is too much to ask for by name."""
+        """Return the names in the first records, read beforehand; None if they are too many for a query by
+        name.
+        """
         named = NamesInFile()
         with suppress(UnreadableFileError), self.source.open() as file:
             for record in islice(file, limit):
@@ -107,7 +108,6 @@ class FileCheck(FileReading):
         return None if named.is_many else named
 
     def take(self, record: Record) -> Iterator[RefusedLine]:
-        """Take the documents, items and ratings of a record."""
         rows = rows_of(self.source.mapping, record, **self.parts)
         return (refused for row in rows if (refused := self._refusal(row)))
 
@@ -131,7 +131,7 @@ class FileCheck(FileReading):
 
 
 def refuse_items_after_round_one(round: Round | None, items: ItemCheck | None) -> None:
-    """Raise NotReadyError if there are new items, which nobody would ever rate."""
+    """Raise NotReadyError if there are new items, which would never be rated."""
     if round and not round.is_open and items and items.made.items:
         raise NotReadyError(
             gettext("Round I is closed, so new items would never be rated. Add new systems under Additions.")

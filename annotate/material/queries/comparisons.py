@@ -1,5 +1,3 @@
-"""Numbers of comparisons."""
-
 from dataclasses import dataclass
 from math import comb
 

@@ -1,4 +1,4 @@
-"""The base of all checks of a file: it reads the records and notes the refused lines."""
+"""The base of all checks of a file: it reads the records and collects the rejected lines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -19,8 +19,8 @@ TELL_EVERY = 200  # records between two reports of progress
 class FileReading(ABC):
     """Takes a file's records.
 
-    skip: the lines to leave out. refused_to: the file that keeps refused lines. The other attributes are
-    those of a FileReport.
+    skip: the lines to omit. refused_to: the file for rejected lines. The other attributes are the attributes
+    of a FileReport.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class FileReading(ABC):
 
     @abstractmethod
     def take(self, record: Record) -> Iterable[RefusedLine]:
-        """Take a record; return its refusals."""
+        """Take a record; return its rejections."""
 
     @abstractmethod
     def report(self) -> FileReport:
-        """Sum up what was read."""
+        """Return the report of the lines read."""
 
     def check(self, limit: int | None, on_progress: OnProgress) -> FileReport:
         """Read the file, or its first `limit` records, and report."""
@@ -48,7 +48,6 @@ class FileReading(ABC):
         return self.report()
 
     def take_all(self, stage: str, on_progress: OnProgress, limit: int | None = None) -> None:
-        """Read the file's records, or the first of them, and take what they hold."""
         try:
             with self.source.open() as file:
                 records = iter(file)
@@ -92,9 +91,10 @@ Checked = TypeVar("Checked", bound=FileReading)
 def check_whole_file(
     read: Callable[[frozenset[int]], Checked], on_progress: OnProgress, *, only_good: bool
 ) -> Checked:
-    """Return a reading that checks the whole file; only_good: without the lines that are refused.
+    """Return a reading that checks the whole file; only_good: without the rejected lines.
 
-    read: makes a reading that skips some lines. A line may need a refused one, so the rest is checked again.
+    read: creates a reading that skips some lines. A line may need a rejected one, so the rest is checked
+    again.
     """
     skip: frozenset[int] = frozenset()
     while True:

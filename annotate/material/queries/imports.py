@@ -1,4 +1,4 @@
-"""Imports of a project: where they are, whether they can be started, and what their pages show."""
+"""Imports of a project: states, possible actions, and the content of their pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ What = DataImport.What
 SHOWN_ROWS = 3
 AnyMapping = TypeVar("AnyMapping")
 CHECKED_RECORDS = 100
-FOLDER = "imports"  # of uploads, and of what is noted beside them
+FOLDER = "imports"  # Of uploads, and of the notes about them.
 WORKER_SHOULD_TAKE = timedelta(seconds=8)
 
-# A worker that has not been heard of for so long is gone, and another takes over.
+# A worker without a heartbeat for this time is gone, and another continues its work.
 SILENT_FOR = {Status.WAITING: timedelta(0), Status.CHECKING: SILENT_AFTER, Status.WRITING: SILENT_AFTER}
 
 
@@ -59,8 +59,6 @@ class Preview:
 
 @dataclass(frozen=True)
 class State:
-    """Where an import is, as its page tells it."""
-
     data_import: DataImport
     report: FileReport | None
     waits_for_worker: bool
@@ -72,17 +70,16 @@ class State:
 
     @property
     def percent(self) -> int:
-        """How much of the file has been checked."""
         return round(100 * self.data_import.progress)
 
     @property
     def percent_written(self) -> int:
-        """How much of the file has been written; ratings are a second reading of it."""
+        """Return the written share of the file; ratings are a second reading of it."""
         return min(round(100 * self.lines_written / max(self.data_import.lines, 1)), 100)
 
     @property
     def may_leave_out(self) -> bool:
-        """Whether the refused lines can be left out, so that something is left to import."""
+        """Return True if omitting the rejected lines leaves rows to import."""
         refused = self.data_import.status == Status.REFUSED
         return refused and self.report is not None and self.report.may_leave_out
 
@@ -93,14 +90,14 @@ def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
 
 
 def opening_of(preview: UploadPreview) -> Opening:
-    """Return the beginning of an uploaded file as a worker kept it, or why there is none."""
+    """Return the start of an uploaded file as a worker stored it, or the reason why there is none."""
     if preview.reason:
         return Opening(problem=RefusedLine(0, "", preview.reason))
     return opening_from_json(preview.content, preview.part)
 
 
 def is_late(preview: UploadPreview) -> bool:
-    """Return whether a preview has waited so long that no worker seems to run."""
+    """Return True if a preview is pending for too long for a running worker."""
     waits = preview.status == UploadPreview.Status.WAITING
     return waits and timezone.now() - preview.touched_at > WORKER_SHOULD_TAKE
 
@@ -108,7 +105,7 @@ def is_late(preview: UploadPreview) -> bool:
 def source_of(
     data_import: DataImport, mapping: AnyMapping, what: str = "", kept: KeptRecords | None = None
 ) -> Source[AnyMapping]:
-    """Return what is to be read from the uploaded file, and how; kept: its first records alone."""
+    """Return the source of an import: file, mapping and rows; kept: only its first records."""
     return Source(
         path=Path() if kept else local_path(data_import.file),
         name=data_import.name,
@@ -127,7 +124,10 @@ def preview_of(
     what: str,
     members: dict[str, int],
 ) -> Preview:
-    """Return what the first records make; the import itself checks the whole file. members: see Places."""
+    """Return the rows of the first records; the import itself checks the whole file.
+
+    members: see `Places`.
+    """
     source = source_of(data_import, mapping, what, opening.kept_records)
     check = CHECKS.get(what, FileCheck)(data_import.project, source, members=members)
     report = check.check(CHECKED_RECORDS, silent)
@@ -144,17 +144,16 @@ def preview_of(
 
 
 def notes_of(data_import: DataImport) -> JobNotes:
-    """Return what page and worker of an import pass each other while a transaction holds the database."""
+    """Return the messages between page and worker of an import while a transaction locks the database."""
     return JobNotes(FOLDER, data_import.pk)
 
 
 def refused_file_of(data_import: DataImport) -> str:
-    """Return the name under which the refused lines of an import are kept, if there are any."""
+    """Return the name of the stored file of rejected lines, if there are any."""
     return f"{FOLDER}/{data_import.pk}.refused"
 
 
 def may_start(data_import: DataImport) -> bool:
-    """Return whether the import can be started, or started again."""
     if data_import.status in SILENT_FOR:
         noted_at = datetime.fromtimestamp(notes_of(data_import).noted_at, tz=UTC)
         heard_at = max(data_import.touched_at, noted_at)
@@ -163,7 +162,6 @@ def may_start(data_import: DataImport) -> bool:
 
 
 def state_of(data_import: DataImport) -> State:
-    """Return where an import is."""
     waiting = data_import.status == Status.WAITING
     return State(
         data_import=data_import,

@@ -1,5 +1,3 @@
-"""Documents and items of a file: new or already there."""
-
 import hashlib
 from collections.abc import Sequence
 
@@ -12,7 +10,7 @@ from annotate.material.reading.rows import ImportedDocument, ImportedItem, LineR
 
 
 class ItemCheck:
-    """Takes rows one by one and counts what they would make; an importer writes it as well."""
+    """Takes rows individually and counts the resulting rows; an importer also writes them."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
@@ -22,7 +20,7 @@ class ItemCheck:
         self._last_digest = b""
 
     def take(self, row: ImportedDocument | ImportedItem) -> RefusedLine | None:
-        """Take a row's document and item; a refusal tells which key has other texts."""
+        """Take a row's document and item; a rejection names the key with a different content."""
         key = row.document
         digest = self._parts_digest(row.parts)
         document = self.catalogue.documents.get(key)
@@ -60,21 +58,18 @@ class ItemCheck:
         return self._take_item(document, row) if isinstance(row, ImportedItem) else None
 
     def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:
-        """Note a document that the project does not have."""
         self.made.documents += 1
         known = self.catalogue.add_document(row.document, digest, line=row.line)
         known.parts = part_digests(row.parts)
         return known
 
     def new_system(self, name: str) -> KnownSystem:
-        """Note a system that the project does not have."""
         self.made.systems += 1
         return self.catalogue.add_system(name)
 
     def new_item(
         self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ImportedItem
     ) -> KnownItem:
-        """Note an item that the project does not have."""
         self.made.items += 1
         return self.catalogue.add_item(document, system, digest, row.line)
 
@@ -113,12 +108,12 @@ class ItemCheck:
 
 
 def part_digests(parts: Sequence[Part]) -> tuple[bytes, ...]:
-    """Return a short digest of each part, by which it is told apart from another."""
+    """Return a short digest of each part, for comparing parts."""
     return tuple(hashlib.blake2b("\0".join(part).encode(), digest_size=8).digest() for part in parts)
 
 
 def _difference(document: KnownDocument, row: ImportedDocument | ImportedItem) -> str:
-    """Return which part of a document differs. A query where the document is in the project."""
+    """Return the part of a document that differs. One query if the document is in the project."""
     there = document.parts or part_digests(_stored_parts(document))
     here = part_digests(row.parts)
     if len(there) != len(here):

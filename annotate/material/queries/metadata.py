@@ -57,7 +57,6 @@ class MetadataOwners:
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        """The columns of documents and the columns of items."""
         kept = [name for name in self._columns if name not in self._differ_in_item]
         only_of_items = bool(self._systems) and not self._compares_items
         of_items = [name for name in kept if only_of_items or name in self._differ_in_document]
@@ -65,11 +64,9 @@ class MetadataOwners:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The columns that differ between rows of one item."""
         return tuple(name for name in self._columns if name in self._differ_in_item)
 
     def of_document(self, row: ImportedDocument | ImportedItem) -> Metadata:
-        """Return the document's part of a row's metadata."""
         if self._systems and not self._compares_items:
             return {}
         return {name: value for name, value in row.metadata.items() if name not in self._differ_in_document}

@@ -1,4 +1,4 @@
-"""The places of Round I that recorded ratings would take: free ones, and ones their raters hold already."""
+"""The assignments of Round I for recorded ratings: free ones, and ones that their raters already have."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -15,7 +15,7 @@ TO_BE_MADE = 0
 
 
 class ImportedRater:
-    """A rater of the file: an annotator's place in the project, or one to be made."""
+    """A rater of the file: an existing annotator of the project, or a new one."""
 
     __slots__ = ("number", "pk")
 
@@ -24,10 +24,10 @@ class ImportedRater:
 
 
 class Places:
-    """Who holds which item's place in Round I, and which places are left, as ids only.
+    """The assignments of Round I by holder, and the remaining ones, as ids only.
 
-    Without a round every item will have as many free places as the project wants raters.
-    members: which member (by key) is meant by a rater's name, as far as nobody has kept that yet.
+    Without a round every item will have one free assignment for each rater that the project wants. members:
+    the member (by key) for a rater's name, if no mapping is stored yet.
     """
 
     def __init__(
@@ -52,20 +52,23 @@ class Places:
 
     @cached_property
     def are_for_units(self) -> bool:
-        """Whether the round has places for some dimensions of an item only, which no recording takes."""
+        """Return True if the round has assignments for some dimensions of an item only; imports cannot use
+        them.
+        """
         return self.round is not None and self.round.assignments.filter(partial=True).exists()
 
     def new_rater(self, label: str) -> ImportedRater:
-        """Note an annotator's place that the project does not have."""
+        """Register an annotator without a membership in the project."""
         rater = self.raters[label] = ImportedRater(len(self.raters), None)
         return rater
 
     def holds(self, item: KnownItem, rater: ImportedRater) -> bool:
-        """Whether the rater has a place of this item."""
         return (item.number, rater.number) in self._held
 
     def take(self, item: KnownItem, rater: ImportedRater) -> int | None:
-        """The place of this item that the rater holds or now takes; None where all are someone else's."""
+        """Return the assignment of this item that the rater has or now takes; None if all belong to
+        others.
+        """
         pair = (item.number, rater.number)
         free = self._free_places(item)
         if pair in self._held:
@@ -109,7 +112,8 @@ class Places:
             available = available.filter(item__in=self.item_numbers)
         for pk, item, annotator in held.values_list("pk", "item", "annotator").iterator(BATCH):
             self._held[self.item_numbers[item], self.rater_numbers[annotator]] = pk
-        # The last is taken first: places never held before those whose reservation ran out, low slots first.
+        # The last one goes first: unused assignments before those with an expired reservation, low slots
+        # first.
         available = available.order_by(F("annotator").desc(nulls_last=True), "-slot")
         for pk, item, annotator in available.values_list("pk", "item", "annotator").iterator(BATCH):
             self._free.setdefault(self.item_numbers[item], []).append(pk)

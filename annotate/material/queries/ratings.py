@@ -1,4 +1,6 @@
-"""Recorded ratings of a file: held against the scales, the items, and the places and ratings of Round I."""
+"""Recorded ratings of a file, compared with the scales, the items, and the assignments and ratings of
+Round I.
+"""
 
 import re
 from dataclasses import dataclass
@@ -18,8 +20,6 @@ from annotate.material.reading.rows import ImportedRating, LineReason, RefusedLi
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A dimension as far as an import needs it."""
-
     id: int
     key: str
     name: str
@@ -29,9 +29,9 @@ class Scale:
 
 
 class RatingCheck:
-    """Takes rows one by one and counts what they would make; an importer writes it as well.
+    """Takes rows individually and counts the resulting ratings; an importer also writes them.
 
-    Holds ids and values only: of all Round I ratings of the project and of the file.
+    Stores ids and values only: of all Round I ratings of the project and of the file.
     """
 
     number = 1
@@ -46,7 +46,9 @@ class RatingCheck:
         self._values = self._values_of(round) if round else {}
 
     def take(self, row: ImportedRating) -> RefusedLine | None:
-        """Take a rating; a refusal tells what is unknown, off the scale, full or different."""
+        """Take a rating; a rejection reports an unknown name, a value off the scale, a full item or a
+        different value.
+        """
         scale = self._scale_by_word.get(plain_word(row.dimension))
         if scale is None:
             names = ", ".join(scale.name for scale in self.scales) or "none yet"
@@ -82,7 +84,7 @@ class RatingCheck:
         return self.take_new(row, item, rater, scale)
 
     def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:  # noqa: ARG002
-        """Note a rating that the project does not have; an importer writes it to its place."""
+        """Register a rating that the project does not have; an importer writes it to its assignment."""
         self._values[item.number, rater.number, scale.id] = value
         self.made.ratings += 1
 
@@ -166,7 +168,7 @@ class RatingCheck:
         return self.places.new_rater(label)
 
     def _values_of(self, round: Round) -> dict[tuple[int, int, int], float | None]:
-        """Return what was rated in a round, by the numbers of item and rater and the key of the dimension."""
+        """Return the ratings of a round, by the numbers of item and rater and the key of the dimension."""
         items, raters = self.places.item_numbers, self.places.rater_numbers
         ratings = Rating.objects.filter(assignment__round=round, assignment__annotator__isnull=False)
         if self.catalogue.named:
@@ -179,7 +181,7 @@ class RatingCheck:
 
 
 def scales_of(project: Project, round: Round | None) -> list[Scale]:
-    """The scales that ratings are held against: those that Round I froze, or the project's."""
+    """Return the scales for checking ratings: the ones that Round I froze, or the project's."""
     dimensions = (
         FrozenGuideline.from_json(round.guideline.content).dimensions
         if round

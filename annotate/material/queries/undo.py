@@ -1,4 +1,4 @@
-"""Whether an import can be undone: what depends on what it has brought, whichever app it belongs to."""
+"""Whether an import can be undone: rows of any app that depend on its rows."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,22 +12,20 @@ from annotate.material.reading.report import ImportCounts
 
 
 def items_of(data_import: DataImport) -> QuerySet[Item]:
-    """Return the items that an import has brought."""
     return Item.objects.filter(brought_by=data_import)
 
 
 def documents_of(data_import: DataImport) -> QuerySet[Document]:
-    """Return the documents that an import has brought."""
     return Document.objects.filter(brought_by=data_import)
 
 
 def unused_systems_of(data_import: DataImport) -> QuerySet[System]:
-    """Return the systems that an import has brought and no item names (any more)."""
+    """Return the systems that an import created and no item uses (any more)."""
     return System.objects.filter(brought_by=data_import, items__isnull=True)
 
 
 def why_it_stays(data_import: DataImport) -> str:
-    """Return why an import cannot be undone, in a sentence that names what depends on it; empty if it can.
+    """Return the reason for which an import cannot be undone, naming the dependent rows; empty if it can.
 
     A fixed number of queries: one for each table that refers to items or documents, and four.
     """
@@ -56,7 +54,7 @@ def why_it_stays(data_import: DataImport) -> str:
 
 
 def _dependent(items: QuerySet[Item], documents: QuerySet[Document]) -> Iterator[tuple[str, int]]:
-    """Yield how many rows of which kind refer to items or documents; free places do not count."""
+    """Yield the numbers of rows, by kind, that refer to items or documents; free assignments do not count."""
     held = Q(started_at__isnull=False) | Q(annotator__isnull=False, reserved_until__gt=timezone.now())
     places = Assignment.objects.filter(held, item__in=items).count()
     ratings = Rating.objects.filter(assignment__item__in=items).count()

@@ -1,10 +1,10 @@
-"""The child process in which Parquet files and Arrow shards are decoded; see `parquet` for its parent.
+"""The child process that decodes Parquet files and Arrow shards; see `parquet` for its parent.
 
-A file of some kilobytes can name one long text a million times: what it decodes to is known only when it is
-decoded. So that happens under limits of memory and processor time that end this process and nothing else, and
+A file of some kilobytes can repeat one long string a million times, so the decoded size is unknown before
+decoding. Therefore decoding happens under limits of memory and processor time that end only this process, and
 with no secret in its environment. Its input is the open file. Its output is one line for each record, "=" and
-JSON, and a last one, "." and JSON: empty at the end, else the reason of a stop, or a list with a sentence.
-The sizes that a file declares are checked before anything is decoded.
+JSON, and a last one, "." and JSON: empty at the end, else the reason of a stop, or a list with a message. The
+sizes that a file declares are checked before decoding.
 """
 
 import json
@@ -30,11 +30,11 @@ AS_TEXT = (date, datetime, time, timedelta, Decimal)
 
 
 class RefusedFileError(Exception):
-    """The reason to reject a file, in sentences for its owner."""
+    """The reason to reject a file, in messages for its owner."""
 
 
 def main(kind: str, most_bytes: int) -> None:
-    """Decode the file at the standard input; `most_bytes` of records at most."""
+    """Decode the file at the standard input, up to `most_bytes` of records."""
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     _limit(resource.RLIMIT_CPU, PROCESSOR_SECONDS)
     sys.stdout.write("." + json.dumps(_decode(kind, most_bytes)) + "\n")
@@ -48,7 +48,7 @@ def _limit(what: int, most: int) -> None:
 
 
 def _decode(kind: str, most_bytes: int) -> str | list[str]:
-    """Write the records; return the reason of a stop, empty at the end; a list holds a sentence."""
+    """Write the records; return the reason of a stop, empty at the end; a list holds a message."""
     import pyarrow  # under the limits, too
 
     written = 0
@@ -91,7 +91,7 @@ def _parquet(stream: IO[bytes], most_bytes: int) -> Iterator[dict[str, Any]]:
                     "texts, and upload the file again."
                 ).format(values=MOST_VALUES_IN_ROW, limit=MOST_BYTES_IN_ROW // 1024**2)
             )
-    # Dictionaries stay dictionaries, or a batch would hold each of its rows' long texts at once.
+    # Dictionaries remain dictionaries, or a batch would hold the long string of each row.
     texts = [
         metadata.row_group(0).column(number).path_in_schema
         for number in range(metadata.num_columns if metadata.num_row_groups else 0)
@@ -121,7 +121,7 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, bytes):
-        return {"bytes": len(value)}  # pictures and the like, which nothing here takes
+        return {"bytes": len(value)}  # Images and other types that the importer does not support.
     return str(value) if isinstance(value, AS_TEXT) else value
 
 

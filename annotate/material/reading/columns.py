@@ -1,4 +1,4 @@
-"""Column mappings: which column or field of a flat file is the document, the system, the value."""
+"""Column mappings: the columns or fields of a flat file for document, system and value."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -42,8 +42,6 @@ class PartColumn:
 
 @dataclass(frozen=True, slots=True)
 class ValueColumn:
-    """A column that holds the values of one dimension."""
-
     column: str
     dimension: str
 
@@ -79,13 +77,11 @@ class ColumnMapping:
 
     @property
     def gives_ratings(self) -> bool:
-        """Whether ratings can be made from these columns."""
         has_value = bool(self.value_columns) or bool(self.dimension and self.value)
         return self.has_document and bool(self.system and self.rater) and has_value
 
     @property
     def has_document(self) -> bool:
-        """Whether a line tells which document it is about."""
         return bool(self.document_key or self.parts)
 
     @property
@@ -103,7 +99,6 @@ class ColumnMapping:
         return [*filter(None, single), *(part.column for part in self.parts)]
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The document or item of a record."""
         yield attempt(record.line, partial(self._item, record))
 
     def rating_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
@@ -154,7 +149,7 @@ class ColumnMapping:
 
 
 def attempt(line: int, make: Callable[[], Row]) -> Row | RefusedLine:
-    """What `make` returns, or the line refused for the field that it refuses."""
+    """Return the result of `make`, or the rejected line with the invalid field."""
     try:
         return make()
     except RefusedFieldError as refused:

@@ -1,7 +1,7 @@
-"""A Hugging Face data set's folder: its configurations and splits, and the shards that each one has.
+"""A Hugging Face data set's folder: its configurations and splits, and the shards of each one.
 
-As its README says in YAML (`configs`), or as file and folder names tell where it says nothing:
-https://huggingface.co/docs/hub/datasets-data-files-configuration. Nothing is fetched from anywhere.
+Their source is the YAML in its README (`configs`) or, without that, file and folder names:
+https://huggingface.co/docs/hub/datasets-data-files-configuration. Nothing is downloaded.
 """
 
 import re
@@ -38,12 +38,11 @@ class Split:
 
     @property
     def name(self) -> str:
-        """The name by which it is chosen."""
         return f"{self.config}/{self.split}"
 
 
 def splits_of(folder: Folder) -> list[Split]:
-    """All splits of a data set that have shards; raises UnreadableFileError where there is none."""
+    """Return all splits of a data set that have shards. Raises UnreadableFileError if there is none."""
     configs = _configs(folder.text("README.md"))
     splits = [split for config in configs for split in _splits_of_config(config, folder)]
     if configs and not splits:
@@ -147,7 +146,7 @@ def _splits_by_names(names: Sequence[str]) -> list[Split]:
     return [
         Split(ONLY, split or "train", tuple(by_split[split]))
         for split in sorted(by_split, key=order.index)
-        if split or len(by_split) == 1  # beside named splits, other files are no data
+        if split or len(by_split) == 1  # With named splits, other files are no data.
     ]
 
 

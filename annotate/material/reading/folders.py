@@ -1,4 +1,4 @@
-"""A folder of files, or the same in a zip: what is in it, and each file as a stream. Nothing is unpacked."""
+"""A folder of files, or the same in a zip: its content, and each file as a stream. Nothing is unpacked."""
 
 import struct
 import tempfile
@@ -35,14 +35,14 @@ class Folder(ABC):
 
     @abstractmethod
     def size(self, name: str) -> int:
-        """How many bytes a file has."""
+        """Return the size of a file in bytes."""
 
     @abstractmethod
     def open(self, name: str) -> IO[bytes]:
-        """A file, which can be read from any place on."""
+        """Open a file that can be read from any position."""
 
     def text(self, name: str) -> str:
-        """A small file as a text, empty where there is none of this name."""
+        """Return the content of a small file, empty if none has this name."""
         if name not in self.names or self.size(name) > CHUNK:
             return ""
         with self.open(name) as file:
@@ -50,24 +50,22 @@ class Folder(ABC):
 
 
 class Directory(Folder):
-    """A folder of this host."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         found = (each.relative_to(path) for each in path.rglob("*") if each.is_file())
         self.names = tuple(sorted(each.as_posix() for each in found if not _is_hidden(each.parts)))
 
     def size(self, name: str) -> int:
-        """How many bytes a file has."""
+        """Return the size of a file in bytes."""
         return (self.path / name).stat().st_size
 
     def open(self, name: str) -> IO[bytes]:
-        """A file, which can be read from any place on."""
+        """Open a file that can be read from any position."""
         return (self.path / name).open("rb")
 
 
 class Zipped(Folder):
-    """A zip file; a single folder that holds everything in it is left out of the names."""
+    """A zip file. If a single folder contains everything in it, the names omit that folder."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive = archive
@@ -83,7 +81,7 @@ class Zipped(Folder):
         self.names = tuple(sorted(self.files))
 
     def size(self, name: str) -> int:
-        """How many bytes a file has, unpacked."""
+        """Return the unpacked size of a file in bytes."""
         return self.files[name].file_size
 
     def open(self, name: str) -> IO[bytes]:
@@ -116,7 +114,6 @@ def folder_at(path: Path) -> Iterator[Folder]:
 
 
 def is_workbook(stream: IO[bytes]) -> bool:
-    """Whether a zip file is a spreadsheet's."""
     try:
         with zipfile.ZipFile(stream) as archive:
             return any(name.startswith("xl/") for name in archive.namelist())

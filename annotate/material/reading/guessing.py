@@ -163,7 +163,6 @@ class _ColumnGuess:
         self.parts = self.parts or [name for name in self._free() if _names(PROMPT_WORD, name)]
 
     def mapping(self) -> ColumnMapping:
-        """Return the columns with a meaning."""
         found = self.found
         if not found["document_key"] and len(self.parts) == 1 and self._document().is_short:
             found["document_key"] = self.parts.pop()
@@ -201,7 +200,6 @@ class _ColumnGuess:
             found["round"] = ""
 
     def _free(self) -> list[str]:
-        """Return the columns without a meaning yet."""
         taken = {*self.found.values(), *self.parts, *(each.column for each in self.values)}
         return [name for name in self.columns if name not in taken]
 
@@ -242,7 +240,6 @@ class _ColumnGuess:
         return document.distinct < self.rows and column.is_determined_by(document)
 
     def _document(self) -> _Column:
-        """Return the column that identifies documents."""
         return self.columns[self.parts[0] if self.parts else self.found["document_key"]]
 
     def _guess_system(self) -> None:

@@ -1,5 +1,3 @@
-"""JSONL: one JSON object per line."""
-
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ class _DuplicateKeyError(ValueError):
 
 
 def read_jsonl(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
-    """The records of a JSONL stream; a broken line is refused and reading goes on."""
+    """Yield the records of a JSONL stream. A broken line is rejected and reading continues."""
     for number, text in numbered_lines(stream):
         if isinstance(text, OverlongLine):
             reason = gettext("The line is longer than {limit} MiB; shorten its texts.").format(

@@ -21,7 +21,6 @@ BYTE_ORDER_MARKS = (
 
 
 def too_many_columns(number: int) -> str:
-    """Return the message for a file with too many columns."""
     return gettext(
         "The file has {columns:,} columns, and the limit is {limit}. Delete the columns that are not "
         "imported, and upload the file again."
@@ -29,13 +28,13 @@ def too_many_columns(number: int) -> str:
 
 
 class OverlongLine(str):
-    """Stands for a line longer than the limit, whose text was skipped and not kept."""
+    """Represents a line longer than the limit. Its content was skipped and is not stored."""
 
     __slots__ = ()
 
 
 def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
-    """Each line's number and text without a byte order mark; overlong lines come as OverlongLine."""
+    """Yield each line's number and content without a byte order mark; overlong lines come as OverlongLine."""
     try:
         for number, raw in _raw_lines(stream):
             yield number, OverlongLine() if raw is None else _decode_line(number, raw)

@@ -12,7 +12,7 @@ SINGLE_FIELDS = ("document_key", "document_title", "system", "text", "rater", "d
 
 
 class MappingError(ValueError):
-    """A mapping that cannot be understood: which field of it, and why."""
+    """An invalid mapping: the field and the reason."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(reason)
@@ -35,7 +35,7 @@ def mapping_to_json(mapping: Mapping) -> str:
 
 
 def mapping_from_json(text: str) -> Mapping:
-    """The mapping that a JSON text describes; a MappingError names the field that is wrong."""
+    """Return the mapping of a JSON string. A MappingError names the invalid field."""
     try:
         written = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -55,7 +55,6 @@ def mapping_from_json(text: str) -> Mapping:
 
 
 def shipped_mapping(name: object) -> Mapping:
-    """The mapping that ships under this name."""
     if not isinstance(name, str) or name not in SHIPPED:
         raise MappingError(
             "name",

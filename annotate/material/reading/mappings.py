@@ -25,7 +25,7 @@ from annotate.material.reading.values import RefusedFieldError
 
 
 class Mapping(Protocol):
-    """Says how a record becomes documents, items and ratings."""
+    """Converts a record to documents, items and ratings."""
 
     @property
     def name(self) -> str:
@@ -33,7 +33,7 @@ class Mapping(Protocol):
 
     @property
     def title(self) -> str:
-        """What the mapping is for."""
+        """Return the purpose of the mapping."""
 
     @property
     def gives_items(self) -> bool:
@@ -57,7 +57,7 @@ SHIPPED: dict[str, Mapping] = {
         *(Conversations(), OutputLists(), PreferencePairs(), MqmSegments()),
     )
 }
-# What a file must have for a mapping: of each group one column.
+# The required columns of a mapping: one of each group.
 NEEDED: dict[str, Sequence[Sequence[str]]] = {
     "summeval-op": (("reviews",), ("summaries",)),
     "summeval-op-detailed": (("reviews",), ("summaries",), *((code,) for code in SUMMEVAL_OP_DIMENSIONS)),
@@ -73,7 +73,7 @@ NEEDED: dict[str, Sequence[Sequence[str]]] = {
 def rows_of(
     mapping: Mapping, record: Record | RefusedLine, *, items: bool, ratings: bool
 ) -> Iterator[Row | RefusedLine]:
-    """What a record becomes: its items first, then its ratings, each as a row or a refusal."""
+    """Yield the rows of a record: its items first, then its ratings, each as a row or a rejection."""
     if isinstance(record, RefusedLine):
         yield record
         return
@@ -93,7 +93,7 @@ def _with_refusals(
 
 
 def misfit(mapping: Mapping, columns: Collection[str]) -> str:
-    """Why a mapping cannot be that of a file with these columns, in a sentence; empty where it can be."""
+    """Return the reason for which a mapping does not fit a file with these columns; empty if it fits."""
     if isinstance(mapping, ColumnMapping):
         needed: Sequence[Sequence[str]] = [(name,) for name in mapping.needed_columns]
     else:

@@ -44,8 +44,6 @@ class MarkedError:
 
 @dataclass(frozen=True, slots=True)
 class MarkedSegment:
-    """A rater's errors in a system's translation of a segment."""
-
     document: str
     system: str
     rater: str
@@ -61,7 +59,6 @@ class MqmSegments(ItemsOnly):
     title = gettext_noop("MQM: segments and translations, without the marked errors")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The translation of a row."""
         yield attempt(record.line, partial(self._item, record))
 
     def _item(self, record: Record) -> Row:
@@ -81,7 +78,6 @@ class MqmSegments(ItemsOnly):
 
 
 def has_mqm_columns(columns: Collection[str]) -> bool:
-    """Return True if these are the columns of an MQM file."""
     return set(MQM_COLUMNS) <= set(columns) and bool(set(SEGMENT_COLUMNS) & set(columns))
 
 
@@ -111,7 +107,7 @@ def read_marked_segments(records: Iterable[Record]) -> list[MarkedSegment]:
 
 
 def _text_and_spans(fields: Fields, name: str) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text without tags, and the start and end of each marked passage."""
+    """Return the content without tags, and the start and end of each marked passage."""
     tagged = text_of(require_field(fields, name), name)
     plain, spans, start, last = "", [], -1, 0
     for tag in TAG.finditer(tagged):

@@ -1,7 +1,7 @@
-"""The beginning of an uploaded file: read once, in a process with little memory and time, and kept as JSON.
+"""The start of an uploaded file: read once, in a process with little memory and time, and stored as JSON.
 
-Pages read this JSON, and no request opens an upload. Run as a module, this file is that process: it
-takes path, name and part of a file, and writes the JSON.
+Pages read this JSON, and no request opens an upload. Run as a module, this file is that process: it takes
+path, name and part of a file, and writes the JSON.
 """
 
 import json
@@ -25,7 +25,7 @@ SHOWN_RECORDS = 3
 GUESSED_RECORDS = 20
 KEPT_RECORDS = 100
 LONGEST_CELL = 80
-KEPT_BYTES = 4 * 1024**2  # of records; the first is kept whatever its length
+KEPT_BYTES = 4 * 1024**2  # Of records; the first is stored at any length.
 MEMORY_BYTES = 2 * 1024**3
 PROCESSOR_SECONDS = 60
 WAITED_SECONDS = 120.0  # where the processor is busy with others
@@ -43,10 +43,10 @@ TOO_SLOW = gettext_noop(
 
 @dataclass(frozen=True)
 class Opening:
-    """The beginning of an uploaded file: its first records, or the problem that keeps it from being read.
+    """The start of an uploaded file: its first records, or the reason why it is unreadable.
 
     splits: the splits of a data set's folder. sheets: the visible sheets of a workbook, with the choice; None
-    means the first sheet. is_whole: whether the file has no more records.
+    means the first sheet. is_whole: True if the file has no more records.
     """
 
     records: Sequence[Record | RefusedLine] = ()
@@ -59,30 +59,27 @@ class Opening:
 
     @property
     def guessed(self) -> Sequence[Record | RefusedLine]:
-        """The records by which columns and their meaning are guessed."""
         return self.records[:GUESSED_RECORDS]
 
     @property
     def columns(self) -> list[str]:
-        """The names of all fields that the first records have."""
         readable = [record for record in self.guessed if isinstance(record, Record)]
         return list(dict.fromkeys(name for record in readable for name in record.fields))
 
     @property
     def examples(self) -> list[str]:
-        """The first text under each column, shortened."""
+        """Return the first value under each column, shortened."""
         return self.rows[0][1] if self.rows else []
 
     @property
     def rows(self) -> list[tuple[int, list[str]]]:
-        """The first records as a table of shortened texts under `columns`, each with its line."""
+        """Return the first records as a table of shortened strings under `columns`, each with its line."""
         readable = [record for record in self.guessed if isinstance(record, Record)][:SHOWN_RECORDS]
         columns = self.columns
         return [(record.line, [_shorten(record.fields.get(name)) for name in columns]) for record in readable]
 
     @property
     def kept_records(self) -> "KeptRecords":
-        """The records with the interface of a file."""
         return KeptRecords(self.records, self.is_whole, self.empty_rows)
 
 
@@ -106,7 +103,7 @@ class KeptRecords:
 
 
 def read_opening(path: Path, name: str, part: str) -> str:
-    """Return the beginning of a file as JSON: its rows, or the limit that it exceeds. Decodes in a child."""
+    """Return the start of a file as JSON: its rows, or the limit that it exceeds. Decodes in a child."""
     try:
         done = subprocess.run(
             [sys.executable, "-m", "annotate.material.reading.opening", str(path), name, part],
@@ -133,7 +130,7 @@ def _problem(reason: str) -> str:
 
 
 def opening_from_json(text: str, part: str) -> Opening:
-    """Return the opening from its kept JSON."""
+    """Return the opening from its stored JSON."""
     said: Mapping[str, Any] = json.loads(text)
     problem = said.get("problem")
     return Opening(

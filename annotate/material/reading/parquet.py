@@ -1,6 +1,6 @@
-"""Parquet files and Arrow shards, read record by record from a child process that may use little memory.
+"""Parquet files and Arrow shards, read record by record from a child process with limited memory.
 
-pyarrow takes a quarter of a second and 60 MB, which processes that never see such a file shall not pay.
+pyarrow takes a quarter of a second and 60 MB, which processes without such files should not spend.
 """
 
 import json
@@ -62,7 +62,7 @@ def _read(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
 
 def _read_in_child(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
     stream.seek(0)
-    os.lseek(stream.fileno(), 0, os.SEEK_SET)  # what is buffered here was read already
+    os.lseek(stream.fileno(), 0, os.SEEK_SET)  # Buffered data here has been read already.
     with (
         TemporaryFile() as complaints,
         subprocess.Popen(
@@ -83,13 +83,13 @@ def _read_in_child(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
 
 
 class _DeadChildError(Exception):
-    """The child ended without saying why the rest cannot be read."""
+    """The child ended without a reason for the missing rest."""
 
     def __init__(self, code: int, complaints: IO[bytes]) -> None:
         complaints.seek(0)
         self.said = complaints.read(4000).decode(errors="replace").strip()
         self.how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        self.by_limit = self.how in ("SIGXCPU", "SIGKILL", "SIGABRT")  # the last where memory is refused
+        self.by_limit = self.how in ("SIGXCPU", "SIGKILL", "SIGABRT")  # The last line if memory runs out.
         self.reason = (
             gettext("it needs too much memory or time. Split it, or upload JSONL.")
             if self.by_limit
@@ -100,7 +100,7 @@ class _DeadChildError(Exception):
 
 
 def _records(lines: IO[bytes], name: str) -> Generator[Record, None, bool]:
-    """Yield the records; return whether the child has said that these are all."""
+    """Yield the records; return True if the child has reported the end."""
     number = 0
     while line := lines.readline(MAX_LINE_BYTES + 1):
         number += 1

@@ -89,13 +89,12 @@ class Conversations(ItemsOnly):
 
 
 class OutputLists(ItemsOnly):
-    """A prompt with a list of outputs. An output is a string, or an object with text and model."""
+    """A prompt with a list of outputs. An output is a string, or an object with `text` and `model`."""
 
     name = "outputs"
     title = gettext_noop("Prompts with lists of outputs")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """One item for each output of a line."""
         fields = record.fields
         column = _first(fields, LIST_COLUMNS)
         outputs = _json(fields[column]) if column else None
@@ -156,7 +155,6 @@ class PreferencePairs(ItemsOnly):
     title = gettext_noop("Pairs of a chosen and a rejected output")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The two items of a line."""
         fields = record.fields
         texts = [_last_text(fields.get(name), name) for name in PAIR]
         parts, used = _prompt(fields, of_pair=True)
@@ -218,7 +216,6 @@ def _is_transcript(value: object) -> bool:
 
 
 def _turns(value: object, name: str) -> Turns:
-    """Return the turns of a cell that have a content."""
     if _is_transcript(value):
         _, *pieces = TRANSCRIPT.split(str(value))
         found = [(role.lower(), text.strip()) for role, text in zip(pieces[::2], pieces[1::2], strict=True)]
@@ -238,7 +235,7 @@ def _turns(value: object, name: str) -> Turns:
 
 
 def _content(turn: Mapping[str, object], name: str) -> str:
-    """Return the text of a message. Some files split it into pieces."""
+    """Return the content of a message. Some files split it into pieces."""
     content = turn.get("content", turn.get("value"))
     if is_blank(content):
         return ""
@@ -260,7 +257,6 @@ def _last_text(value: object, name: str) -> str:
 
 
 def _prompt(fields: Fields, *, of_pair: bool = False) -> tuple[tuple[Part, ...], set[str]]:
-    """Return the parts of the prompt, and their columns."""
     for column in TURN_COLUMNS:
         if _is_turns(fields.get(column)) and not (of_pair and column != "prompt"):
             return _parts_of_turns(_turns(fields[column], column), column), {column}
@@ -295,7 +291,6 @@ def _key(fields: Fields, texts: tuple[Part, ...], columns: Sequence[str] = KEY_C
 
 
 def _others(fields: Fields, used: set[str]) -> Metadata:
-    """Return the columns without a meaning here as metadata."""
     return metadata_of(fields, [name for name in fields if name not in used])
 
 

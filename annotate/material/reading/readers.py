@@ -42,10 +42,11 @@ SUFFIXES = frozenset({*TEXT_READERS, *MISNAMED})
 
 
 class RecordFile:
-    """A file's records with how far reading has come; iterate once, inside `with`.
+    """A file's records with the reading progress; iterate once, inside `with`.
 
-    Of a folder, or a zip of one, the shards of `part` ("config/split") follow each other and are counted on.
-    Of workbooks `part` may be a SheetChoice's. empty_rows: how many rows of separators were passed over.
+    In a folder, or a zip of one, the shards of `part` ("config/split") follow each other with continuous
+    numbers. For workbooks `part` may be a SheetChoice's. empty_rows: the number of skipped rows of
+    separators.
     """
 
     is_whole = True
@@ -103,7 +104,7 @@ class RecordFile:
 
     @property
     def fraction_read(self) -> float:
-        """The share of the bytes that reading has passed, from 0 to 1."""
+        """Return the share of the bytes read, from 0 to 1."""
         # Not `tell`: a child process may be the one that reads, and moves the position that both have.
         here = os.lseek(self.file.fileno(), 0, os.SEEK_CUR) if self.file and not self.file.closed else 0
         return min((self.passed + here) / self.size, 1.0) if self.size else 1.0
@@ -125,13 +126,12 @@ class RecordFile:
 def first_records(
     path: Path, name: str = "", part: str = "", *, limit: int = 20
 ) -> list[Record | RefusedLine]:
-    """The first records of a file, for a preview and for guessing its mapping."""
     with RecordFile(path, name, part) as file:
         return list(islice(file, limit))
 
 
 def size_of(path: Path) -> int:
-    """How many bytes a file has, or all files of a folder."""
+    """Return the size of a file, or all files of a folder, in bytes."""
     files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
     return sum(each.stat().st_size for each in files)
 
@@ -171,7 +171,7 @@ def is_zipped_folder(stream: IO[bytes]) -> bool:
 
 
 def records_in(stream: IO[bytes], name: str, choice: SheetChoice | None = None) -> AllRows:
-    """The rows of one file: its kind is recognised by its first bytes, a text by its name.
+    """Yield the rows of one file. Its first bytes identify its kind; for character data, its name does.
 
     choice: of a workbook's sheets; without it the first visible one is read.
     """

@@ -1,4 +1,4 @@
-"""The refused lines of a file with the reasons, kept so that people can take them away and put them right."""
+"""The rejected lines of a file with the reasons, stored so that people can download and correct them."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ Opened = Callable[[], IO[bytes]]
 
 
 class RefusedFile:
-    """Writes refused lines as JSON, one a line; the file is made with the first of them."""
+    """Writes rejected lines as JSON, one a line; the first one creates the file."""
 
     def __init__(self, path: Path, *, append: bool = False) -> None:
         self.path = path
@@ -32,7 +32,7 @@ class RefusedFile:
         self._opened.close()
 
     def add(self, record: Record | RefusedLine, refused: Sequence[RefusedLine]) -> None:
-        """Write a line as it stood, with why it was refused."""
+        """Write a line unchanged, with the reason of its rejection."""
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._opened.enter_context(self.path.open("a", encoding="utf-8"))
@@ -47,19 +47,18 @@ class LineEcho:
     """Gives the csv module's lines back instead of writing them."""
 
     def write(self, line: str) -> str:
-        """Return the line."""
         return line
 
 
 def refused_jsonl(opened: Opened) -> Iterator[str]:
-    """Yield the refused lines as JSON lines, each with its number, refused fields and reasons."""
+    """Yield the rejected lines as JSON lines, each with its number, invalid fields and reasons."""
     with opened() as file:
         for line in file:
             yield line.decode()
 
 
 def refused_csv(opened: Opened) -> Iterator[str]:
-    """Yield the refused lines as CSV under the file's own columns; what is not one value is JSON."""
+    """Yield the rejected lines as CSV under the file's own columns; composite values are JSON."""
     columns = dict.fromkeys(name for fields in _lines(opened) for name in fields if name not in ADDED)
     names = [*columns, *ADDED]
     writer = csv.writer(LineEcho())

@@ -1,4 +1,4 @@
-"""What an import of any kind found and made, as people and programs read it."""
+"""The report of an import of any kind, for people and programs."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,10 @@ MOST_NAMES = 5
 
 
 class Tally:
-    """What all counts of an import have in common; their fields are named in the plural."""
-
     __slots__ = ()
 
     @property
     def total(self) -> int:
-        """All together."""
         return sum(self._numbers().values())
 
     def __str__(self) -> str:
@@ -37,7 +34,7 @@ class Tally:
 
 @dataclass(slots=True)
 class ImportCounts(Tally):
-    """How many of each kind."""
+    """The number of rows of each kind."""
 
     documents: int = 0
     systems: int = 0
@@ -59,7 +56,6 @@ class Cause:
 
     @property
     def shown_lines(self) -> list[int]:
-        """The first lines."""
         return self.lines[:SHOWN_LINES]
 
     @property
@@ -85,7 +81,9 @@ class Cause:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Cause":
-        """Read a cause of a stored report, or a line as reports of items and ratings stored it until 1.1."""
+        """Read a cause of a stored report, or a line in the format of reports of items and ratings until
+        1.1.
+        """
         if "line" in content:
             return cls(content["field"], content["reason"], 1, [content["line"]])
         return cls(**content)
@@ -104,14 +102,13 @@ class Causes:
 
     @property
     def listed(self) -> tuple[Cause, ...]:
-        """The first causes."""
         return tuple(
             cause if cause.reason == general else dataclasses.replace(cause, names=[])
             for (_, general), cause in self._by_reason.items()
         )
 
     def add(self, refused: RefusedLine) -> None:
-        """Count a line, in a form that any report can hold."""
+        """Count a line, in a form that any report can store."""
         self.count += 1
         reason = refused.reason
         general, example = (
@@ -135,10 +132,10 @@ class Causes:
 
 @dataclass(frozen=True, kw_only=True)
 class FileReport:
-    """What a file makes in a project, or why nothing of it is imported.
+    """The effect of a file on a project, or the reason why nothing of it is imported.
 
     lines: the last line that was read. refused: the reasons with their lines, within a limit. left_out: the
-    number of skipped lines. stopped: whether more than single lines is refused. empty_rows: the number of
+    number of skipped lines. stopped: True if more than single lines is rejected. empty_rows: the number of
     rows with separators only.
     """
 
@@ -156,44 +153,42 @@ class FileReport:
 
     @property
     def is_refused(self) -> bool:
-        """Whether a line was refused, so that nothing is imported."""
+        """Return True if a line was rejected, so that nothing is imported."""
         return self.refused_count > 0
 
     @property
     def may_leave_out(self) -> bool:
-        """Whether the refused lines can be left out, so that something is left to import."""
+        """Return True if omitting the rejected lines leaves rows to import."""
         return bool(self.made.total) and not self.stopped
 
     @property
     def refused_lines(self) -> list[RefusedLine]:
-        """The listed lines in their order, each with its reason."""
+        """Return the listed lines in order, each with its reason."""
         lines = [RefusedLine(line, each.field, each.reason) for each in self.refused for line in each.lines]
         return sorted(lines, key=lambda each: each.line)
 
     @property
     def unlisted(self) -> int:
-        """The number of refused lines without a listed cause."""
+        """Return the number of rejected lines without a listed cause."""
         return self.refused_count - sum(cause.count for cause in self.refused)
 
     @property
     def remarks(self) -> list[str]:
-        """What else happened, in sentences."""
+        """Return further events of the import, as messages."""
         said = {gettext("Lines with something refused were left out: {count:,}."): self.left_out}
         said[gettext("Rows with only empty cells were left out: {count:,}.")] = self.empty_rows
         return [sentence.format(count=count) for sentence, count in said.items() if count]
 
     @property
     def unread(self) -> tuple[Cause, ...]:
-        """Why values of new rows could not be read."""
+        """Return the reasons why values of new rows were unreadable."""
         return ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stored and printed form."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Read what `to_json` wrote."""
         counts = {name: cls.counts(**content[name]) for name in ("made", "already_there")}
         listed = {
             name: tuple(map(Cause.from_json, content[name]))
@@ -221,7 +216,7 @@ class ImportReport(FileReport):
 
     @property
     def remarks(self) -> list[str]:
-        """What else happened, in sentences."""
+        """Return further events of the import, as messages."""
         opened = (
             [gettext("The import opens Round I and freezes its guideline.")] if self.opens_round_one else []
         )
@@ -240,7 +235,6 @@ class ImportReport(FileReport):
 
 
 def report_lines(report: FileReport, *, dry_run: bool) -> list[str]:
-    """Return the report as lines of text."""
     if report.is_refused:
         more = [gettext("and {count:,} more lines.").format(count=report.unlisted)] if report.unlisted else []
         head = gettext("Nothing was imported. Refused lines: {count:,}.").format(count=report.refused_count)

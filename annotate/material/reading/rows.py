@@ -1,4 +1,4 @@
-"""What a line of a file becomes: a document, an item, a rating, or a refusal."""
+"""The results of reading a line of a file: a document, an item, a rating, or a rejection."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class UnreadableFileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line of a file as it is, before a mapping gives its fields a meaning."""
+    """One unchanged line of a file, before a mapping gives its fields a meaning."""
 
     line: int
     fields: Mapping[str, object]
@@ -29,16 +29,16 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class EmptyRow:
-    """A row of separators only: it holds nothing, but whoever counts the file's rows misses it."""
+    """A row of separators only: it is empty, but the file's row numbers include it."""
 
     line: int
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedLine:
-    """A line that cannot be imported: where, which field, and why in one sentence.
+    """A line that cannot be imported: its number, the field and the reason.
 
-    name: the refused value. text: the line as it stands where it could not be read at all.
+    name: the rejected value. `text`: the original line if it was unreadable.
     """
 
     line: int
@@ -65,7 +65,6 @@ class LineReason(str):
     example: str
 
     def __new__(cls, sentence: str, general: str, example: str) -> "LineReason":
-        """Return the message with its general form."""
         reason = super().__new__(cls, sentence)
         reason.general, reason.example = general, example
         return reason
@@ -81,18 +80,17 @@ class LineReason(str):
 
 
 def shorten(text: str, limit: int = LONGEST_VALUE) -> str:
-    """Return the string, cut after the limit."""
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def printable(text: str, limit: int = 300) -> str:
-    """The text as a report can hold it: storable in any database, and not longer than the limit."""
+    """Return a string for a report: storable in any database, and within the length limit."""
     return shorten(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"), limit)
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedDocument:
-    """A document: its key, its title and its parts as (label, text).
+    """A document: its key, its title and its parts as (label, content).
 
     metadata: the other columns of its row.
     """
@@ -106,7 +104,7 @@ class ImportedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ImportedItem:
-    """A system's text for a document; without parts the document must be there already."""
+    """A system's output for a document; without parts the document must exist already."""
 
     line: int
     document: str
@@ -119,7 +117,7 @@ class ImportedItem:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRating:
-    """A recorded value: who gave it, to which system's text for which document, on which dimension."""
+    """A recorded value with its rater, system, document and dimension."""
 
     line: int
     document: str

@@ -1,4 +1,4 @@
-"""Which worksheets of a workbook are read, and in which row their header is; written as an import's part."""
+"""The worksheets of a workbook to read, and the row of their header; stored as an import's part."""
 
 import re
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ ALL = "*"
 
 @dataclass(frozen=True)
 class SheetChoice:
-    """header_row: from 1, the same in every sheet. sheets: their names; empty: all that are visible."""
+    """header_row: from 1, the same in every sheet. sheets: their names; empty: all visible sheets."""
 
     header_row: int = 1
     sheets: tuple[str, ...] = ()
 
     @property
     def part(self) -> str:
-        """How an import keeps it: no name of a worksheet has a slash."""
+        """Return the form in which an import stores it. No name of a worksheet has a slash."""
         return f"row {self.header_row}/{'/'.join(self.sheets) or ALL}"
 
 
 def choice_of_part(part: str) -> SheetChoice | None:
-    """Return the choice that a part says, None where it is one of a data set's folder, or empty."""
+    """Return the choice in a part, None if the part is empty or belongs to a data set's folder."""
     found = PART.fullmatch(part)
     if found is None:
         return None
@@ -31,10 +31,10 @@ def choice_of_part(part: str) -> SheetChoice | None:
 
 
 def place_columns(file: str, sheet: str, row: int) -> dict[str, object]:
-    """Return where a row stands, as columns that a mapping can give a meaning.
+    """Return the position of a row, as columns that a mapping can give a meaning.
 
-    file: its path in the folder. row: counted from 1 below the header. What a release says by names of
-    folders, files and sheets (who rated, which document) is in no cell.
+    file: its path in the folder. row: counted from 1 below the header. Cells lack the information that a
+    release puts in names of folders, files and sheets (rater, document).
     """
     path = PurePosixPath(file)
     return {

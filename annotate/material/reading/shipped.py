@@ -52,8 +52,6 @@ SUMMEVAL_OP_DIMENSIONS = {
 
 
 class ItemsOnly:
-    """The base of mappings without ratings."""
-
     gives_items = True
     gives_ratings = False
 
@@ -63,13 +61,12 @@ class ItemsOnly:
 
 
 class SummEvalOp(ItemsOnly):
-    """SummEval-OP's file with system names; its mean ratings are nobody's and are not imported."""
+    """SummEval-OP's file with system names. Its mean ratings belong to no rater and are not imported."""
 
     name = "summeval-op"
     title = gettext_noop("SummEval-OP: reviews and summaries with system names")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The items of one product, one per system."""
         summaries = _object(record, "summaries")
         parts = _reviews(record)
         for system, entry in summaries.items():
@@ -79,7 +76,7 @@ class SummEvalOp(ItemsOnly):
 
 
 class SummEvalOpDetailed:
-    """SummEval-OP's file with every annotator's rating; the systems stand in the release's fixed order."""
+    """SummEval-OP's file with every annotator's rating. The systems are in the release's fixed order."""
 
     name = "summeval-op-detailed"
     title = gettext_noop("SummEval-OP: reviews, summaries and the ratings of three annotators")
@@ -87,14 +84,12 @@ class SummEvalOpDetailed:
     gives_ratings = True
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The items of one product, one per system."""
         summaries = _per_system(record, "summaries")
         parts = _reviews(record)
         for system, text in zip(SUMMEVAL_OP_SYSTEMS, summaries, strict=True):
             yield attempt(record.line, partial(_summeval_op_item, record, parts, system, text))
 
     def rating_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The ratings of one product: per dimension, system and annotator."""
         key = key_from_parts(_reviews(record), "product")
         for code, dimension in SUMMEVAL_OP_DIMENSIONS.items():
             for system, values in zip(SUMMEVAL_OP_SYSTEMS, _per_system(record, code), strict=True):
@@ -110,11 +105,11 @@ class SummEval:
     gives_ratings = True
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The item of a line; its article where the line has it."""
+        """Yield the item of a line, and its article if the line has it."""
         yield attempt(record.line, partial(self._item, record))
 
     def rating_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """One rating per expert and dimension; the crowd's are left out."""
+        """Yield one rating per expert and dimension, without the crowd's ratings."""
         document, system = self._unit(record)
         for number, scores in enumerate(_list(record, "expert_annotations"), start=1):
             field = f"expert_annotations[{number - 1}]"
@@ -143,13 +138,12 @@ class SummEval:
 
 
 class SummEvalDocuments(ItemsOnly):
-    """The articles that SummEval's summaries are about."""
+    """The articles of SummEval's summaries."""
 
     name = "summeval-documents"
     title = gettext_noop("SummEval: the articles alone")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The article of a line."""
         yield attempt(record.line, partial(self._document, record))
 
     def _document(self, record: Record) -> Row:

@@ -1,4 +1,4 @@
-"""What an import is made from."""
+"""The source of an import."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,10 @@ MappingT = TypeVar("MappingT", covariant=True)
 
 @dataclass(frozen=True)
 class Source(Generic[MappingT]):
-    """A file, how to read it, and, of items and ratings, what to take from it.
+    """A file, its mapping and, for items and ratings, the rows to import.
 
-    part: of a data set's folder, the "config/split" to read; empty: its first configuration.
-    kept: the first records, which are read instead of the file.
+    part: the "config/split" of a data set's folder to read; empty: its first configuration. kept: the first
+    records, which replace the file.
     """
 
     path: Path

@@ -22,7 +22,7 @@ csv.field_size_limit(MAX_LINE_BYTES)
 
 
 class _CsvLines:
-    """Feeds the csv module line by line and bounds what one row may hold."""
+    """Feeds the csv module line by line and limits the size of one row."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.lines = numbered_lines(stream)
@@ -48,7 +48,6 @@ class _CsvLines:
 
 
 def read_tsv(stream: IO[bytes]) -> Iterator[Record | RefusedLine | EmptyRow]:
-    """The records of a stream separated by tabs."""
     return read_csv(stream, delimiter="\t")
 
 
@@ -112,7 +111,6 @@ def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Recor
 
 
 def _delimiter(header_line: str, delimiters: str) -> tuple[str, int]:
-    """Return the delimiter of a header and the number of its columns."""
     unquoted = re.sub(r'"[^"]*"', "", header_line)
     delimiter = max(delimiters, key=unquoted.count)
     return delimiter, unquoted.count(delimiter) + 1
@@ -135,5 +133,5 @@ def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
 
 
 def named_cells(header: Sequence[str], cells: Sequence[object]) -> dict[str, object]:
-    """A row's cells by column name; columns without a name are left out."""
+    """Return a row's cells by column name, without columns that have no name."""
     return {name: cell for name, cell in zip(header, cells, strict=True) if name}

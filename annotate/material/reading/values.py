@@ -1,4 +1,4 @@
-"""Fields of a record as texts, keys and values of scales, or one sentence why not."""
+"""Values of record fields: output, keys and scale values."""
 
 import hashlib
 import json
@@ -25,26 +25,24 @@ KINDS = {
 
 
 class RefusedFieldError(Exception):
-    """A field that cannot be imported, with one sentence why. name: the refused value."""
+    """A field that cannot be imported, with the reason. name: the invalid value."""
 
     def __init__(self, field: str, reason: str, name: object = "") -> None:
         super().__init__(reason)
         self.field, self.reason, self.name = field, reason, str(name)
 
     def at(self, line: int) -> RefusedLine:
-        """Return the refusal of a line."""
         return RefusedLine(line, self.field, self.reason, name=self.name)
 
 
 def require_field(fields: Mapping[str, object], name: str) -> object:
-    """The field's value, which must be there."""
     if name not in fields:
         raise RefusedFieldError(name, gettext("The field “{name}” is missing.").format(name=name))
     return fields[name]
 
 
 def text_of(value: object, name: str) -> str:
-    """A text exactly as the file has it; empty texts and characters no database holds are refused."""
+    """Return the value unchanged; reject empty strings and characters that the database cannot store."""
     if value is None or (isinstance(value, str) and not value.strip()):
         raise RefusedFieldError(
             name,
@@ -96,9 +94,9 @@ def title_of(value: object, name: str) -> str:
 
 
 def rated_value(value: object, name: str) -> float:
-    """A rating's value: a number, an int where it is whole, also when written as "4" or 4.0.
+    """Return a rating's value as a number, an int if it is whole. Also accepts "4" or 4.0.
 
-    Whether its dimension's scale has it is judged where that is known.
+    The caller checks whether the dimension's scale contains it.
     """
     written = value.strip() if isinstance(value, str) else repr(value)
     if not isinstance(value, bool) and NUMBER.fullmatch(written):
@@ -119,12 +117,15 @@ def round_of(value: object, name: str) -> int:
 
 
 def is_blank(value: object) -> bool:
-    """Whether a cell holds nothing, as where a rater gave no value."""
+    """Return True if a cell is empty because a rater gave no value."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def parts_of(value: object, label: str, name: str) -> tuple[Part, ...]:
-    """A document's parts from one field: a text, a list of texts, or an object of labelled texts."""
+    """Return a document's parts from one field:
+
+    a string, a list of strings, or an object of labelled strings.
+    """
     if isinstance(value, list) and not is_chat(value):
         texts = [text_of(text, f"{name}[{index}]") for index, text in enumerate(value)]
         return tuple((f"{label} {number}", text) for number, text in enumerate(texts, start=1))
@@ -152,7 +153,7 @@ def _metadata_value(value: object, name: str) -> object:
 
 
 def key_from_parts(parts: tuple[Part, ...], prefix: str = "document") -> str:
-    """A document's key where the file gives none: the same texts always have the same key."""
+    """Return a key for a document without one in the file: equal parts give equal keys."""
     texts = json.dumps([text for _, text in parts], ensure_ascii=False)
     return f"{prefix}-{hashlib.sha256(texts.encode()).hexdigest()[:12]}"
 

@@ -1,4 +1,4 @@
-"""XLSX: the first visible worksheet, or those that are chosen, read row by row."""
+"""XLSX: the first visible worksheet, or the chosen ones, read row by row."""
 
 import logging
 import zipfile
@@ -20,7 +20,7 @@ from annotate.material.reading.tables import header_names, named_cells
 
 logger = logging.getLogger(__name__)
 
-# Rows are streamed, but openpyxl holds a workbook's table of texts in memory while it reads: this bounds it.
+# Rows are streamed, but openpyxl holds a workbook's shared strings in memory: this limits their size.
 MAX_WORKBOOK_BYTES = 512 * 1024 * 1024
 MAX_TEXT_BYTES = 128 * 1024 * 1024
 LAST_ROW = 1_048_576  # of any spreadsheet; openpyxl would count up to whatever number a damaged file gives
@@ -32,7 +32,7 @@ DAMAGED = (
     NotImplementedError,  # a compression that zipfile does not know
     RuntimeError,  # an encrypted part
     KeyError,  # a part that another one names is not there
-    IndexError,  # a text beyond the table of texts
+    IndexError,  # a string index beyond the shared strings
     ValueError,
     EOFError,
     OSError,
@@ -57,9 +57,10 @@ def read_xlsx(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
 
 
 def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[Record | RefusedLine]:
-    """The records of the chosen sheets, with where each stands (`place_columns`); lines are counted on.
+    """Yield the records of the chosen sheets with their origin (`place_columns`); line numbers continue
+    across sheets.
 
-    Rows above the header are left alone. name: the file's, by which its records are told from others'.
+    Rows above the header are skipped. name: the file's name, which distinguishes its records.
     """
     passed = 0
     for sheet in _choose_sheets(sheet_names(stream), choice):
@@ -87,7 +88,6 @@ def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[R
 
 
 def sheet_names(stream: IO[bytes]) -> list[str]:
-    """The names of a workbook's visible sheets, in their order."""
     with _library_errors():
         _check_size(stream)
         book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
@@ -107,7 +107,6 @@ def _choose_sheets(names: Sequence[str], choice: SheetChoice) -> Sequence[str]:
 
 
 def _rows(stream: IO[bytes], sheet: str = "") -> Iterator[tuple[int, list[object]]]:
-    """Each row's number and its cells as texts, numbers or None, without empty ones at its end."""
     for number, row in enumerate(_values(stream, sheet), start=1):
         if number > LAST_ROW:
             raise UnreadableFileError(
@@ -120,9 +119,9 @@ def _rows(stream: IO[bytes], sheet: str = "") -> Iterator[tuple[int, list[object
 
 
 def _values(stream: IO[bytes], name: str) -> Iterator[tuple[object, ...]]:
-    """The rows of a sheet (the first visible one without a name) as openpyxl has them.
+    """Yield the rows of a sheet (the first visible one without a name) as openpyxl reads them.
 
-    Errors of whoever takes them do not pass through here: see below.
+    Errors of the consumer do not pass through here: see below.
     """
     with _library_errors():
         _check_size(stream)
@@ -168,10 +167,10 @@ def _plain(cell: object) -> object:
 
 @contextmanager
 def _library_errors() -> Iterator[None]:
-    """Say of what openpyxl raises that the workbook cannot be read; log what it raises by its own mistakes.
+    """Report openpyxl's errors as an unreadable workbook; log its programming errors.
 
-    Those (AttributeError, TypeError and others) come from unusual workbooks too, but may as well be our wrong
-    call: the log has where they come from.
+    These (AttributeError, TypeError and others) also come from unusual workbooks, but may be our own wrong
+    call. The log shows their origin.
     """
     try:
         yield

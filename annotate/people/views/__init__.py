@@ -1,1 +1,0 @@
-"""Pages about people, divided by what people do."""

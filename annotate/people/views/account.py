@@ -1,4 +1,4 @@
-"""A person's own account: address, where it is signed in, tokens of the API."""
+"""A person's own account: e-mail, sessions, API tokens."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -31,9 +31,9 @@ from annotate.people.sign_in_limits import may_send_mail
 @require_http_methods(["GET", "POST"])
 @password_again
 def address(request: HttpRequest) -> HttpResponse:
-    """Show one's address; a POST has a link mailed to a new one, until whose confirmation the old one stays.
+    """Show the account's e-mail. A POST mails a link to a new one; the old one stays until its confirmation.
 
-    The page says the same where the address had several links just now: nobody learns it.
+    The page looks the same if the e-mail recently had several links: this is never revealed.
     """
     user = request_user(request)
     form = AddressForm(request.POST if request.method == "POST" else None)
@@ -52,7 +52,6 @@ def address(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def sign_in_again(request: HttpRequest) -> HttpResponse:
-    """Let someone without a password prove who they are before they save a secret."""
     return ask_to_sign_in_again(request, back=reverse("preferences"))
 
 
@@ -60,7 +59,6 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def address_confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """Ask who followed the link to confirm the address; a POST changes it and tells the old one."""
     user = request_user(request)
     try:
         email = proven_change(user, token)
@@ -77,7 +75,6 @@ def address_confirm(request: HttpRequest, token: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def sessions(request: HttpRequest) -> HttpResponse:
-    """List where the person is signed in; a POST signs them out everywhere else."""
     user, current = request_user(request), request.session.session_key
     if request.method == "POST":
         end_sessions(user=user, besides=current)
@@ -91,7 +88,6 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def session_end(request: HttpRequest, pk: int) -> HttpResponse:
-    """Sign the person out in one session."""
     end_session(session=session_of_user(request.user, pk))
     messages.success(request, gettext("That device is signed out."))
     return redirect("sessions")
@@ -118,7 +114,6 @@ def tokens(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    """Make a token unusable."""
     token = token_of_user(request.user, pk)
     revoke_token(token=token)
     messages.success(
@@ -131,7 +126,6 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def own_data(request: HttpRequest) -> StreamingHttpResponse:
-    """Send who is signed in all that is stored about them."""
     disposition = {"Content-Disposition": 'attachment; filename="concord-my-data.json"'}
     found = data_as_json(request_user(request))
     return StreamingHttpResponse(found, content_type="application/json", headers=disposition)

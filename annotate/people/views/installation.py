@@ -1,4 +1,4 @@
-"""Pages of who runs the installation (Django's staff): its people, who of them is blocked."""
+"""Pages of operators (Django's staff): the installation's people, and blocking them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -24,7 +24,7 @@ from annotate.people.installation import MOST_SHOWN, access_of, people_of_instal
 from annotate.people.second_factor import remove_second_factor
 
 View = Callable[..., HttpResponse]
-# By the value of the button, and what is said when it is done.
+# By the value of the button, with the message shown afterwards.
 CHANGES: dict[str, tuple[Callable[..., object], str]] = {
     "unblock": (unblock_person, gettext_noop("{name} can sign in again.")),
     "remove_factor": (remove_second_factor, gettext_noop("{name} signs in without a second factor now.")),
@@ -33,8 +33,6 @@ CHANGES: dict[str, tuple[Callable[..., object], str]] = {
 
 
 class _ReasonedForm(forms.Form):
-    """Why something is done about a person."""
-
     note = forms.CharField(
         label=_("Reason"),
         required=False,
@@ -45,13 +43,11 @@ class _ReasonedForm(forms.Form):
 
 
 class ChangeForm(_ReasonedForm):
-    """What is done about a person's access, and why."""
-
     change = forms.ChoiceField(choices=[(name, name) for name in CHANGES], widget=forms.HiddenInput)
 
 
 class EraseForm(_ReasonedForm):
-    """Whom to erase, by their address once more, and why."""
+    """Erasure, confirmed by the person's e-mail, and the reason."""
 
     email = forms.CharField(
         label=_("E-mail, to confirm"),
@@ -65,7 +61,7 @@ class EraseForm(_ReasonedForm):
         self.person = person
 
     def clean_email(self) -> str:
-        """Refuse another address than theirs."""
+        """Reject an e-mail different from the person's."""
         email: str = self.cleaned_data["email"].strip()
         if email.casefold() != self.person.email.casefold():
             raise forms.ValidationError(gettext("The e-mail does not match; no data was erased."))
@@ -73,7 +69,7 @@ class EraseForm(_ReasonedForm):
 
 
 def operators_only(view: View) -> View:
-    """Let nobody else hear that there is such a page, nor be asked for their password first."""
+    """Hide the page from other users, without first requiring their password."""
 
     @wraps(view)
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -88,7 +84,6 @@ def operators_only(view: View) -> View:
 @operators_only
 @require_GET
 def people(request: HttpRequest) -> HttpResponse:
-    """List the installation's people, found by a word."""
     word = request.GET.get("q", "").replace("\x00", "").strip()  # PostgreSQL takes no NUL
     found = people_of_installation(word)
     context = {"people": found[:MOST_SHOWN], "word": word, "more": len(found) > MOST_SHOWN}
@@ -101,7 +96,7 @@ def people(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @password_again
 def person(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show by what a person gets in; a POST blocks them, or lets them in again."""
+    """Show a person's access; a POST blocks or unblocks them."""
     found = person_for_operator(request.user, pk)
     form = ChangeForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
@@ -119,7 +114,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 @password_again
 def erase(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take away a person's name, address and ways to sign in; what they rated stays under a pseudonym."""
+    """Remove a person's name, e-mail and sign-in methods; their ratings stay under a pseudonym."""
     found = person_for_operator(request.user, pk)
     form = EraseForm(request.POST, person=found)
     if not form.is_valid():

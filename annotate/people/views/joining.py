@@ -1,4 +1,4 @@
-"""The page behind an invitation, and making an account by it."""
+"""The page of an invitation's link, and sign-up by it."""
 
 from allauth.account.adapter import get_adapter
 from allauth.account.views import signup as allauth_signup
@@ -23,7 +23,6 @@ from annotate.people.sign_in_limits import may_send_mail
 @never_cache
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Say what a link offers; a signed-in person accepts it, others first sign in or make an account."""
     try:
         if request.method == "POST" and request.user.is_authenticated:
             place = accept_invitation(token=token, user=request_user(request))
@@ -39,7 +38,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def signup(request: HttpRequest) -> HttpResponse:
-    """Make an account for an address that is proven; where none is, ask for one and mail a link to it."""
+    """Create an account for a proven e-mail; without one, request an e-mail and mail a link to it."""
     offer = invitation_of(request.session)
     if (
         offer is None
@@ -63,7 +62,7 @@ def signup(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def signup_address(request: HttpRequest, token: str) -> HttpResponse:
-    """Go on with making an account, in whichever browser the mailed link is followed."""
+    """Continue a sign-up in any browser that opens the mailed link."""
     try:
         invitation, _ = proven_signup(token)
     except AddressLinkError as error:
@@ -76,7 +75,7 @@ def signup_address(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def first_account(request: HttpRequest, token: str) -> HttpResponse:
-    """Make the first account of an installation by the address that its terminal printed, and sign it in."""
+    """Create the first account of an installation by the URL printed in the terminal, and sign it in."""
     if not may_make_first_account(token):
         return render(request, "people/first_account_unusable.html", status=404)
     form = FirstAccountForm(request.POST or None)

@@ -1,4 +1,4 @@
-"""A project's people: their memberships, and the links that invite to one."""
+"""A project's members and invitations."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -43,7 +43,6 @@ from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 @login_required
 @require_http_methods(["GET", "POST"])
 def people(request: HttpRequest, slug: str) -> HttpResponse:
-    """List a project's people and links; a POST makes a link."""
     project = project_for_admin(request.user, slug)
     form = InvitationForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
@@ -58,7 +57,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make a link for each address of a list, and let workers mail them if that is asked for."""
+    """Create a link for each e-mail of a list, and optionally queue the mails."""
     project = project_for_admin(request.user, slug)
     form = InvitationsForm(request.POST)
     if not form.is_valid():
@@ -113,7 +112,7 @@ def _list(
 @login_required
 @require_GET
 def person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show one person's place: role, load, and who could take over what is unfinished."""
+    """Show one person's membership: role, load, and candidates for their unfinished items."""
     place = place_in(project_for_admin(request.user, slug), pk)
     return _person(request, place)
 
@@ -121,7 +120,6 @@ def person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def place_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Give a person another role."""
     place = place_in(project_for_admin(request.user, slug), pk)
     form = RoleForm(request.POST)
     if not form.is_valid():
@@ -144,7 +142,6 @@ def place_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def place_hand_over(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Hand an annotator's unfinished items to others."""
     place = place_in(project_for_admin(request.user, slug), pk)
     form = HandOverForm(request.POST, others=other_annotators(place))
     if not form.is_valid():
@@ -157,7 +154,6 @@ def place_hand_over(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def place_label(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Give an annotator another label."""
     place = place_in(project_for_admin(request.user, slug), pk)
     form = LabelForm(request.POST)
     if not form.is_valid():
@@ -170,7 +166,6 @@ def place_label(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def place_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Give a member the recorded ratings of a place that nobody holds."""
     place = place_in(project_for_admin(request.user, slug), pk)
     form = JoinForm(request.POST, members=possible_members(place.project))
     if not form.is_valid():
@@ -192,7 +187,6 @@ def place_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def place_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a link that fills an empty place."""
     place = place_in(project_for_admin(request.user, slug), pk)
     try:
         made = invite(project=place.project, by=request_user(request), role=Role(place.role), place=place)
@@ -205,7 +199,6 @@ def place_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def place_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Close a place, or open it again."""
     place = place_in(project_for_admin(request.user, slug), pk)
     with show_refusal(request):
         if "reactivate" in request.POST:
@@ -218,7 +211,6 @@ def place_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def invitation_withdraw(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Make a link unusable."""
     withdraw_invitation(invitation=invitation_in(project_for_admin(request.user, slug), pk))
     messages.success(request, gettext("The invitation is withdrawn; its link no longer works."))
     return redirect("people", slug)
@@ -227,7 +219,6 @@ def invitation_withdraw(request: HttpRequest, slug: str, pk: int) -> HttpRespons
 @login_required
 @require_POST
 def invitation_send(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Send a link to its address, for the first time or again."""
     offer = invitation_in(project_for_admin(request.user, slug), pk)
     _send(request, offer)
     return _to_link(slug, offer)

@@ -1,4 +1,4 @@
-"""Raters from outside: the pages that they meet before and after rating, and the settings of admins."""
+"""Raters from outside: their pages before and after rating, and the settings of admins."""
 
 from datetime import datetime
 from typing import Any
@@ -148,7 +148,7 @@ class StudyForm(forms.Form):
         return [{"question": question, "choices": choices} for question, *choices in read]
 
     def clean(self) -> dict[str, Any]:
-        """Check pairs of fields: an open link and its consent text, a rule of pay and its amount."""
+        """Check pairs of fields: an open link and its consent form, a payment rule and its amount."""
         given = self.cleaned_data
         if given.get("is_open") and not given.get("consent") and "consent" not in self.errors:
             self.add_error("consent", gettext("Write the consent text before you open the link."))
@@ -212,9 +212,9 @@ CONSENT_IN_SESSION = "consent"
 @never_cache
 @require_http_methods(["GET", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Take a person from a study's link to rating: to agree, to answer, or to continue.
+    """Take a person from a study's link to rating: consent, questions, or continuation.
 
-    A GET may sign in, as a link of the platform does that is followed again (see `_continue`).
+    A GET may sign in, as a repeated visit by the platform's link does (see `_continue`).
     """
     study = study_of_link(token)
     if study is None:
@@ -239,7 +239,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 def _continue(
     request: HttpRequest, study: OutsideStudy, rater: OutsideRater, parameters: dict[str, str]
 ) -> HttpResponse:
-    """Sign a rater in again whose browser lost the session, by the platform's own session in the link."""
+    """Sign in a rater again after a lost session, by the platform's own session in the link."""
     user, counters = rater.place.user, return_counters(request, rater.pk)
     if not count_attempt(counters):
         return _say(request, study, "too_many", status=429)
@@ -290,7 +290,7 @@ def _keep_consent(
 
 
 def _consent_given(request: HttpRequest, study: OutsideStudy, parameters: dict[str, str]) -> Consent | None:
-    """Return the session's consent, if it is from this person and to this version of the study."""
+    """Return the session's consent, if it is from this person and for this version of the study."""
     kept: dict[str, str] = request.session.get(CONSENT_IN_SESSION, {})
     wanted = _consent_key(study, parameters)
     if {name: kept.get(name) for name in wanted} != wanted:
@@ -317,7 +317,6 @@ def _say(
 @login_required
 @require_GET
 def end(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a rater from outside how the work ended, with the code and the way back to the platform."""
     place = membership(request.user, slug, Role.ANNOTATOR)
     rater = OutsideRater.objects.select_related("study").filter(place=place).first()
     if rater is None:
@@ -340,7 +339,6 @@ def end(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def study_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show how raters from outside join and work; a POST stores it."""
     project = project_for_admin(request.user, slug)
     study = study_of(project)
     form = StudyForm(
@@ -363,7 +361,6 @@ def study_settings(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def study_link(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make another link; the old one ends."""
     project = project_for_admin(request.user, slug)
     if study := study_of(project):
         renew_join_link(study=study, by=request_user(request))
@@ -372,6 +369,6 @@ def study_link(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _platform_link(request: HttpRequest, study: OutsideStudy) -> str:
-    """Return the link as Prolific takes it, which puts its own values for the names in braces."""
+    """Return the link in Prolific's format, with the names of its values in braces."""
     path = request.build_absolute_uri(reverse("join", args=[study.token]))
     return f"{path}?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in (PERSON, STUDY, SESSION))

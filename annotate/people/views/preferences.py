@@ -1,4 +1,4 @@
-"""How a person wants to be shown things."""
+"""Display preferences of a person."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -17,7 +17,6 @@ from annotate.people.forms import KeysForm, PreferencesForm
 @login_required
 @require_http_methods(["GET", "POST"])
 def preferences(request: HttpRequest) -> HttpResponse:
-    """Show and keep the preferences of who is signed in."""
     user = request_user(request)
     entered = request.POST if request.method == "POST" else None
     form = PreferencesForm(entered, instance=preferences_of(user))
@@ -35,7 +34,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def keys(request: HttpRequest) -> HttpResponse:
-    """Show and keep the keys of who is signed in; then back to the rating page that led here."""
+    """Show and save the signed-in person's keys; then return to the previous rating page."""
     user = request_user(request)
     form = KeysForm(request.POST if request.method == "POST" else None, preferences=preferences_of(user))
     back = request.GET.get("next", "")

@@ -1,4 +1,4 @@
-"""Turning one's own second factor on and off: allauth's pages, recorded in each project's audit log."""
+"""Adding and removing one's own second factor: allauth's pages, recorded in each project's audit log."""
 
 import struct
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, struc
 
 @contextmanager
 def refuse_unreadable() -> Iterator[None]:
-    """Raise ValidationError for what is no answer of a passkey."""
+    """Raise ValidationError if the data is not a passkey response."""
     try:
         yield
     except UNREADABLE as error:
@@ -50,7 +50,7 @@ def refuse_unreadable() -> Iterator[None]:
 
 
 class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
-    """What a new passkey is called; each one signs in alone, so allauth's question for that is left out."""
+    """The name of a new passkey. Each passkey signs in alone, so allauth's question about that is omitted."""
 
     name = forms.CharField(label=_("Name"), required=False, max_length=60)
 
@@ -60,31 +60,31 @@ class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         del self.fields["passwordless"]
 
     def clean(self) -> dict[str, Any]:
-        """Check it, or refuse it."""
+        """Validate the passkey."""
         with refuse_unreadable():
             values: dict[str, Any] = super().clean()
         return values
 
 
 class CheckedAnswer:
-    """The answer of a passkey that was added before."""
+    """The response of a registered passkey."""
 
     def clean_credential(self) -> Authenticator:
-        """Return whose it is, or refuse it."""
+        """Return the account's authenticator, or reject the response."""
         with refuse_unreadable():
             return super().clean_credential()  # type: ignore[misc]
 
 
 class PasskeyLoginForm(CheckedAnswer, LoginWebAuthnForm):  # type: ignore[misc]
-    """A passkey in place of the password."""
+    """A passkey instead of the password."""
 
 
 class PasskeyFactorForm(CheckedAnswer, AuthenticateWebAuthnForm):  # type: ignore[misc]
-    """A passkey beside the password."""
+    """A passkey in addition to the password."""
 
 
 class PasskeyAgainForm(CheckedAnswer, ReauthenticateWebAuthnForm):  # type: ignore[misc]
-    """A passkey in place of the password that is asked for again."""
+    """A passkey instead of re-entering the password."""
 
 
 def _record(request: HttpRequest, change: AccountChange, kind: str) -> None:
@@ -93,11 +93,8 @@ def _record(request: HttpRequest, change: AccountChange, kind: str) -> None:
 
 @method_decorator(password_again, name="dispatch")
 class Activate(ActivateTOTPView):  # type: ignore[misc]
-    """Sets the factor up, once a code of the app is right."""
-
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
-        """Keep it, and record that."""
         response: HttpResponse = super().form_valid(form)
         _record(self.request, AccountChange.FACTOR_ADDED, "codes of an app")
         return response
@@ -105,11 +102,8 @@ class Activate(ActivateTOTPView):  # type: ignore[misc]
 
 @method_decorator(password_again, name="dispatch")
 class Deactivate(DeactivateTOTPView):  # type: ignore[misc]
-    """Turns the factor off."""
-
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
-        """Forget it, and record that."""
         response: HttpResponse = super().form_valid(form)
         _record(self.request, AccountChange.FACTOR_REMOVED, "codes of an app")
         return response
@@ -117,19 +111,18 @@ class Deactivate(DeactivateTOTPView):  # type: ignore[misc]
 
 @method_decorator(password_again, name="dispatch")
 class AddPasskey(AddWebAuthnView):  # type: ignore[misc]
-    """Adds a passkey: one that the device keeps and unlocks, so that it can stand for the password."""
+    """Adds a passkey that the device stores and unlocks, so that it can replace the password."""
 
     form_class = PasskeyForm
 
     def get_context_data(self, **options: Any) -> dict[str, Any]:
-        """Ask the browser for one that needs no other name of the account."""
+        """Request a passkey that needs no separate account name."""
         context: dict[str, Any] = super().get_context_data(**options)
         context["js_data"] = begin_registration(request_user(self.request), passwordless=True)
         return context
 
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
-        """Keep it, and record that."""
         response: HttpResponse = super().form_valid(form)
         _record(self.request, AccountChange.FACTOR_ADDED, f"passkey {form.cleaned_data['name']}")
         return response
@@ -137,13 +130,10 @@ class AddPasskey(AddWebAuthnView):  # type: ignore[misc]
 
 @method_decorator(password_again, name="dispatch")
 class RemovePasskey(RemoveWebAuthnView):  # type: ignore[misc]
-    """Removes a passkey."""
-
     success_url = reverse_lazy("mfa_index")
 
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
-        """Forget it, and record that."""
         name = self.get_object().wrap().name
         response: HttpResponse = super().form_valid(form)
         _record(self.request, AccountChange.FACTOR_REMOVED, f"passkey {name}")
@@ -152,11 +142,10 @@ class RemovePasskey(RemoveWebAuthnView):  # type: ignore[misc]
 
 @method_decorator(password_again, name="dispatch")
 class MakeRecoveryCodes(GenerateRecoveryCodesView):  # type: ignore[misc]
-    """Makes new recovery codes in place of the old ones."""
+    """Creates new recovery codes instead of the old ones."""
 
     @transaction.atomic
     def form_valid(self, form: Any) -> HttpResponse:
-        """Make them, and tell the person."""
         response: HttpResponse = super().form_valid(form)
         user, session = request_user(self.request), self.request.session.session_key
         note_account_change(user=user, change=AccountChange.CODES_MADE, session=session)
@@ -164,22 +153,21 @@ class MakeRecoveryCodes(GenerateRecoveryCodesView):  # type: ignore[misc]
 
 
 class CodeAgain(ReauthenticateView):  # type: ignore[misc]
-    """Asks for a code, or a passkey, where others give their password again."""
+    """Requires a code or a passkey instead of the password again."""
 
     template_name = "account/reauthenticate.html"
 
 
 class PasskeyAgain(ReauthenticateWebAuthnView):  # type: ignore[misc]
-    """Takes a passkey in place of the password that is asked for again."""
+    """Accepts a passkey instead of re-entering the password."""
 
     def get(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
-        """Tell the script of the page what the device is to sign; a person goes to the page."""
+        """Return the challenge for the device to the page's script; redirect a person to the page."""
         if not request.accepts("text/html"):
             return JsonResponse({"request_options": begin_authentication(request_user(request))})
         return redirect(self.passthrough_next_url(reverse("account_reauthenticate")))
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Go back to the page with the reason."""
         for each in form.errors.get("credential", []):
             messages.error(self.request, each)
         return redirect(self.passthrough_next_url(reverse("account_reauthenticate")))

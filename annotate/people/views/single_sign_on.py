@@ -1,4 +1,4 @@
-"""Going to a provider of OpenID Connect, and coming back."""
+"""Redirects to and from a provider of OpenID Connect."""
 
 from time import time
 from typing import Any
@@ -31,16 +31,16 @@ ASK_AGAIN = urlencode({"prompt": "login", "max_age": 0})
 
 
 class CheckedTokens(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
-    """Checks more of what a provider answers than allauth does, and keeps less of it."""
+    """Checks more of a provider's response than allauth, and stores less."""
 
     signed_in_at: float | None = None  # when the person entered something there, as far as the provider says
 
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **options: Any
     ) -> SocialLogin:
-        """Return whose identity it is. Raises OAuth2Error."""
-        # allauth leaves the signature out where it fetched the token itself, as that came by TLS. A proxy may
-        # end TLS before the provider does, and the keys are one request.
+        """Return the identity. Raises OAuth2Error."""
+        # allauth skips the signature check for a token that it fetched itself over TLS. A proxy may end TLS
+        # before the provider does, and fetching the keys takes one request.
         self.did_fetch_access_token = False
         try:
             login = super().complete_login(request, app, token, **options)
@@ -51,19 +51,19 @@ class CheckedTokens(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             raise OAuth2Error("The provider's answer cannot be read") from error
         if len(subjects) != 1:
             raise OAuth2Error("The provider's two answers are about different people")
-        login.account.extra_data = {}  # names, groups, pictures: nothing here needs them
+        login.account.extra_data = {}  # names, groups, photos: not needed here
         return login
 
 
 @never_cache
 @require_http_methods(["GET", "POST"])
 def sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Go to the provider, by the button of the sign-in page only: no other site can start it."""
+    """Redirect to the provider, only from the button on the sign-in page: no other site can start it."""
     if request.method == "GET":
         return redirect("account_login")
     adapter = _adapter(request, provider_id)
-    # Whoever is signed in comes from a page that asks for the password again: a session that is open there
-    # proves nothing. What the address says is replaced in any case.
+    # A signed-in person comes from the page that requires the password again: an open session at the provider
+    # proves nothing. The URL's value is replaced in any case.
     asked = request.GET.dict() | {"auth_params": ASK_AGAIN if request.user.is_authenticated else ""}
     request.GET = QueryDict(urlencode(asked))
     try:
@@ -76,7 +76,6 @@ def sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Come back from the provider."""
     adapter = _adapter(request, provider_id)
     try:
         response: HttpResponse = OAuth2CallbackView.adapter_view(adapter)(request)

@@ -1,4 +1,4 @@
-"""Operations of the API about how Round I is shared out."""
+"""Operations of the API about the assignment plan of Round I."""
 
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -53,12 +53,12 @@ class Plan(ApiView):
 
     @reads(PlanRow)
     def get(self, request: Request, slug: str) -> Response:
-        """Show how items are shared out when Round I opens, for admins."""
+        """Show the assignment plan of Round I, for admins."""
         return Response(PlanRow(plan_of(project_for_admin(request.user, slug))).data)
 
     @writes(PlanRow, accepts=PlanInput)
     def put(self, request: Request, slug: str) -> Response:
-        """Choose how items are shared out, before Round I opens."""
+        """Choose the assignment plan, before Round I opens."""
         project = project_for_admin(request.user, slug)
         choose_plan(project=project, **self.check(PlanInput))
         return Response(PlanRow(plan_of(project)).data)

@@ -1,4 +1,4 @@
-"""Assignments, ratings and their history, for who reads results; raters are named as in exports."""
+"""Assignments, ratings and their history, for readers of results; raters have the names used in exports."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ ASSIGNED = "assignment__"
 
 
 class RatingFilter(serializers.Serializer[Any]):
-    """Which ratings are meant; what is not given is any."""
+    """A filter of ratings; an empty field matches all."""
 
     round = serializers.IntegerField(required=False, min_value=1, max_value=2)
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
@@ -31,7 +31,7 @@ class RatingFilter(serializers.Serializer[Any]):
 
 
 class AssignmentFilter(serializers.Serializer[Any]):
-    """Which assignments are meant; what is not given is any."""
+    """A filter of assignments; an empty field matches all."""
 
     round = serializers.IntegerField(required=False, min_value=1, max_value=2)
     rater = serializers.CharField(required=False, help_text="As exports name the rater.")
@@ -40,7 +40,7 @@ class AssignmentFilter(serializers.Serializer[Any]):
 
 
 class PassageRow(serializers.Serializer[Any]):
-    """A passage of the texts that a rater gave as evidence: of which part, from where to where."""
+    """A passage that a rater marked as evidence: its part, start and end."""
 
     part = serializers.IntegerField(help_text="0 is the text rated; 1, 2, … the document's parts.")
     start = serializers.IntegerField()
@@ -48,7 +48,7 @@ class PassageRow(serializers.Serializer[Any]):
 
 
 class AssignmentRow(serializers.ModelSerializer[Assignment]):
-    """One of an item's places for a rater; without a rater it is free."""
+    """An assignment of an item to a rater; free without a rater."""
 
     round = serializers.IntegerField(source="round.number")
     document = serializers.CharField(source="item.document.key")
@@ -65,18 +65,18 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
         )
 
     def get_place(self, assignment: Assignment) -> int:
-        """Return its number among the item's places."""
+        """Return its number among the item's assignments."""
         return assignment.slot + 1
 
     def get_units(self, assignment: Assignment) -> list[str] | None:
-        """Return the dimensions that it is for, None for all of them."""
+        """Return the dimensions of a partial assignment, None for all of them."""
         if not assignment.partial:
             return None
         return [unit.dimension.key for unit in assignment.units.all()]
 
 
 class RatingRow(serializers.ModelSerializer[Rating]):
-    """A rating as it was last saved."""
+    """The current state of a rating."""
 
     round = serializers.IntegerField(source="assignment.round.number")
     document = serializers.CharField(source="assignment.item.document.key")
@@ -127,7 +127,7 @@ class Assignments(ApiView):
 
     @reads(AssignmentRow, paged=True, filters=(AssignmentFilter,))
     def get(self, request: Request, slug: str) -> Response:
-        """List the places of items, with who has them and how they came to be."""
+        """List the assignments of items, with their raters and origin."""
         project = project_for_reader(request.user, slug)
         chosen = _lookups(self.filters(AssignmentFilter), "")
         places = Assignment.objects.filter(round__project=project, round__number__lt=Round.CHECKS, **chosen)
@@ -143,7 +143,7 @@ class Ratings(ApiView):
 
     @reads(RatingRow, paged=True, filters=(RatingFilter,))
     def get(self, request: Request, slug: str) -> Response:
-        """List the ratings of both rounds; hidden checks are none."""
+        """List the ratings of both rounds, without hidden checks."""
         project = project_for_reader(request.user, slug)
         ratings = Rating.objects.filter(
             assignment__round__project=project,
@@ -160,7 +160,7 @@ class RatingChanges(ApiView):
 
     @reads(ChangeRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List every saved state of every rating, in the order in which they were saved."""
+        """List every saved state of every rating, in the order of saving."""
         project = project_for_reader(request.user, slug)
         changes = RatingChange.objects.filter(
             rating__assignment__round__project=project, rating__assignment__round__number__lt=Round.CHECKS

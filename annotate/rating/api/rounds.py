@@ -1,4 +1,4 @@
-"""Rounds: how far they are, opening and closing them."""
+"""Rounds: progress, opening and closing."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ class Rounds(ApiView):
 
     @reads(RoundRow, many=True)
     def get(self, request: Request, slug: str) -> Response:
-        """List the rounds that were opened, each with the guideline in force."""
+        """List the opened rounds, each with the guideline in force."""
         place = membership(request.user, slug)
         rounds, context = rounds_of(place.project), {"is_annotator": place.role == Role.ANNOTATOR}
         return Response(RoundRow([rounds[each] for each in sorted(rounds)], many=True, context=context).data)
@@ -87,13 +87,13 @@ class RoundStep(ApiView):
 
 
 class RoundDeadline(ApiView):
-    """The day by which raters of a round are asked to be done."""
+    """The due date of a round for its raters."""
 
     about = "rounds"
 
     @writes(RoundRow, accepts=Deadline)
     def put(self, request: Request, slug: str, number: int) -> Response:
-        """Set, move or take away (null) the day by which raters are asked to be done."""
+        """Set, move or remove (null) the due date of a round."""
         round = round_in(project_for_admin(request.user, slug), number)
         deadline = valid(DeadlineForm(self.check(Deadline))).cleaned_data["deadline"]
         set_deadline(round=round, deadline=deadline, by=request_user(request))

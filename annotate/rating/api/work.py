@@ -1,4 +1,4 @@
-"""An annotator's own work in Round I, also for raters that are programs: take items, read, rate."""
+"""An annotator's own work in Round I, also for programs that rate: reserve items, read, rate."""
 
 import json
 from typing import Any
@@ -29,12 +29,12 @@ from annotate.rating.queries.work import ItemPage, item_page
 
 NOT_OPENED = gettext_noop("Round I has not been opened, so there is nothing to rate yet.")
 PRACTISE = gettext_noop("Pass practice on its page before you rate.")
-OTHERWISE = {"not_applicable", "seconds", "evidence"}  # what the page sends in another form
+OTHERWISE = {"not_applicable", "seconds", "evidence"}  # fields with another format on the page
 ANNOTATES = ("read", "rate")
 
 
 class WorkRow(serializers.ModelSerializer[Assignment]):
-    """An item of one's own order."""
+    """An item in one's own order."""
 
     class Meta:
         model = Assignment
@@ -42,13 +42,13 @@ class WorkRow(serializers.ModelSerializer[Assignment]):
 
 
 class Taken(serializers.Serializer[Any]):
-    """How many items were taken."""
+    """The number of reserved items."""
 
     taken = serializers.IntegerField()
 
 
 class OwnAnswer(serializers.ModelSerializer[Rating]):
-    """What one has answered."""
+    """One's own answer."""
 
     value = Points(allow_null=True)
     data = Data(allow_null=True)  # type: ignore[assignment]  # a field's name is no attribute
@@ -69,7 +69,7 @@ class OwnAnswer(serializers.ModelSerializer[Rating]):
 
 
 class AskedDimension(serializers.Serializer[Any]):
-    """A dimension that one is asked to rate, with what one has answered."""
+    """A dimension to rate, with one's own answer."""
 
     dimension = serializers.CharField(source="dimension.key")
     name = serializers.CharField(source="dimension.name")
@@ -102,7 +102,7 @@ class WorkSide(serializers.Serializer[Any]):
 
 
 class WorkItem(serializers.Serializer[Any]):
-    """One item with its document and what is asked about it."""
+    """One item with its document and questions."""
 
     position = serializers.IntegerField(source="assignment.position")
     title = serializers.CharField()
@@ -115,12 +115,12 @@ class WorkItem(serializers.Serializer[Any]):
     next = serializers.IntegerField(allow_null=True)
 
     def get_item_parts(self, page: ItemPage) -> list[str]:
-        """Return the parts in their order."""
+        """Return the parts in reading order."""
         return list(page.rows[0].content.parts) if page.rows else []
 
 
 class PassageInput(Input):
-    """A passage of the texts: of which part, from where to where."""
+    """A passage as evidence: its part, start and end."""
 
     part = Whole(min_value=0, max_value=100_000)
     start = Whole(min_value=0, max_value=2**31 - 1)
@@ -128,7 +128,7 @@ class PassageInput(Input):
 
 
 class AnswerInput(Input):
-    """An answer: a value, or why there is none."""
+    """An answer: a value, or the reason for its absence."""
 
     value = Points(required=False, allow_null=True, help_text="A value of the scale.")
     data = Data(  # type: ignore[assignment]  # a field's name is no attribute
@@ -144,7 +144,7 @@ class AnswerInput(Input):
 
 
 class SavedAnswer(serializers.Serializer[Any]):
-    """What became of an answer."""
+    """The outcome of saving an answer."""
 
     revision = serializers.IntegerField()
     assignment_complete = serializers.BooleanField(help_text="Whether the item is completely rated.")
@@ -166,14 +166,14 @@ class Work(ApiView):
 
     @writes(Taken, scopes=("rate",))
     def post(self, request: Request, slug: str) -> Response:
-        """Take up to five more items; 0 where everything is taken."""
+        """Reserve up to five more items; 0 if none are available."""
         place = access.membership(request.user, slug, Role.ANNOTATOR)
         round = _open_round(place)
         return Response({"taken": reserve_items(round=round, annotator=place)})
 
 
 class OneWork(ApiView):
-    """One of one's own items."""
+    """One of the annotator's items."""
 
     about = "work"
 
@@ -190,7 +190,7 @@ class OwnRating(ApiView):
 
     @writes(SavedAnswer, accepts=AnswerInput, scopes=("rate",))
     def put(self, request: Request, slug: str, position: int, key: str) -> Response:
-        """Rate an item on a dimension; the answer that was there stays in the history."""
+        """Rate an item on a dimension; the previous answer stays in the history."""
         page = _page(request, slug, position)
         form = valid(AnswerForm(_form_fields(self.check(AnswerInput))))
         saved = save_rating(
@@ -227,7 +227,7 @@ def _page(request: Request, slug: str, position: int) -> ItemPage:
 
 
 def _form_fields(sent: dict[str, Any]) -> dict[str, Any]:
-    """Return what the page would send, where not applicable is a word in the value's place."""
+    """Return the form's data, with the code for "not applicable" as the value."""
     entered = {name: value for name, value in sent.items() if name not in OTHERWISE}
     if sent.get("not_applicable"):
         if sent.get("value") is not None:

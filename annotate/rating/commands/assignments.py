@@ -1,4 +1,4 @@
-"""Handing out work: an annotator asks, and free places of items become reservations."""
+"""Reservations: an annotator requests work, and free assignments of items become reservations."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -28,11 +28,11 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     """Reserve up to `how_many` more items for the annotator, in the annotator's own random order.
 
     Locks the annotator's row, then each assignment that it reserves. It skips assignments that someone else
-    is reserving. Assignments never reserved go first, then those with an expired, unused reservation. Hidden
-    checks follow the reserved items; if annotators rate by document, only at the end of a document. At that
-    point an item of some documents stays in reserve: it returns with a repeat of the document, as an ordinary
-    item. A rater from outside gets no more ordinary items than the study allows. Returns the number of
-    reserved items.
+    is reserving. Assignments never reserved come first, then assignments with an expired, unused reservation.
+    Hidden checks follow the reserved items; if annotators rate by document, only at the end of a document. At
+    that point an item of some documents stays in reserve: it returns with a repeat of the document, as an
+    ordinary item. A rater from outside gets no more ordinary items than the study allows. Returns the number
+    of reserved items.
     """
     with at_once():
         _ANNOTATOR.ask(annotator.pk)
@@ -53,14 +53,14 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     position = _write_places(annotator, places, (last.position or 0) if last else 0)
     if places and checks and not _goes_on(round, places[-1], found, next(items, None)):
         _give_due_checks(round, checks, annotator, kept, position)
-    _refuse_closed(round, _OPEN.ask(round.pk))  # it may have been closed while places were taken
+    _refuse_closed(round, _OPEN.ask(round.pk))  # another process may have closed it during the reservation
     return len(places)
 
 
 def _next_items(
     round: Round, annotator: Membership, how_many: int, *, keeps_back: bool
 ) -> tuple[list[Item], list[Item]]:
-    """Return the items that the annotator may take next, and those that wait for a repeat."""
+    """Return the next items for the annotator, and the items that are in reserve for a repeat."""
     by_document = round.work_order == WorkOrder.BY_DOCUMENT
     if not (keeps_back and by_document and plan_of(round.project).repeat_every):
         return first_items(round, annotator, 2 * how_many), []
@@ -73,7 +73,7 @@ def _next_items(
 
 
 def _write_places(annotator: Membership, places: Sequence[Assignment], position: int) -> int:
-    """Reserve locked places from after a position on; return the last position."""
+    """Reserve locked assignments after a position; return the last position."""
     until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
     with at_once():
         for place in places:
@@ -86,7 +86,7 @@ def _write_places(annotator: Membership, places: Sequence[Assignment], position:
 def _give_due_checks(
     round: Round, checks: Round, annotator: Membership, kept: Sequence[Item], position: int
 ) -> None:
-    """Give the checks that are due, each repeat with the kept item of its document if nobody else took it."""
+    """Assign the due checks, each repeat with the reserve item of its document if it is still free."""
     turns = due_turns(round=round, annotator=annotator, kept={item.pk: item.document_id for item in kept})
     due_checks = []
     for turn in turns:
@@ -100,7 +100,7 @@ def _give_due_checks(
 
 
 def _goes_on(round: Round, last: Assignment, found: list[Item], after: Item | None) -> bool:
-    """Whether the document of the last place that was taken goes on with the item after it."""
+    """Return True if the next item continues the document of the last reserved assignment."""
     if round.work_order == WorkOrder.MIXED or after is None:
         return False
     document_of = {item.pk: item.document_id for item in found}
@@ -108,10 +108,10 @@ def _goes_on(round: Round, last: Assignment, found: list[Item], after: Item | No
 
 
 def renew_reservation(*, assignment: Assignment, annotator: Membership) -> None:
-    """Let the reservation of an item that its annotator is looking at run from now on.
+    """Restart the reservation of an item that its annotator is viewing.
 
-    A place that was given to the annotator for good is no reservation and never runs out. A reservation that
-    has run for less than a tenth of its time is left as it is: most items are shown right after.
+    A permanent assignment is no reservation and never expires. A reservation stays unchanged in the first
+    tenth of its time: most items are viewed right after reserving.
     """
     if assignment.started_at is None and assignment.reserved_until is not None:
         lasts = timedelta(minutes=annotator.project.reservation_minutes)
@@ -123,9 +123,9 @@ def renew_reservation(*, assignment: Assignment, annotator: Membership) -> None:
 
 
 def renew_reservations(*, assignment: Assignment, annotator: Membership) -> list[Assignment]:
-    """Let the reservations of an item in view and of those loaded ahead of it run from now on.
+    """Restart the reservations of the item in view and of the items loaded ahead of it.
 
-    Returns these items, as far as they are still the annotator's. Raises RoundClosedError.
+    Returns the items that still belong to the annotator. Raises RoundClosedError.
     """
     if not assignment.round.is_open:
         raise RoundClosedError(gettext(ROUND_ONE_CLOSED))
@@ -147,7 +147,7 @@ def _refuse_closed(round: Round, asked: Asked[Round]) -> None:
 
 
 def _locked_places(round: Round, items: list[int]) -> list[Assignment]:
-    """Lock a place of each of these items, where one is left that nobody else is taking."""
+    """Lock an assignment of each of these items, skipping assignments that another annotator is reserving."""
     now = timezone.now()
     with at_once():
         asked = [_AVAILABLE.ask(round.pk, now, item) for item in items]

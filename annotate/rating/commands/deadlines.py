@@ -1,4 +1,4 @@
-"""The day by which raters are asked to be done with a round, and who is told that it nears."""
+"""Deadlines of rounds and their notices."""
 
 from datetime import date, timedelta
 
@@ -15,9 +15,9 @@ from annotate.core.notices import give_notice, members_of
 
 @transaction.atomic
 def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:
-    """Set, move or take away (None) a round's deadline; nothing happens by itself when it passes.
+    """Set, move or remove (None) a round's deadline; its passing has no automatic effect.
 
-    Locks the round's row. Raises RoundClosedError, and InvalidValueError for another day that is over.
+    Locks the round's row. Raises RoundClosedError, and InvalidValueError for a different date in the past.
     """
     locked = Round.objects.select_for_update().get(pk=round.pk)
     if locked.deadline == deadline:
@@ -37,9 +37,9 @@ DAYS_BEFORE = (7, 2)
 
 
 def note_deadlines() -> None:
-    """Tell those who have work in a round that ends in 7 or 2 days, once each; safe to run at any time.
+    """Notify annotators with work in a round that ends in 7 or 2 days, once each; safe to run at any time.
 
-    After a pause the nearer notice alone is given. Three queries, and two for each round that ends soon.
+    After a pause only the nearer notice is created. Three queries, and two for each round that ends soon.
     """
     today = timezone.localdate()
     soon = Round.objects.filter(
@@ -59,7 +59,6 @@ def note_deadlines() -> None:
 
 
 def _with_work(round: Round) -> QuerySet[User]:
-    """Return the annotators who have an item to complete in a round, or may take one."""
     annotators = members_of(round.project, Role.ANNOTATOR)
     open_places = Assignment.objects.filter(round=round, completed_at=None)
     if open_places.filter(annotator=None).exists():

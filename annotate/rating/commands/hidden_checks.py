@@ -1,5 +1,3 @@
-"""Putting hidden checks among an annotator's items: in a round of their own, met as part of Round I."""
-
 from collections.abc import Mapping, Sequence
 
 from agreement.streams import Stream
@@ -22,7 +20,10 @@ CHECKS_OF = Prepared(
 
 
 def round_of_checks(round: Round) -> Round | None:
-    """Return the round of checks beside Round I, made if the project has any to come. Two queries at most."""
+    """Return the round of hidden checks of Round I; create it if the project has checks to come.
+
+    Up to two queries.
+    """
     existing = CHECKS_OF.first(round.project_id)
     checking = checking_of(plan_of(round.project))
     if existing or not (checking.repeat_every or (checking.gold_every and hidden_gold(round.project))):
@@ -40,16 +41,16 @@ def round_of_checks(round: Round) -> Round | None:
 
 
 def gold_for(round: Round, annotator: Membership) -> list[int]:
-    """Return the hidden gold items in an order of the annotator's own. One query."""
+    """Return the hidden gold items in the annotator's order. One query."""
     gold = hidden_gold(round.project)
     Stream(round.seed).of("gold", annotator.pseudonym).shuffler().shuffle(gold)
     return gold
 
 
 def due_turns(*, round: Round, annotator: Membership, kept: Mapping[int, int]) -> list[Turn]:
-    """Return the checks that are due after what the annotator took so far, with kept items beside repeats.
+    """Return the checks due after the annotator's reserved items, with reserve items for repeats.
 
-    kept: the document of each item that was kept back. Inside the caller's transaction, which holds the
+    kept: the document of each reserve item. Runs in the caller's transaction, which holds the lock on the
     annotator's row.
     """
     own = own_order(round, annotator).values_list("item", "plan", "item__document")

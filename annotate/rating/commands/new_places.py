@@ -1,5 +1,3 @@
-"""Writing many places of a round at once, each for all dimensions of its item, and which slots are free."""
-
 from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
@@ -13,7 +11,7 @@ BATCH = 5000
 
 
 class NewPlace(NamedTuple):
-    """A place to write, by keys: free where it has no annotator and no position."""
+    """An assignment to write, by keys: free without annotator and position."""
 
     round: int
     item: int
@@ -33,7 +31,9 @@ def next_slots(round: Round, items: Iterable[int]) -> dict[int, int]:
 
 
 def write_places(places: Iterable[NewPlace]) -> int:
-    """Write places whose item is rated with certainty, inside the caller's transaction; return how many."""
+    """Write assignments of items with inclusion probability 1, in the caller's transaction; return their
+    number.
+    """
     fields = (*NewPlace._fields, "inclusion_probability", "origin", "partial")
     rows, written = iter(places), 0
     while batch := [(*place, 1.0, "", False) for place in islice(rows, BATCH)]:

@@ -1,4 +1,4 @@
-"""How the work of a rater from outside ends: completed, or screened out by practice."""
+"""The end of the work of a rater from outside: completed, or screened out by practice."""
 
 from django.db import transaction
 from django.utils import timezone

@@ -1,4 +1,4 @@
-"""Choosing how Round I is shared out, and giving everyone their items when it opens."""
+"""Assignment plans: choosing one, and writing its assignments when Round I opens."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ PLANS = {
 
 
 class PlanSettings(TypedDict, total=False):
-    """What `AssignmentPlan.SETTINGS` lists; what is left out is as in a new row."""
+    """The settings in `AssignmentPlan.SETTINGS`; omitted ones have the defaults of a new row."""
 
     kind: Required[str]
     share: int
@@ -63,10 +63,10 @@ def _audit_details(choice: AssignmentPlan) -> dict[str, object]:
 
 @transaction.atomic
 def give_planned_items(*, round: Round) -> bool:
-    """Give every annotator the items of the project's plan, each in an order of their own.
+    """Assign the items of the project's plan to every annotator, each in a separate order.
 
-    Returns whether there is a plan other than the shared queue. The caller holds the project's lock.
-    Raises NotReadyError for a plan that cannot be met.
+    Returns True if there is a plan other than the shared queue. The caller holds the project's lock. Raises
+    NotReadyError for an impossible plan.
     """
     choice = plan_of(round.project)
     try:

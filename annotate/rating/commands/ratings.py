@@ -29,7 +29,10 @@ LONGEST_COMMENT = 10_000
 
 @dataclass(frozen=True)
 class Answer:
-    """What an annotator says about a unit: a value, or why there is none, with remarks and evidence."""
+    """An annotator's answer about a unit:
+
+    a value, or the reason for its absence, with remarks and evidence.
+    """
 
     value: float | None = None
     unsure: bool = False
@@ -42,11 +45,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Sent:
-    """How a page sent an answer.
+    """Metadata of an answer from a page.
 
-    seen_revision: the revision that it showed, 0 where there was none. client, sequence: which browser, and
-    which of its answers; a request that was overtaken by a later one of the same browser changes nothing.
-    guideline_version: of the wording that the page showed; None for the version in force.
+    seen_revision: the revision on the page, 0 if none. client, sequence: the browser, and the number of its
+    answer; a later request of the same browser overtakes this one, which then changes nothing.
+    guideline_version: version on the page; None for the version in force.
     """
 
     seen_revision: int = 0
@@ -58,10 +61,10 @@ class Sent:
 
 @dataclass(frozen=True)
 class Saved:
-    """What became of a save.
+    """The outcome of a save.
 
-    revision: the one that now stands. replaced: the answer of another window that it replaced unseen.
-    overtaken: the later answer that stands instead.
+    revision: the current revision. replaced: the answer of another window that it replaced unseen. overtaken:
+    the later answer that is in force instead.
     """
 
     revision: int
@@ -72,8 +75,6 @@ class Saved:
 
 @dataclass(frozen=True)
 class SentAnswer:
-    """An answer about one dimension of an item, as a page sent it."""
-
     dimension: FrozenDimension
     answer: Answer
     sent: Sent = Sent()
@@ -87,7 +88,7 @@ def save_rating(
     by: User | None,
     sent: Sent = Sent(),
 ) -> Saved:
-    """Save one answer, see `save_ratings`; raises InvalidValueError where that returns it."""
+    """Save one answer, see `save_ratings`; raises the InvalidValueError that it returns."""
     (saved,) = save_ratings(assignment=assignment, given=[SentAnswer(dimension, answer, sent)], by=by)
     if isinstance(saved, InvalidValueError):
         raise saved
@@ -98,12 +99,12 @@ def save_rating(
 def save_ratings(
     *, assignment: Assignment, given: Sequence[SentAnswer], by: User | None
 ) -> list[Saved | InvalidValueError]:
-    """Save answers of Round I about one item, together; the same answer again changes nothing.
+    """Save answers of Round I about one item together; the same answer again changes nothing.
 
-    Locks the assignment's row, as its annotator's, before it reads whether the round is open: neither is a
-    place given away, nor a round closed, in the middle of a save. The later save wins, and one that the page
-    had not seen is returned. Returns what became of each: one that is invalid does not keep the others from
-    being saved. Raises RoundClosedError or PlaceGoneError for all of them, and nothing is saved then.
+    Locks the assignment's row for its annotator before it reads the round's status. So neither reassignment
+    nor closing the round can interrupt a save. The later save wins, and returns the answer that the page had
+    not seen. Returns an outcome for each answer; an invalid one does not block the others. Raises
+    RoundClosedError or PlaceGoneError for all of them, and then saves nothing.
     """
     locked, round, ratings = lock_assignment(assignment)
     asked = asked_dimensions(locked, guideline_of(round))
@@ -138,7 +139,7 @@ def save_ratings(
 
 @dataclass(frozen=True)
 class _Step:
-    """What is to be written for one answer, decided before anything is."""
+    """The planned write of one answer, decided before any write."""
 
     given: SentAnswer
     rating: Rating
@@ -176,7 +177,7 @@ def _step(
 def _write(step: _Step, in_force: Guideline, by: User | None) -> Rating:
     rating, sent = step.rating, step.given.sent
     rating.client, rating.sequence = sent.client, sent.sequence
-    # Whoever was asked to look again did so only with the wording in force before their eyes.
+    # A second look counts only if the page showed the wording in force.
     looked_again = rating.asked_again_at is not None and step.seen == in_force
     if looked_again:
         rating.asked_again_at = None
@@ -194,7 +195,6 @@ def _write(step: _Step, in_force: Guideline, by: User | None) -> Rating:
 def _answers_after(
     ratings: Mapping[int, Rating], steps: Sequence["_Step | InvalidValueError"]
 ) -> dict[int, Given | None]:
-    """Return each dimension's answer after these steps."""
     answers = {key: given_of(rating) for key, rating in ratings.items()}
     for step in steps:
         if isinstance(step, _Step) and not step.overtaken:
@@ -209,14 +209,14 @@ def _without_answer(step: "_Step") -> "_Step":
 
 
 def _take_back(rating: Rating, in_force: Guideline, by: User | None) -> None:
-    """Empty the answer to a question that is not asked any more, since another answer hides it."""
+    """Empty the answer to a question that another answer has hidden."""
     if rating.pk and rating.is_answered:
         cause = RatingChange.Cause.RATED
         write_rating(rating, Answer(), by=by, cause=cause, guideline=in_force, repeat=True)
 
 
 def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
-    """Lock the place, then read its round and ratings: of each the state after the lock was waited for."""
+    """Lock the assignment, then read its round and ratings in their state after the lock."""
     with at_once():
         asked_lock = _LOCKED.ask(assignment.pk, assignment.annotator_id or 0)
         asked_round = _ROUND.ask(assignment.round_id)
@@ -252,7 +252,7 @@ _RATINGS = Prepared(
 
 
 def seen_guideline(round: Round, version: int | None) -> Guideline:
-    """Return the version that a page showed; the one in force where it does not say, or says nonsense."""
+    """Return the version on the page; the one in force if the version is missing or invalid."""
     if version is None or version == round.guideline.version:
         return round.guideline
     return round.project.guideline_versions.filter(version=version).first() or round.guideline
@@ -284,7 +284,7 @@ def checked_answer(dimension: FrozenDimension, answer: Answer, assignment: Assig
 
 
 def check_answer(dimension: FrozenDimension, answer: Answer) -> None:
-    """Raise InvalidValueError unless the answer is one that the dimension's scale and the form have."""
+    """Raise InvalidValueError unless the dimension's scale and the form allow the answer."""
     if dimension.is_scale and answer.value is not None:
         kind_of(dimension).clean(dimension, answer.value, answer.data, ItemContent())
     has_value = answer.value is not None or answer.data is not None
@@ -430,9 +430,9 @@ def _mark_progress(
 
 
 def save_note(*, assignment: Assignment, text: str) -> None:
-    """Keep the annotator's private note about the item, also when the round is closed; the last one stands.
+    """Save the annotator's private note about the item, also after the round is closed; the last one wins.
 
-    Locks the note. Raises InvalidValueError where it is too long.
+    Locks the note. Raises InvalidValueError if it is too long.
     """
     if len(text) > LONGEST_COMMENT:
         raise InvalidValueError(

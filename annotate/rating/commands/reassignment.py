@@ -1,4 +1,4 @@
-"""Handing an annotator's unfinished work of Round I to others; answers stay with who gave them."""
+"""Handing an annotator's unfinished work of Round I to others; answers stay with their raters."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class HandedOver:
-    """How many places others have now, how many are free, and how many of both had been begun."""
+    """Numbers of reassigned assignments, free assignments, and started ones among both."""
 
     given: int
     freed: int
@@ -32,13 +32,13 @@ class HandedOver:
 
 @transaction.atomic
 def hand_over_work(*, place: Membership, to: Collection[Membership] = ()) -> HandedOver:
-    """Hand all places of Round I that this annotator has not finished to others, evenly, or free them.
+    """Hand all unfinished assignments of an annotator in Round I to others, evenly, or free them.
 
-    A place not begun changes hands. One that was begun is divided: it stays, for the dimensions that were
-    answered, and a new place of the same item is made for the others, so that every unit keeps as many
-    raters as before. Who rates an item already does not get it again; if that leaves nobody, the place is
-    free for whoever asks for work. Locks the project, the annotators and these places.
-    Raises NotReadyError unless Round I is open, InvalidValueError for who cannot take work.
+    An assignment without answers changes its annotator. A started one is split. It stays with the annotator
+    for the answered dimensions, and a new assignment of the item covers the others, so that every unit keeps
+    its number of raters. Raters of an item do not get it again; if no annotator remains, the assignment is
+    free for the next reservation. Locks the project, the annotators and these assignments. Raises
+    NotReadyError unless Round I is open, InvalidValueError for members who cannot rate.
     """
     lock_project(place.project)
     round = _open_round(place)
@@ -84,7 +84,7 @@ def _open_round(place: Membership) -> Round:
 
 def _lock_receivers(place: Membership, to: Collection[Membership]) -> list[Membership]:
     wanted = {each.pk for each in to}
-    # All in one order, the giver among them: two who hand over to each other do not wait for each other.
+    # In one order, including the previous annotator: two who hand over to each other do not deadlock.
     rows = Membership.objects.select_for_update(of=("self",)).filter(pk__in={place.pk, *wanted})
     receivers = [each for each in rows.order_by("pk") if each.pk in wanted]
     for each in receivers:
@@ -105,10 +105,12 @@ Divided = tuple[Assignment, list[AssignedUnit]]
 
 
 def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
-    """Close begun places for what was answered; return unsaved places for the rest, with their units."""
+    """Close started assignments for their answered units; return unsaved assignments for the rest, with
+    their units.
+    """
     everything = [each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions]
     given = _answered_dimensions(begun)
-    # A place for the rest needs a slot of its own: the begun place keeps its one.
+    # A new assignment needs another slot: the started one keeps its slot.
     slots = next_slots(round, {row.item_id for row in begun})
     units: dict[int, dict[int, float]] = defaultdict(dict)
     for unit in AssignedUnit.objects.filter(assignment__in=begun):
@@ -129,10 +131,11 @@ def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
         slots[row.item_id] += 1
         left = {each: chance for each, chance in asked.items() if each not in given[row.pk]}
         divided.append((rest, _units(rest, left)))
-        # A whole place has no units in the database: it becomes a partial one that names what was answered.
+        # A complete assignment has no units in the database: it becomes a partial one with the answered
+        # units.
         if not row.partial:
             kept += _units(row, {each: asked[each] for each in asked if each in given[row.pk]})
-        # Completed, so that nobody is asked for it again; each unit keeps its own probability.
+        # Completed, so that it is not offered again; each unit keeps its own probability.
         row.partial, row.inclusion_probability, row.completed_at = True, None, now
     _withdraw_unanswered(begun, given)
     Assignment.objects.bulk_update(begun, ["partial", "inclusion_probability", "completed_at"], BATCH)
@@ -171,7 +174,7 @@ def _store(divided: Sequence[Divided]) -> None:
 
 
 class _Dealer:
-    """Deals places to whoever has least to do and does not rate the item yet."""
+    """Assigns each item to the annotator with the least work who does not rate it yet."""
 
     def __init__(self, round: Round, receivers: Sequence[Membership]) -> None:
         held = Assignment.objects.filter(round=round, annotator__in=receivers)
@@ -181,7 +184,7 @@ class _Dealer:
         self.last = last_positions(round.project_id, self.receivers)
 
     def deal(self, places: Iterable[Assignment], before: Membership) -> None:
-        """Write into each place who has it now, or nobody."""
+        """Set the new annotator of each assignment, or None."""
         for row in places:
             able = [each for each in self.receivers if (each, row.item_id) not in self.held]
             row.origin = row.origin or f"taken over from {before.rater_name}"

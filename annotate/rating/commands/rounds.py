@@ -56,12 +56,11 @@ FINISHERS: list[Callable[[Round], bool]] = []
 
 
 def open_round_one(*, project: Project, by: User | None, as_planned: bool = True) -> Round:
-    """Freeze the guideline and make every item's places for raters; an open Round I is returned as it is.
+    """Freeze the guideline and create every item's assignments; return an open Round I unchanged.
 
-    Places are given out by the project's plan, or left free for whoever asks, as ratings that were recorded
-    elsewhere need them. Locks the project's row; free places follow in steps, see `finish_round`.
-    Raises NotReadyError without dimensions or items, when Round I was closed, and for a plan that cannot be
-    met.
+    Assignments follow the project's plan, or stay free for reservation, as recorded ratings need them. Locks
+    the project's row; free assignments follow in steps, see `finish_round`. Raises NotReadyError without
+    dimensions or items, if Round I was closed, and for an impossible plan.
     """
 
     def decide(project: Project) -> Round:
@@ -79,9 +78,10 @@ def open_round_one(*, project: Project, by: User | None, as_planned: bool = True
 
 @transaction.atomic
 def open_round_one_for_units(*, project: Project, by: User | None) -> Round:
-    """Freeze the guideline without making places, which follow by `ask_for_units`; an open one is returned.
+    """Freeze the guideline without creating assignments, which `ask_for_units` creates; return an open round.
 
-    Items imported later get none by themselves. Locks the project's row. Raises as `open_round_one`.
+    Items imported later get no assignments automatically. Locks the project's row. Raises the errors of
+    `open_round_one`.
     """
     project = lock_project(project)
     if existing := open_or_unopened(project):
@@ -94,7 +94,7 @@ def open_round_one_for_units(*, project: Project, by: User | None) -> Round:
 
 
 def open_or_unopened(project: Project) -> Round | None:
-    """Return the open Round I, None where it can be opened; NotReadyError where it cannot."""
+    """Return the open Round I, None if it can be opened. Raises NotReadyError if it cannot."""
     if existing := round_one(project):
         if existing.is_open:
             return existing
@@ -119,14 +119,13 @@ def open_or_unopened(project: Project) -> Round | None:
 
 
 def _split_for_parts(project: Project) -> None:
-    """Give outputs without parts their sentences if a question is about parts."""
     if project.dimensions.filter(kind="parts").exists():
         split_items(project=project)
 
 
 @transaction.atomic
 def add_places(*, round: Round, items: Iterable[int]) -> int:
-    """Make the free assignments of items (their ids) that Round I does not have yet; return how many."""
+    """Create the missing free assignments of items (their ids) in Round I; return their number."""
     places = FrozenGuideline.from_json(round.guideline.content).raters_per_item
     made, left = 0, iter(items)
     while batch := list(islice(left, max(BATCH // places, 1))):
@@ -141,11 +140,11 @@ def add_places(*, round: Round, items: Iterable[int]) -> int:
 
 
 def close_round_one(*, project: Project, by: User | None) -> Round:
-    """Close Round I and open a dispute for each unit that is far enough apart; a closed one is returned.
+    """Close Round I and open a dispute for each unit beyond the threshold; return a closed one unchanged.
 
-    Locks the project, as an import does, the round, and then all its assignments, in order: an import or a
-    rating being saved is finished first, and one that comes later finds the round closed. Disputes follow in
-    steps, see `finish_round`.
+    Locks the project, as an import does, the round, and then all its assignments, in order. A running import
+    or save finishes first, and a later one finds the round closed. Disputes follow in steps, see
+    `finish_round`.
     """
 
     def decide(project: Project) -> Round:
@@ -195,9 +194,9 @@ def _open_round_two(project: Project) -> Round | None:
 
 
 def close_round_two(*, project: Project, by: User | None) -> Round:
-    """Close Round II; disputes that still differ are recorded as left open. Returns a closed Round II.
+    """Close Round II; record disputes that still differ as unresolved. Returns a closed Round II.
 
-    Locks the project, the round and then all disputes, in order, so that no answer is lost between.
+    Locks the project, the round and then all disputes, in order, so that no answer is lost.
     """
 
     def decide(project: Project) -> Round:
@@ -215,7 +214,7 @@ def close_round_two(*, project: Project, by: User | None) -> Round:
 def _change_round(
     project: Project, number: int, status: Round.Status, decide: Callable[[Project], Round]
 ) -> Round:
-    """Open or close a round in one step, then finish it, also where another process did the same."""
+    """Open or close a round in one step, then finish it, also if another process did the same."""
     with long_write():
         try:
             with step():
@@ -231,9 +230,9 @@ def _change_round(
 
 
 def finish_round(*, round: Round) -> None:
-    """Write what follows from opening or closing a round, in steps, and hold the project no longer.
+    """Write the effects of opening or closing a round in steps, then release the project.
 
-    Each step reads what is there already, so this is safe to run twice, and by two workers at once.
+    Each step first reads the existing rows, so this is safe to run twice, and by two workers at once.
     """
     with holding_project():
         if round.number == 2:
@@ -259,9 +258,9 @@ ROUND_JOB = JobKind(
 
 
 def note_finished(round: Round, *, finished: bool) -> None:
-    """Hold the round's project until `finish_round` has written what follows, or no longer.
+    """Mark the round's project as busy until `finish_round` has finished, or release it.
 
-    This process finishes the round itself. A worker does if it takes longer than a worker may be silent.
+    This process finishes the round itself. A worker does if it takes longer than the worker timeout.
     """
     round.is_unfinished, round.lease = not finished, None if finished else uuid4()
     round.attempts, round.problem, round.touched_at = 0, "", timezone.now()
@@ -287,7 +286,7 @@ def _leave_disputes_open(round: Round) -> None:
 
 
 def freeze_guideline(project: Project, *, note: str = "", by: User | None = None) -> Guideline:
-    """Return the project's guideline as it stands, as a version of its own unless an equal one exists."""
+    """Return the project's current guideline as a version; create one unless an equal one exists."""
     frozen = current_guideline(project)
     last = project.guideline_versions.aggregate(last=Max("version"))["last"] or 0
     made = {"version": last + 1, "content": frozen.to_json(), "note": note, "made_by": by}

@@ -1,4 +1,4 @@
-"""Asking people for single units: places of Round I for some dimensions of an item, made and taken back."""
+"""Requests for individual units: assignments of Round I for some dimensions of an item."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from annotate.rating.queries.assigned import Unit
 
 @dataclass(frozen=True)
 class WantedUnit:
-    """A unit (ids of item and dimension) that people are to rate, and how likely it was to be drawn."""
+    """A unit (ids of item and dimension) that people should rate, and its inclusion probability."""
 
     item: int
     dimension: int
@@ -28,7 +28,10 @@ class WantedUnit:
 
 @dataclass
 class _DealtPlace:
-    """A place as it is while units are dealt: `asks` for the dimensions that it had, `gets` for new ones."""
+    """The state of an assignment during the distribution:
+
+    `asks`: its present dimensions; `gets`: the new ones.
+    """
 
     row: Assignment
     asks: set[int]
@@ -36,12 +39,13 @@ class _DealtPlace:
 
 
 def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, origin: str, seed: int) -> int:
-    """Let every unit have places for so many raters in the round; return how many units lacked some.
+    """Provide assignments to `raters` raters for every unit in the round; return the number of units that
+    lacked some.
 
-    Places that are there count. What is missing is added to the origin's own places of the item first, so
-    that whoever rated the item is asked again, then as new places; asked twice it adds nothing. The caller
-    holds the project; a long write, which locks all assignments of the items. Raises NotReadyError for gold
-    items.
+    Existing assignments count. Missing units first extend the origin's own assignments of the item, so that
+    its present raters rate them too, and then get new assignments. A repeated request adds nothing. The
+    caller holds the project's lock. A long write, which locks all assignments of the items. Raises
+    NotReadyError for gold items.
     """
     by_item: dict[int, list[WantedUnit]] = defaultdict(list)
     for unit in units:
@@ -63,16 +67,17 @@ def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, ori
         _write(changed)
 
     with long_write():
-        write_in_steps(sorted(by_item), write)  # locked in one order, whoever asks
+        write_in_steps(sorted(by_item), write)  # in one lock order for all callers
     return missing_count
 
 
 @transaction.atomic
 def withdraw_units(*, round: Round, units: Collection[Unit], origin: str) -> set[Unit]:
-    """Take back what the origin asked for and nobody has begun; return the units that stay, being begun.
+    """Withdraw the origin's units without answers; return the units that stay because of a started
+    assignment.
 
-    Places that ask for nothing any more are removed. The caller holds the project's lock; locks the origin's
-    assignments, so that none is begun meanwhile.
+    Removes assignments without any units. The caller holds the project's lock; locks the origin's
+    assignments, so that none can be started during the withdrawal.
     """
     begun = begun_units(round=round, origin=origin)
     ordered = sorted(set(units) - begun)
@@ -85,13 +90,13 @@ def withdraw_units(*, round: Round, units: Collection[Unit], origin: str) -> set
         ).values_list("pk", "assignment__item", "dimension")
         gone = [pk for pk, item, dimension in rows if (item, dimension) in batch]
         AssignedUnit.objects.filter(pk__in=gone).delete()
-    # A place without units would ask for nothing and could never be completed.
+    # An assignment without units would have no questions and could never be completed.
     Assignment.objects.filter(round=round, origin=origin, partial=True, units__isnull=True).delete()
     return begun & set(units)
 
 
 def begun_units(*, round: Round, origin: str) -> set[Unit]:
-    """Lock the origin's assignments and return the units of items that someone has begun to rate."""
+    """Lock the origin's assignments and return the units of started items."""
     mine = Assignment.objects.filter(round=round, origin=origin)
     list(mine.select_for_update().order_by("pk").values_list("pk"))
     units = AssignedUnit.objects.filter(assignment__in=mine.filter(started_at__isnull=False))
@@ -100,7 +105,7 @@ def begun_units(*, round: Round, origin: str) -> set[Unit]:
 
 @transaction.atomic
 def change_probabilities(*, round: Round, units: Mapping[Unit, float], origin: str) -> None:
-    """Store another inclusion probability for units that the origin asked for already."""
+    """Store another inclusion probability for units that the origin requested already."""
     items = sorted({item for item, _ in units})
     mine = AssignedUnit.objects.filter(assignment__round=round, assignment__origin=origin)
     for start in range(0, len(items), BATCH):
@@ -116,7 +121,6 @@ def change_probabilities(*, round: Round, units: Mapping[Unit, float], origin: s
 
 
 def refuse_gold(round: Round, items: Collection[int]) -> None:
-    """Raise NotReadyError if any of these items (ids) has gold values."""
     gold = GoldItem.objects.filter(item__document__project=round.project_id).values_list("item", flat=True)
     if count := len(set(gold) & set(items)):
         raise NotReadyError(
@@ -153,9 +157,9 @@ def _assign_units(
     origin: str,
     seed: int,
 ) -> int:
-    """Add what an item's units lack to `places`; return how many units lacked anything."""
+    """Add an item's missing units to `places`; return the number of units that lacked any."""
     missing_count = 0
-    # Only the places of the same origin grow: another policy may take its own back without touching these.
+    # Only assignments of the same origin grow: another policy can withdraw its own without affecting these.
     own = [place for place in places if place.row.partial and place.row.origin == origin]
     for unit in units:
         missing = raters - sum(unit.dimension in place.asks for place in places)
@@ -187,7 +191,6 @@ def _new_place(round: Round, item: int, slot: int, origin: str, seed: int) -> As
 
 
 def _write(changed: Sequence[_DealtPlace]) -> None:
-    """Store new places and units; whoever had completed a place has it open again."""
     new = [place.row for place in changed if place.row.pk is None]
     keys = write_rows(
         Assignment,

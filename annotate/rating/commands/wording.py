@@ -1,4 +1,4 @@
-"""Noting who has read which wording."""
+"""Records of annotators' reading of guideline versions."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -11,9 +11,9 @@ from annotate.core.models import Acknowledgement, Guideline, Membership, User
 
 @transaction.atomic
 def acknowledge_wording(*, annotator: Membership, version: int, by: User) -> None:
-    """Note that the annotator has read a version of the guideline; again at once changes nothing.
+    """Record that the annotator has read a version of the guideline; a repeated call changes nothing.
 
-    Locks the annotator's row. Raises InvalidValueError where there is no such version.
+    Locks the annotator's row. Raises InvalidValueError for an unknown version.
     """
     Membership.objects.select_for_update().get(pk=annotator.pk)
     guideline = Guideline.objects.filter(project=annotator.project_id, version=version).first()

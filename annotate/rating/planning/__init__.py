@@ -1,6 +1,7 @@
-"""Assignment plans: who rates which item, decided before a round opens. Pure: no Django.
+"""Assignment plans: the raters of each item, decided before a round opens. Pure: no Django.
 
-Items and annotators are numbered from 0. A plan keeps its promises exactly or is refused with the way out.
+Items and annotators are numbered from 0. A plan keeps its guarantees exactly, or is rejected with a
+suggestion.
 """
 
 from annotate.rating.planning.dealing import deal_balanced, everyone, sharing

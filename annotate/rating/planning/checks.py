@@ -1,4 +1,4 @@
-"""Checks among an annotator's items: hidden gold, and items that come a second time."""
+"""Checks among an annotator's items: hidden gold, and repeated items."""
 
 import random
 from collections import Counter, defaultdict
@@ -21,14 +21,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class Checking:
-    """How often checks come: one after every so many ordinary items, never where it is 0."""
+    """Frequency of checks: one after each number of ordinary items; 0 switches them off."""
 
     gold_every: int = 0
     repeat_every: int = 0
 
 
 class _Walk:
-    """An annotator's order as it grows: what was met, and which items lie far enough back to be repeated."""
+    """An annotator's order during construction: the past turns, and the items old enough for a repeat."""
 
     def __init__(
         self,
@@ -39,13 +39,12 @@ class _Walk:
     ) -> None:
         self.gold, self.checking, self.generator = gold, checking, generator
         self.document_of = document_of or {}
-        self.kept: dict[int, int] = {}  # by document: an item that waits to be met beside a repeat
+        self.kept: dict[int, int] = {}  # by document: an item in reserve for a repeat
         self.order: list[Turn] = []
         self.counts = Counter[str]()
         self.far_back: list[int] = []
 
     def meet(self, turn: Turn) -> None:
-        """Add what comes next."""
         self.order.append(turn)
         self.counts[turn.check] += 1
         if turn.check == "repeat" and turn.item in self.far_back:  # it may have been handed over since
@@ -54,14 +53,14 @@ class _Walk:
             self.far_back.append(self.order[-GAP - 1].item)
 
     def due(self, fitting: Sequence[int] | None = None) -> list[Turn]:
-        """Return the checks that come now: at most one gold item, of the `fitting` ones, and one repeat."""
+        """Return the due checks: up to one gold item, of the `fitting` ones, and one repeat."""
         checks = self.due_gold(fitting)
         if self.is_repeat_due and self.far_back:
             checks += self.come_back() or [Turn(self.generator.choice(self.far_back), "repeat")]
         return checks
 
     def come_back(self) -> list[Turn]:
-        """Return a repeat with the kept item of its document, if one lies far enough back."""
+        """Return a repeat with the reserve item of its document, if one is old enough."""
         far = [document for document in self.kept if self._repeatable(document)]
         if not far:
             return []
@@ -75,7 +74,7 @@ class _Walk:
         return [item for item in self.far_back if self.document_of[item] == document]
 
     def due_gold(self, fitting: Sequence[int] | None = None) -> list[Turn]:
-        """Return the gold item that comes now, of the `fitting` ones, if one is due."""
+        """Return the next gold item, of the `fitting` ones, if one is due."""
         every, gold = self.checking.gold_every, self.counts["gold"]
         if not every or gold >= min(self.counts[""] // every, len(self.gold)):
             return []
@@ -85,7 +84,7 @@ class _Walk:
 
     @property
     def is_repeat_due(self) -> bool:
-        """Whether fewer repeats came than the work so far asks for."""
+        """Return True if a repeat is due after the work until now."""
         every = self.checking.repeat_every
         return bool(every) and self.counts["repeat"] < self.counts[""] // every
 
@@ -98,10 +97,10 @@ def due(
     kept: Collection[int] = (),
     document_of: Mapping[int, int] | None = None,
 ) -> list[Turn]:
-    """Return the checks that are due after an order so far, and the kept items that come with repeats.
+    """Return the checks due after an order, and the reserve items for repeats.
 
-    Gold comes in the given order until it is used up. A repeat is drawn from the ordinary items that lie
-    far enough back and were not repeated; first from documents of which an item was kept back.
+    Gold items keep the given order until they are used up. A repeat is sampled from the ordinary items that
+    are old enough and not yet repeated; documents with a reserve item come first.
     """
     walk = _Walk(gold, checking, generator, document_of)
     walk.kept = {walk.document_of[item]: item for item in kept}
@@ -158,14 +157,14 @@ MOST_KEPT_BACK = 3
 
 
 class _Returns:
-    """Returns to documents: an item that was kept back, together with the repeat of another."""
+    """Returns to documents: a reserve item together with the repeat of another."""
 
     def __init__(self, walk: _Walk, work: int) -> None:
         self.walk = walk
         self.wanted = work // walk.checking.repeat_every if walk.checking.repeat_every else 0
 
     def keep_one_back(self, document: list[int], to_come: int) -> list[int]:
-        """Return the items of a document that are met now; one is kept back if a return is wanted."""
+        """Return the items of a document for now; one stays in reserve if a return is due."""
         walk = self.walk
         is_wanted = walk.counts["repeat"] + len(walk.kept) < self.wanted
         if len(document) < 2 or len(walk.kept) >= MOST_KEPT_BACK or to_come < GAP or not is_wanted:
@@ -175,14 +174,14 @@ class _Returns:
         return [item for item in document if item != kept]
 
     def come(self) -> bool:
-        """Return to a document that lies far enough back; whether there was one."""
+        """Return to a document that is old enough; return False without one."""
         pair = self.walk.come_back()
         for turn in pair:
             self.walk.meet(turn)
         return bool(pair)
 
     def end(self) -> None:
-        """Return to the documents that are left, with repeats as long as they are due."""
+        """Return to the remaining documents; add a repeat to each while repeats are due."""
         kept = self.walk.kept
         while kept:
             if self.walk.is_repeat_due and self.come():
@@ -193,17 +192,17 @@ class _Returns:
 def keep_back(
     items: Sequence[tuple[int, int]], passed: Collection[int], last: int | None
 ) -> tuple[list[int], list[int]]:
-    """Return the next items of a shared queue by document, and those that wait for a repeat.
+    """Return the next items of a shared queue by document, and the items in reserve for a repeat.
 
-    items: (item, document) in the annotator's order. passed: the documents that the annotator has left.
-    last: the document met last. The next items are of one document, so that checks may follow each. Items
-    that wait come last.
+    items: (item, document) in the annotator's order. passed: the documents that the annotator has left. last:
+    the last document. The next items are of one document, so that checks may follow each. Reserve items come
+    last.
     """
     kept = [item for item, document in items if document in passed]
     ahead = [each for each in items if each[1] not in passed]
     for document, group in groupby(ahead, key=itemgetter(1)):
         found = [item for item, _ in group]
-        ends = document != ahead[-1][1]  # of the last one there may be more than was asked for
+        ends = document != ahead[-1][1]  # the last document may continue beyond the requested number
         if ends and len(kept) < MOST_KEPT_BACK and (len(found) > 1 or document == last):
             kept.append(found.pop())
         if found:
@@ -212,7 +211,10 @@ def keep_back(
 
 
 def _fitting(gold: Sequence[int], of: Mapping[int, int], ending: int, to_come: Sequence[int]) -> list[int]:
-    """Gold that may stand here: of the document that ends or begins, then of none that is still to come."""
+    """Return the possible gold items:
+
+    first of the document that ends or starts, then of none still to come.
+    """
     near = [ending, *to_come[:1]]
     beside = [item for document in near for item in gold if of.get(item) == document]
     later = set(to_come)
@@ -220,7 +222,10 @@ def _fitting(gold: Sequence[int], of: Mapping[int, int], ending: int, to_come: S
 
 
 def by_group(items: Sequence[int], group_of: Mapping[int, int]) -> list[int]:
-    """Return the items group by group: groups in the order of their first item, each one's items in order."""
+    """Return the items group by group:
+
+    groups in the order of their first item, items in the original order.
+    """
     groups = defaultdict[int, list[int]](list)
     for item in items:
         groups[group_of[item]].append(item)

@@ -1,7 +1,7 @@
-"""Plans that are dealt: everyone everything, N of M balanced, and every pair sharing a set share of items.
+"""Assignment plans computed from the items: everyone everything, N of M balanced, and a shared block.
 
-Items are dealt in bundles, such as the items of a document, whose raters are the same people. `bundles` holds
-the bundle of each item; of `range(items)` each item is one by itself.
+Items are assigned in bundles, such as the items of a document, which have the same raters. `bundles` holds
+the bundle of each item; with `range(items)` each item is its own bundle.
 """
 
 import random
@@ -16,7 +16,7 @@ from annotate.rating.planning.plan import CannotBeMetError, DealtPlan
 
 
 def everyone(items: int, annotators: int) -> DealtPlan:
-    """Return the plan by which everyone rates every item. Raises CannotBeMetError without annotators."""
+    """Return the plan in which everyone rates every item. Raises CannotBeMetError without annotators."""
     _refuse_too_few(1, annotators)
     return DealtPlan(annotators, (tuple(range(annotators)),) * items)
 
@@ -24,9 +24,9 @@ def everyone(items: int, annotators: int) -> DealtPlan:
 def deal_balanced(bundles: Sequence[int], annotators: int, raters_per_item: int, seed: int) -> DealtPlan:
     """Return a plan with exactly `raters_per_item` raters an item and nearly equal loads.
 
-    bundles: (items,). Loads differ by the largest bundle at most. Each bundle goes to who has least to do,
-    the largest first; among them to those who have shared fewest items so far, so that pairs share nearly
-    equal numbers. Raises CannotBeMetError with fewer annotators than raters per item.
+    bundles: (items,). Loads differ by up to the largest bundle. Bundles are assigned by size, the largest
+    first, to the annotators with the lowest load. Ties go to annotators who have shared fewest items, so that
+    pairs share nearly equal numbers. Raises CannotBeMetError with fewer annotators than raters per item.
     """
     _refuse_too_few(raters_per_item, annotators)
     dealt = _deal(Counter(bundles), annotators, raters_per_item, _stream(seed).shuffler())
@@ -38,11 +38,11 @@ def sharing(
 ) -> DealtPlan:
     """Return a plan in which every pair of annotators shares at least `share` (0 to 1) of the items.
 
-    bundles: (items,). As many items as that takes, and no more than that share and the rest of a bundle, are
-    a block that everyone rates; the others have exactly `raters_per_item` raters. The block is drawn at
-    random in whole bundles, so that a coefficient computed from it speaks of all items. Loads
-    differ by the largest bundle at most. Raises CannotBeMetError with fewer than two annotators, with fewer
-    than raters per item, and for a share outside 0 to 1.
+    bundles: (items,). Everyone rates a block of the minimum size for that share, rounded up to a bundle. The
+    other items have exactly `raters_per_item` raters. The block is a random sample of whole bundles, so that
+    a coefficient computed from it represents all items. Loads differ by up to the largest bundle. Raises
+    CannotBeMetError with fewer than two annotators, with fewer than raters per item, and for a share outside
+    0 to 1.
     """
     if not 0 <= share <= 1:
         raise CannotBeMetError(gettext("A share of items lies between 0 and 100 percent."))
@@ -75,7 +75,7 @@ def _block_sizes(promised: int, items: int, annotators: int, raters_per_item: in
 
 
 def _draw_bundles(sizes: Mapping[int, int], items: int, generator: random.Random) -> set[int]:
-    """Return bundles drawn at random, until they hold so many items."""
+    """Return a random sample of bundles with a total of `items` items or more."""
     order = list(sizes)
     generator.shuffle(order)
     before = accumulate((sizes[bundle] for bundle in order), initial=0)

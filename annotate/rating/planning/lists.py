@@ -1,4 +1,4 @@
-"""Fixed lists: a CSV file that says who rates which item."""
+"""Fixed lists: a CSV file of items and their raters."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ MOST_REASONS = 20
 
 
 class ListRefusedError(ValueError):
-    """A file that cannot be taken as a list, with a reason for each of its first refused lines."""
+    """An invalid list file, with a reason for each of its first invalid lines."""
 
     def __init__(self, reasons: Sequence[str]) -> None:
         super().__init__(reasons[0])
@@ -20,10 +20,9 @@ class ListRefusedError(ValueError):
 
 
 def read_list(text: str, *, items: Mapping[str, int], annotators: Mapping[str, int]) -> list[Pair]:
-    """Return the pairs of item and annotator that a CSV file with columns item and annotator lists.
+    """Return the pairs of item and annotator in a CSV file with columns item and annotator.
 
-    `items` and `annotators` say which names stand for which key. A pair listed twice counts once.
-    Raises ListRefusedError.
+    `items` and `annotators` map names to keys. A pair listed twice counts once. Raises ListRefusedError.
     """
     rows = csv.DictReader(StringIO(text.removeprefix("\ufeff")))
     named = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
@@ -53,9 +52,9 @@ def read_list(text: str, *, items: Mapping[str, int], annotators: Mapping[str, i
 
 
 def plan_from_list(pairs: Iterable[Pair], items: Sequence[int], annotators: Sequence[int]) -> DealtPlan:
-    """Return the plan of a list, by the keys of the items and annotators that there are now.
+    """Return the plan of a list, by the keys of the existing items and annotators.
 
-    Raises CannotBeMetError where the list names an item or annotator that is no longer there.
+    Raises CannotBeMetError if the list names an item or annotator that no longer exists.
     """
     item_of = {key: number for number, key in enumerate(items)}
     annotator_of = {key: number for number, key in enumerate(annotators)}

@@ -1,4 +1,4 @@
-"""What a plan is, and what can be read off it."""
+"""Assignment plans and their properties."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 
 class CannotBeMetError(ValueError):
-    """A plan whose promise these items and annotators cannot keep; the sentence names the way out."""
+    """A plan that these items and annotators cannot satisfy; the message suggests a solution."""
 
 
 @dataclass(frozen=True)
 class DealtPlan:
-    """Who rates each item: `raters` holds one tuple of annotators an item, none twice in a tuple."""
+    """The raters of each item: `raters` holds one tuple of distinct annotators an item."""
 
     annotators: int
     raters: tuple[tuple[int, ...], ...]
@@ -32,39 +32,41 @@ class DealtPlan:
 
     @cached_property
     def overlap(self) -> npt.NDArray[np.int64]:
-        """Items that annotators share, (annotators, annotators); the diagonal holds each one's own items."""
+        """Items that annotators share, (annotators, annotators); the diagonal holds each annotator's
+        number of items.
+        """
         return self.table.T @ self.table
 
     @property
     def loads(self) -> list[int]:
-        """Items of each annotator."""
         return list(map(int, self.table.sum(axis=0)))
 
     @property
     def smallest_overlap(self) -> int | None:
-        """Items shared by the pair that shares fewest, None where there is no pair."""
+        """Items shared by the pair that shares fewest, None without a pair."""
         pairs = self.overlap[~np.eye(self.annotators, dtype=bool)]
         return int(pairs.min()) if pairs.size else None
 
     @property
     def ratings(self) -> int:
-        """Places for raters in all."""
         return sum(map(len, self.raters))
 
     @property
     def raters_per_item(self) -> dict[int, int]:
-        """How many items have how many raters, fewest raters first."""
+        """Number of items for each number of raters, fewest raters first."""
         return dict(sorted(Counter(map(len, self.raters)).items()))
 
 
 def severity_between_systems(plan: DealtPlan, systems: Sequence[int]) -> tuple[float, float] | None:
-    """Return how far severity alone sets two systems apart: over all pairs on average, and at most.
+    """Return the difference between two systems due to severity alone:
+
+    over all pairs on average, and the maximum.
 
     systems: (items,), the system of each item. In points of a mean score for each point of standard deviation
     between raters: sqrt(sum_r (n_ar / n_a - n_br / n_b)^2) for systems a and b with n_ar ratings by rater r;
-    on average the root of the mean square. 0 where every rater has the same share in each system, sqrt(2)
-    where each system has a rater of its own. None with fewer than two systems that anybody rates.
-    Why it matters: Steen and Markert 2021, How to Evaluate a Summarizer, sections 5 and 6.
+    the average is the root of the mean square. 0 if every rater has the same share in each system, sqrt(2) if
+    each system has a separate rater. None with fewer than two systems with raters. Why it matters: Steen and
+    Markert 2021, How to Evaluate a Summarizer, sections 5 and 6.
     """
     of = np.unique(np.asarray(systems, dtype=np.int64), return_inverse=True)[1]
     ratings = np.zeros((int(of.max(initial=-1)) + 1, plan.annotators))

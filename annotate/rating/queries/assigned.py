@@ -1,4 +1,4 @@
-"""Which units an assignment asks for, and how far the units that something asked for are rated."""
+"""The units of an assignment, and the progress of requested units."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ Unit = tuple[int, int]
 
 @dataclass(frozen=True)
 class UnitProgress:
-    """A unit's places, and what came of them; `missing` ones were never answered, or not yet."""
+    """A unit's assignments, and their outcomes; `missing` ones have no answer, or none yet."""
 
     places: int
     rated: int
@@ -37,14 +37,13 @@ class UnitProgress:
 
     @property
     def missing(self) -> int:
-        """Places without an answer."""
         return self.places - self.rated - self.cannot_rate - self.not_applicable
 
 
 def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tuple[FrozenDimension, ...]:
-    """Return the dimensions that an assignment asks for, in the guideline's order.
+    """Return the dimensions of an assignment, in the guideline's order.
 
-    One query if partial, and one where the guideline has questions about comparisons.
+    One query if partial, and one if the guideline has questions about comparisons.
     """
     dimensions = guideline.dimensions
     if has_comparisons(guideline):
@@ -56,17 +55,14 @@ def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tupl
 
 
 def has_comparisons(guideline: FrozenGuideline) -> bool:
-    """Return True if some questions are about comparisons."""
     return any(kind_of(each).compares for each in guideline.dimensions)
 
 
 def dimensions_of_kind(guideline: FrozenGuideline, item_kind: str) -> tuple[FrozenDimension, ...]:
-    """Return the dimensions with questions about items of a kind."""
     return tuple(each for each in guideline.dimensions if kind_of(each).item_kind == item_kind)
 
 
 def has_conditions(guideline: FrozenGuideline) -> bool:
-    """Return True if some questions depend on answers to others."""
     return any(each.shown_if for each in guideline.dimensions)
 
 
@@ -99,9 +95,9 @@ def count_opened_questions(round: Round) -> Counter[int]:
 def in_own_order(
     dimensions: Sequence[FrozenDimension], round: Round, annotator: Membership
 ) -> Sequence[FrozenDimension]:
-    """Return dimensions in the order in which this annotator is asked for them in Round I.
+    """Return dimensions in this annotator's order in Round I.
 
-    Drawn from the project's seed and the annotator's pseudonym, which a copy of the project has, too.
+    A random order from the project's seed and the annotator's pseudonym, which a copy of the project shares.
     """
     if round.dimension_order == DimensionOrder.FIXED:
         return dimensions
@@ -111,7 +107,7 @@ def in_own_order(
 
 
 def unit_progress(round: Round, *origins: str) -> dict[Unit, UnitProgress]:
-    """Return how far the units are that these asked a round for. Two queries."""
+    """Return the progress of the units that these origins requested in a round. Two queries."""
     places = AssignedUnit.objects.filter(assignment__round=round, assignment__origin__in=origins).order_by()
     counts = places.values_list("assignment__item", "dimension").annotate(places=Count("pk"))
     ratings = Rating.objects.filter(
@@ -131,18 +127,17 @@ def unit_progress(round: Round, *origins: str) -> dict[Unit, UnitProgress]:
 
 @dataclass(frozen=True)
 class PlacesByUnit:
-    """How many places of a round ask for a unit: those of the whole item, and those for some dimensions."""
+    """Numbers of a round's assignments for each unit: of the whole item, and of some dimensions."""
 
     of_item: Mapping[int, int]
     of_unit: Mapping[Unit, int]
 
     def count(self, unit: Unit) -> int:
-        """Return the number of raters for whom the unit has assignments."""
         return self.of_item.get(unit[0], 0) + self.of_unit.get(unit, 0)
 
 
 def places_by_unit(round: Round | None) -> PlacesByUnit:
-    """Return how many raters each unit of a round has places for. Two queries."""
+    """Return the number of a round's assignments for each unit. Two queries."""
     whole = Assignment.objects.filter(round=round, partial=False).order_by().values_list("item")
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     return PlacesByUnit(
@@ -157,7 +152,7 @@ def places_by_unit(round: Round | None) -> PlacesByUnit:
 
 
 def median_seconds(project: Project) -> float | None:
-    """Return the median time that people were active on a rating, None where none was measured. One query."""
+    """Return the median active time of a rating, None without measured times. One query."""
     timed = Rating.objects.filter(assignment__round__project=project, active_seconds__gt=0)
     seconds = list(timed.values_list("active_seconds", flat=True).iterator(20_000))
     return median(seconds) if seconds else None

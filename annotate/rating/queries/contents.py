@@ -27,7 +27,7 @@ def content_of(assignment: Assignment) -> ItemContent:
 def order_of_sides(assignment: Assignment, sides: int) -> list[int]:
     """Return the order of the sides for an assignment's annotator, at random by project and annotator.
 
-    In Round II they see the order of Round I, so that the numbers in their reasons stay true.
+    Round II has the order of Round I, so that the numbers in the raters' reasons stay valid.
     """
     order = list(range(sides))
     if sides > 1:

@@ -1,4 +1,4 @@
-"""Hidden checks of an annotator: how often values are repeated, and how often gold values are met."""
+"""Hidden checks of an annotator: agreement with own earlier values, and with gold values."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,9 +28,9 @@ Unit = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class CheckComparison:
-    """Pairs of values: how many there are, are equal, and differ by one step at most.
+    """Pairs of values: their number, the number of equal pairs, and of pairs within one step.
 
-    `near` is None where the values are names, which have no distance.
+    `near` is None for categories, which have no distance.
     """
 
     pairs: int
@@ -40,9 +40,9 @@ class CheckComparison:
 
 @dataclass(frozen=True)
 class Checks:
-    """What an annotator's hidden checks came to, by name of the dimension and in all.
+    """The results of an annotator's hidden checks, by name of the dimension and in total.
 
-    calibrations: how the values lie to those of gold items.
+    calibrations: comparisons of the values with the values of gold items.
     """
 
     repeats: Mapping[str, CheckComparison] = field(default_factory=dict)
@@ -51,22 +51,19 @@ class Checks:
 
     @property
     def all_repeats(self) -> CheckComparison:
-        """Repeated values of all dimensions."""
         return _together(self.repeats.values())
 
     @property
     def all_gold(self) -> CheckComparison:
-        """Values on gold items of all dimensions."""
         return _together(self.gold.values())
 
 
 def checking_of(choice: AssignmentPlan) -> Checking:
-    """Return how often checks come in a project."""
     return Checking(choice.gold_every, choice.repeat_every)
 
 
 def hidden_gold(project: Project) -> list[int]:
-    """Return the keys of the items that are hidden in Round I: those with a gold value. One query."""
+    """Return the keys of the items hidden in Round I: items with a gold value. One query."""
     items = GoldItem.objects.filter(
         item__document__project=project, use=GoldItem.Use.HIDDEN, values__isnull=False
     )
@@ -74,7 +71,7 @@ def hidden_gold(project: Project) -> list[int]:
 
 
 def checks_of(project: Project) -> Mapping[int, Checks]:
-    """Return what the hidden checks of each annotator (by key) came to. Three queries."""
+    """Return the results of each annotator's (by key) hidden checks. Three queries."""
     repeats, golds = _check_values(project)
     first = _first_values(project, repeats)
     again = [(unit, first[unit], given) for unit, given in repeats.items() if unit in first]
@@ -90,10 +87,10 @@ def checks_of(project: Project) -> Mapping[int, Checks]:
 
 
 def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> Checks | None:
-    """Return what an annotator's hidden checks came to in blocks that are complete, None where they had none.
+    """Return the results of an annotator's hidden checks in complete blocks, None without checks.
 
-    ends: for each assignment of these blocks (by key), when its block ended. Values are those held then: who
-    changes one later changes no figure, and so cannot find out which items were checks. Four queries.
+    ends: for each assignment of these blocks (by key), the end time of its block. Values are the ones of that
+    time. A later change has no effect on the result, and so cannot reveal the checks. Four queries.
     """
     met = Assignment.objects.filter(pk__in=ends, round__number=Round.CHECKS).order_by()
     checks = {item: (key, plan) for key, item, plan in met.values_list("pk", "item", "plan")}
@@ -118,7 +115,7 @@ def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> 
 
 
 def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_CheckValue"]]:
-    """Return what assignments (by key) held at a time, by dimension in their order. One query."""
+    """Return the values of assignments (by key) at a time, by dimension in guideline order. One query."""
     changes = RatingChange.objects.filter(rating__assignment__in=times)
     dimension = "rating__dimension"
     rows = changes.order_by(f"{dimension}__position", dimension, "rating", "revision").values_list(

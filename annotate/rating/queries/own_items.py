@@ -1,4 +1,4 @@
-"""What an annotator did in Round I, for that annotator alone: items with answers, and how these spread."""
+"""An annotator's work in Round I, for that annotator alone: items with answers, and their distributions."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,10 @@ MOST_DOCUMENTS_LISTED = 300  # in a list to choose one from
 TIMED_ITEMS = 500
 """How many items the time for an item is taken from: of all, it would be added up from all ratings."""
 
-MOST_SHOWN = 11  # values of a scale up to which each is counted by itself
+MOST_SHOWN = 11  # maximum number of values of a scale for individual counts
 
 
 class Marked(models.TextChoices):
-    """What an item has, to find it again."""
-
     FLAGGED = "flagged", _("flagged: unsure, or could not be rated")
     UNSURE = "unsure", _("unsure")
     CANNOT_RATE = "cannot_rate", _("could not be rated")
@@ -38,10 +36,10 @@ class Marked(models.TextChoices):
 
 @dataclass(frozen=True)
 class OwnFilter:
-    """Which items are meant: empty is any.
+    """A filter of items: an empty field matches all.
 
-    `title`: in the title or key of the document. `value` and each of `marked`: on `dimension`, or on any
-    where that is empty; an item has all of `marked`.
+    `title`: in the title or key of the document. `value` and each of `marked`: on `dimension`, or on any if
+    it is empty; an item has all of `marked`.
     """
 
     document: str = ""
@@ -53,23 +51,22 @@ class OwnFilter:
 
 @dataclass(frozen=True)
 class OwnItem:
-    """An item with the annotator's answers, one for each dimension, None where none was given."""
+    """An item with the annotator's answers, one for each dimension, None without an answer."""
 
     assignment: Assignment
     answers: list[tuple[FrozenDimension, Rating | None]]
 
     @property
     def comments(self) -> list[tuple[FrozenDimension, str]]:
-        """The comments on its ratings."""
         return [(dimension, each.comment) for dimension, each in self.answers if each and each.comment]
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How often each value of a dimension was given, by its name.
+    """The frequency of each value of a dimension, by its name.
 
-    `counts` is empty where the scale has too many values to count each; `low`, `middle` and `high` then say
-    where the values lie.
+    `counts` is empty if the scale has too many values to count each; `low`, `middle` and `high` then describe
+    the distribution.
     """
 
     dimension: FrozenDimension
@@ -81,7 +78,9 @@ class Spread:
 
 
 def own_items(round: Round, annotator: Membership, chosen: OwnFilter) -> QuerySet[Assignment]:
-    """Return the annotator's items that are meant, in the annotator's order, hidden checks among them."""
+    """Return the annotator's items that match the filter, in the annotator's order, including hidden
+    checks.
+    """
     found = own_order(round, annotator)
     ratings = Rating.objects.filter(assignment=OuterRef("pk"))
     if chosen.dimension:
@@ -116,9 +115,9 @@ _MARKED = {
 
 
 def with_answers(assignments: Collection[int]) -> QuerySet[Assignment]:
-    """Return assignments (by key) in the annotator's order, with items and ratings at hand. Two queries.
+    """Return assignments (by key) in the annotator's order, with items and ratings loaded. Two queries.
 
-    By key, since the database would read the texts of all items to sort out one page of them.
+    By key, because the database would otherwise read the outputs of all items to sort one page of them.
     """
     found = Assignment.objects.filter(pk__in=assignments).select_related("item__document")
     return found.order_by("position").prefetch_related(
@@ -127,7 +126,6 @@ def with_answers(assignments: Collection[int]) -> QuerySet[Assignment]:
 
 
 def own_rows(assignments: Iterable[Assignment], dimensions: Sequence[FrozenDimension]) -> list[OwnItem]:
-    """Return items (see `with_answers`) with their answers in the order of the dimensions."""
     rows = []
     for assignment in assignments:
         given = {each.dimension_id: each for each in assignment.given}  # type: ignore[attr-defined]
@@ -136,14 +134,14 @@ def own_rows(assignments: Iterable[Assignment], dimensions: Sequence[FrozenDimen
 
 
 def has_many_documents(project: int) -> bool:
-    """Return whether a project has more documents than a list to choose from should be long. One query."""
+    """Return True if a project has more documents than a list of choices should contain. One query."""
     return Document.objects.filter(project=project).count() > MOST_DOCUMENTS_LISTED
 
 
 def own_documents(round: Round, annotator: Membership) -> list[tuple[str, str]] | None:
-    """Return key and title of the documents that the annotator has items of, by title. Two queries.
+    """Return key and title of the documents of the annotator's items, by title. Two queries.
 
-    None where the project has more of them than a list to choose from should be long.
+    None if the project has more of them than a list of choices should contain.
     """
     if has_many_documents(round.project_id):
         return None
@@ -152,7 +150,7 @@ def own_documents(round: Round, annotator: Membership) -> list[tuple[str, str]] 
 
 
 def own_spreads(round: Round, annotator: Membership) -> list[Spread]:
-    """Return how the annotator's values spread over each scale, where there are any. One query."""
+    """Return the distribution of the annotator's values on each scale with values. One query."""
     ratings = Rating.objects.filter(
         assignment__in=own_order(round, annotator).order_by(), value__isnull=False
     )
@@ -177,7 +175,7 @@ def _spread(dimension: FrozenDimension, counts: dict[float, int]) -> Spread:
 
 
 def seconds_for_an_item(annotator: Membership, round: Round) -> float | None:
-    """Return the median active time of the last items that were completely rated; None: none was measured."""
+    """Return the median active time of the last completely rated items; None without measured times."""
     done = own_order(round, annotator).filter(completed_at__isnull=False)
     last = done.order_by("-completed_at", "-pk").values("pk")[:TIMED_ITEMS]
     ratings = Rating.objects.filter(assignment__in=last).order_by()
@@ -190,7 +188,7 @@ def seconds_for_an_item(annotator: Membership, round: Round) -> float | None:
 
 @dataclass(frozen=True)
 class OwnChecks:
-    """What hidden checks came to in an annotator's first `items` items; `is_all`: in all of Round I."""
+    """The results of hidden checks in an annotator's first `items` items; `is_all`: in all of Round I."""
 
     found: Checks
     items: int
@@ -198,9 +196,10 @@ class OwnChecks:
 
 
 def own_checks(round: Round, annotator: Membership, *, left: int) -> OwnChecks | None:
-    """Return what hidden checks came to in the blocks that the annotator has finished, None where in nothing.
+    """Return the results of hidden checks in the annotator's complete blocks, None without any.
 
-    left: how many items the annotator has yet to rate. Nobody else is compared. Seven queries at most.
+    left: the number of items that the annotator has yet to rate. No other annotators are compared. Up to
+    seven queries.
     """
     # Most projects have none, and an annotator may have 50,000 items.
     if not Round.with_checks.filter(project=round.project_id, number=Round.CHECKS).exists():
@@ -222,10 +221,11 @@ BLOCK_ITEMS = 50
 def ends_of_blocks(
     completed: Sequence[datetime | None], *, is_last: bool, size: int = BLOCK_ITEMS
 ) -> list[datetime]:
-    """Return, for each item of the blocks that are complete from the first on, when its block ended.
+    """Return, for each item of the complete blocks from the first on, the end time of its block.
 
-    completed: when each item, in the annotator's order, was completely rated; None where it is not. is_last:
-    nothing more will come, so that the rest is a block of its own. None ends before the one before it.
+    completed: the completion time of each item, in the annotator's order; None if it is not completely rated.
+    is_last: nothing more will come, so that the rest is a separate block. No block ends before the previous
+    one.
     """
     ends = [max(times) for times in _complete_blocks(completed, size, is_last=is_last)]
     in_order = list(accumulate(ends, max))

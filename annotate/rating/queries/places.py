@@ -1,4 +1,4 @@
-"""Which of a round's places for raters can still be taken, and in which order an annotator meets items."""
+"""Available assignments of a round, and the order of an annotator's items."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -14,14 +14,13 @@ from annotate.fastpath.queries import MOMENT, NUMBERS, WORD, Prepared
 
 
 def available_places(round: Round | int | None = None, now: datetime | None = None) -> QuerySet[Assignment]:
-    """Return the places (of a round) that are free, or reserved but unused for too long."""
+    """Return the assignments (of a round) that are free, or reserved but unused for too long."""
     lapsed = Q(started_at__isnull=True, reserved_until__lt=now or timezone.now())
     found = Assignment.objects.filter(Q(annotator__isnull=True) | lapsed)
     return found if round is None else found.filter(round=round)
 
 
 def available_items(round: Round, annotator: Membership) -> QuerySet[Item]:
-    """Return the items that this annotator may still take."""
     return _available_items(round.pk, round.project_id, annotator.pk, timezone.now())
 
 
@@ -34,8 +33,8 @@ def _available_items(round: int, project: int, annotator: int, now: datetime) ->
 def first_items(round: Round, annotator: Membership, how_many: int) -> list[Item]:
     """Return the first of these items, with the key of their document only.
 
-    They come in an order drawn for the annotator from the round's seed; by document, its items in succession.
-    It follows the names of annotator, documents and systems, which a copy of the project has, too.
+    The order is random by annotator, from the round's seed; by document, its items in succession. It depends
+    on the names of annotator, documents and systems, which a copy of the project shares.
     """
     drawn = f"{round.seed}/{annotator.pseudonym}/"
     by_document = round.work_order == WorkOrder.BY_DOCUMENT
@@ -65,7 +64,7 @@ def last_positions(project: int, annotators: Collection[int] | None = None) -> C
 
 
 def own_order(round: Round, annotator: Membership) -> QuerySet[Assignment]:
-    """Return all that the annotator meets in Round I, with the checks hidden in it, by position."""
+    """Return all the annotator's assignments in Round I, including the hidden checks, by position."""
     return met_together(round.project_id).filter(annotator=annotator).order_by("position")
 
 

@@ -1,4 +1,4 @@
-"""How a project's items will be shared out, before Round I opens, and how they are, afterwards."""
+"""The assignment of a project's items: planned before Round I opens, and actual afterwards."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ MOST_COMPARED = 5_000  # items up to which a preview deals all plans to compare 
 
 @dataclass(frozen=True)
 class PlannedWork:
-    """A plan with the people, items and systems of items (keys) that its numbers stand for."""
+    """A plan with the keys of its people, items and systems, in the order of its numbers."""
 
     plan: DealtPlan
     annotators: Sequence[Membership]
@@ -34,12 +34,11 @@ class PlannedWork:
 
     @cached_property
     def severity(self) -> tuple[float, float] | None:
-        """How far severity alone sets two systems apart, see `severity_between_systems`."""
+        """The effect of severity alone on the difference of two systems, see `severity_between_systems`."""
         return severity_between_systems(self.plan, self.systems)
 
     @property
     def without_raters(self) -> int:
-        """Items that nobody will rate."""
         return self.plan.raters_per_item.get(0, 0)
 
     @cached_property
@@ -54,13 +53,13 @@ class PlannedWork:
 
 
 def plan_of(project: Project) -> AssignmentPlan:
-    """Return the project's choice, the shared queue where none was made. One query."""
+    """Return the project's plan; the shared queue without a choice. One query."""
     chosen = AssignmentPlan.objects.select_related("project").filter(project=project).first()
     return chosen or AssignmentPlan(project=project)
 
 
 def planned_work(choice: AssignmentPlan) -> PlannedWork | None:
-    """Return who will rate what, the same whenever it is asked; None for the shared queue. Two queries.
+    """Return the planned raters of each item, the same on each call; None for the shared queue. Two queries.
 
     Raises CannotBeMetError.
     """
@@ -70,9 +69,11 @@ def planned_work(choice: AssignmentPlan) -> PlannedWork | None:
 
 
 def severity_by_plan(choice: AssignmentPlan) -> list[tuple[str, tuple[float, float]]]:
-    """Return how far severity sets systems apart under each plan that can be met, in words. Two queries.
+    """Return the effect of severity on the difference of systems under each possible plan, in words.
 
-    Fixed lists are compared only where they are chosen; with more than 5,000 items there is no comparison.
+    Two queries.
+
+    Fixed lists are compared only if they are chosen; with more than 5,000 items there is no comparison.
     """
     project = choice.project
     annotators, items = planned_annotators(project), _rated_items(project)
@@ -115,7 +116,7 @@ def _plan_work(
 
 
 def shared_out(round: Round) -> PlannedWork:
-    """Return who has which items of a round that was opened. Two queries."""
+    """Return the actual raters of each item of an opened round. Two queries."""
     held = Assignment.objects.filter(round=round, annotator__isnull=False)
     annotators = list(Membership.objects.filter(project=round.project_id, role=Role.ANNOTATOR).order_by("pk"))
     number = {annotator.pk: index for index, annotator in enumerate(annotators)}
@@ -129,13 +130,13 @@ def shared_out(round: Round) -> PlannedWork:
 
 
 def planned_annotators(project: Project) -> list[Membership]:
-    """Return the annotators that a plan counts on: active places, with an account or not yet."""
+    """Return the annotators for a plan: active memberships, with or without an account."""
     places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
     return list(places.order_by("pk"))
 
 
 def _rated_items(project: Project) -> list[tuple[int, int, int]]:
-    """Return the keys of the items that Round I is about, with document and system, in a fixed order."""
+    """Return the keys of the items of Round I, with document and system, in a fixed order."""
     return list(items_of_round_one(project).order_by("pk").values_list("pk", "document", "system"))
 
 
@@ -152,14 +153,14 @@ def items_of_round_one(project: Project) -> QuerySet[Item]:
 
 
 def names_of_items(project: Project) -> dict[str, int]:
-    """Return the keys of items by what a list calls them: document, a slash, system. One query."""
+    """Return the keys of items by their name in a list: document, a slash, system. One query."""
     items = Item.objects.filter(document__project=project)
     rows = items.values_list("document__key", "system__name", "pk")
     return {f"{document}/{system}": pk for document, system, pk in rows}
 
 
 def names_of_annotators(project: Project) -> dict[str, int]:
-    """Return the keys of active annotators by letter, label and address, in small letters. One query."""
+    """Return the keys of active annotators by alias, label and e-mail, in lower case. One query."""
     places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
     names: dict[str, int] = {}
     for place in places.select_related("user").order_by("-pk"):

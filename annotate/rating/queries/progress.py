@@ -1,4 +1,4 @@
-"""How far an annotator is with Round I, how long that took, and how long the rest may take."""
+"""An annotator's progress in Round I, the time spent, and the estimated time left."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ RECENT_ITEMS = 50
 class Progress:
     """An annotator's counts of items, and times in seconds.
 
-    seconds_active: what was spent on ratings so far, without breaks; 0 unless it was asked for.
-    seconds_left: the median time of a recent rating for each that is left; None until there is one.
+    seconds_active: time spent on ratings, without breaks; 0 unless requested. seconds_left: the median time
+    of a recent rating for each remaining one; None without a recent rating.
     """
 
     done: int
@@ -32,12 +32,12 @@ class Progress:
 
     @property
     def left(self) -> int:
-        """Items that this annotator has yet to rate, as far as others leave them."""
+        """Items that this annotator has yet to rate, fewer if other annotators rate them first."""
         return self.total - self.done
 
     @property
     def time_left(self) -> str:
-        """The estimate in words, empty where there is none."""
+        """The estimate in words, empty without one."""
         return rough_time(self.seconds_left)
 
     @property
@@ -48,7 +48,7 @@ class Progress:
 
 
 def rough_time(seconds: float | None) -> str:
-    """Return a time in whole minutes, or hours where it is long; empty where there is none."""
+    """Return a time in whole minutes, or hours if it is long; empty without a time."""
     if not seconds:
         return ""
     minutes = max(round(seconds / 60), 1)
@@ -56,10 +56,10 @@ def rough_time(seconds: float | None) -> str:
 
 
 def progress(round: Round, annotator: Membership, *, with_time: bool = False) -> Progress:
-    """Return the annotator's progress in Round I. Five queries, six where the guideline is not at hand.
+    """Return the annotator's progress in Round I. Five queries, six if the guideline is not loaded.
 
-    The round of hidden checks stands for Round I, so that no counter tells them apart; one query more then.
-    with_time: whether to add up the time spent, for which the database reads all that one has rated.
+    The round of hidden checks counts as Round I, so that no counter distinguishes them; one more query then.
+    with_time: whether to sum the time spent, for which the database reads all the annotator's ratings.
     """
     if round.number == Round.CHECKS:
         round = Round.objects.select_related("guideline").get(project=round.project_id, number=1)
@@ -110,7 +110,7 @@ def _count_questions(round: Round, annotator: Membership, items: int) -> int:
 
 
 def count_left(round: Round, annotator: Membership) -> int:
-    """Return how many items this annotator has yet to rate in Round I. Two queries."""
+    """Return the number of items that this annotator has yet to rate in Round I. Two queries."""
     begun = Count("pk", filter=Q(completed_at__isnull=True))
     counts = own_order(round, annotator).order_by().aggregate(begun=begun, **_TAKEN_OF_LIMIT)
     begun_count: int = counts["begun"]
@@ -132,7 +132,7 @@ def _within_limit(counts: dict[str, int | None], available: int) -> int:
 
 
 def _seconds_for_a_rating(round: Round, annotator: Membership) -> float | None:
-    """Return the median over the last items; None where no time was measured, as for imported ratings."""
+    """Return the median over the last items; None without measured times, as for imported ratings."""
     done = own_order(round, annotator).filter(completed_at__isnull=False)
     # Chosen before anything is added up, or the database would add up all of them to show the last.
     recent = Rating.objects.filter(assignment__in=done.order_by("-completed_at").values("pk")[:RECENT_ITEMS])

@@ -1,11 +1,11 @@
-"""The texts of an item in which passages are marked."""
+"""The numbered parts of an item that can contain marked passages."""
 
 from annotate.core.models import Item
 from annotate.fastpath.queries import NUMBERS, Prepared
 
 
 def item_texts(item: int) -> list[str]:
-    """Return the texts of an item, see `texts_of`. One query; one more for a comparison."""
+    """Return the numbered parts of an item, see `texts_of`. One query; one more for a comparison."""
     return texts_of(_ITEM.all(item)[0])
 
 

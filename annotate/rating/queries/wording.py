@@ -1,4 +1,4 @@
-"""Wording that came into force while an annotator was rating, until the annotator has read it."""
+"""New wording of the guideline, until an annotator who is rating has read it."""
 
 from dataclasses import dataclass
 
@@ -10,17 +10,19 @@ from annotate.core.wording import Change, changes_of_wording
 
 @dataclass(frozen=True)
 class NewWording:
-    """What is worded otherwise than when the annotator read it last; `version` is the one in force."""
+    """The changes in wording since the annotator last read it; `version` is the one in force."""
 
     version: int
     changes: list[Change]
 
 
 def new_wording(round: Round, annotator: Membership, *, shown: str = "") -> NewWording | None:
-    """Return what an annotator has to read before going on, None where nothing is new. Three queries at most.
+    """Return the wording that an annotator has to read before continuing, None if nothing is new.
 
-    shown: the version that the annotator's page has shown, for who has not rated anything. Nothing is new to
-    who begins with the version in force.
+    Up to three queries.
+
+    shown: the version on the annotator's page, for an annotator without ratings. Annotators who start with
+    the version in force have nothing new to read.
     """
     if not round.is_open or round.guideline.version == 1:
         return None
@@ -32,9 +34,9 @@ def new_wording(round: Round, annotator: Membership, *, shown: str = "") -> NewW
 
 
 def has_guidelines_to_read(annotator: Membership, guideline: FrozenGuideline) -> bool:
-    """Return whether this is a first visit to a project with guidelines. Three queries at most.
+    """Return True on a first visit to a project with guidelines. Up to three queries.
 
-    An annotator who has rated or practised has made that visit already.
+    An annotator with ratings or practice answers has already visited it.
     """
     if not (guideline.guidelines or any(each.guidelines for each in guideline.dimensions)):
         return False
@@ -46,7 +48,7 @@ def has_guidelines_to_read(annotator: Membership, guideline: FrozenGuideline) ->
 
 
 def last_known_version(annotator: Membership) -> Guideline | None:
-    """Return the version read last, else the one rated under last; late answers may be under an older one."""
+    """Return the version last read, else the last one with ratings; late answers may have an older one."""
     read = Acknowledgement.objects.select_related("guideline").filter(annotator=annotator)
     if last := read.order_by("-pk").first():
         return last.guideline

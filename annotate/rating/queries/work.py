@@ -1,4 +1,4 @@
-"""What an annotator sees of Round I: progress, one item, where to go on."""
+"""An annotator's view of Round I: progress, one item, the next position."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ MOST_WORDED_POINTS = 7  # more buttons in a row are too narrow for words
 
 @dataclass(frozen=True)
 class ScaleChoice:
-    """A value that can be chosen: what it is called, what it means, and the digit that chooses it, if any."""
+    """A possible value: its name, its meaning, and its digit key, if any."""
 
     value: float
     name: str
@@ -55,12 +55,10 @@ class Row:
 
     @property
     def kind(self) -> QuestionKind:
-        """What kind of question it is."""
         return kind_of(self.dimension)
 
     @property
     def question(self) -> dict[str, Any]:
-        """The context of the kind's template."""
         given = given_of(self.rating)
         if given is None and self.rating is not None and self.rating.data:
             given = Given(0, self.rating.data)  # started, without a number yet
@@ -68,12 +66,10 @@ class Row:
 
     @property
     def data(self) -> str:
-        """The answer's data, without its number, in the form that the page reads and sends."""
         return json.dumps(self.rating.data) if self.rating and self.rating.data else ""
 
     @property
     def condition(self) -> str:
-        """The condition of the question, an answer to another question, as the page reads it."""
         return json.dumps(self.dimension.shown_if)
 
     @property
@@ -88,12 +84,12 @@ class Row:
 
     @property
     def has_one_and_ten(self) -> bool:
-        """Whether the key 1 may begin 10; categories have names instead of numbers."""
+        """Whether the key 1 may start 10; categories have names instead of numbers."""
         return self.has_buttons and not self.dimension.is_named and {1, 10} <= set(self.dimension.values)
 
     @property
     def choices(self) -> list[ScaleChoice]:
-        """Every value; both texts of its point are empty where nothing was written about it."""
+        """Every value; name and meaning are empty if its point has no description."""
         keys = _keys(self.dimension.values)
         return [
             ScaleChoice(
@@ -107,7 +103,6 @@ class Row:
 
     @property
     def chosen(self) -> FrozenPoint | None:
-        """What the chosen value means."""
         return self.dimension.point(self.rating.value) if self.rating else None
 
     @property
@@ -117,7 +112,7 @@ class Row:
 
 
 def _keys(values: Sequence[float]) -> dict[float, str]:
-    """Return the digits that choose values: those they are written with, else their places in the row."""
+    """Return the digit keys of values: the values themselves, else their positions in the row."""
     if values[0] >= 0 and values[-1] <= 10:
         ten: dict[float, str] = {} if 0 in values else {10: "0"}
         return {value: str(value) for value in values if value < 10 and isinstance(value, int)} | ten
@@ -141,7 +136,7 @@ class PlaceInOrder:
 
 @dataclass(frozen=True)
 class ShownSide:
-    """An output of a comparison: its number on this annotator's page, its part in passages, its text."""
+    """An output of a comparison: its number on this annotator's page, its part in passages, its content."""
 
     number: int
     part: int
@@ -151,7 +146,7 @@ class ShownSide:
 
 @dataclass(frozen=True)
 class ItemPage:
-    """Everything that the rating page shows of one item; no system, nobody else's values."""
+    """All data of an item on the rating page; no system, no values of others."""
 
     assignment: Assignment
     title: str
@@ -173,7 +168,6 @@ def first_position(round: Round, annotator: Membership) -> int | None:
 
 
 def first_unfinished(round: Round, annotator: Membership) -> int | None:
-    """Return the position of the first item in the annotator's order that is not completely rated."""
     return _first(own_order(round, annotator).filter(completed_at__isnull=True))
 
 
@@ -183,7 +177,7 @@ def _first(assignments: QuerySet[Assignment]) -> int | None:
 
 
 def item_page(assignment: Assignment) -> ItemPage:
-    """Return the page of an assignment (see `access.assignment_for_annotator`). Eight queries at most."""
+    """Return the page of an assignment (see `access.assignment_for_annotator`). Up to eight queries."""
     guideline = guideline_of(assignment.round)
     here = _here(assignment)
     with at_once():
@@ -216,7 +210,6 @@ def item_page(assignment: Assignment) -> ItemPage:
 
 
 def shown_sides(content: ItemContent, document_parts: int) -> list[ShownSide]:
-    """Return the sides of a comparison in the order on the page."""
     return [
         ShownSide(number, document_parts + 1 + side, content.sides[side], content.formats[side])
         for number, side in enumerate(content.order, start=1)
@@ -224,9 +217,9 @@ def shown_sides(content: ItemContent, document_parts: int) -> list[ShownSide]:
 
 
 def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder | None]:
-    """Ask where an item stands; what is returned reads it for the item's document.
+    """Start the queries for an item's position; the returned function reads it for the item's document.
 
-    None where documents are mixed. Three queries.
+    None if documents are mixed. Three queries.
     """
     if assignment.round.work_order == WorkOrder.MIXED:
         return lambda _document: None
@@ -237,7 +230,7 @@ def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder 
 
     def read(document: int) -> PlaceInOrder:
         documents, own = asked_documents.all(), asked_own.all()
-        # A document can be met again, as a repeat or after an assignment was given back: this visit is the
+        # A document can come again, as a repeat or after an assignment was returned: this visit is the
         # assignments around this one without another document between.
         others = [each for each in documents if each["item__document"] != document]
         begins = max((each["before"] for each in others if each["before"] is not None), default=0)
@@ -258,7 +251,7 @@ def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder 
 
 
 def _documents(project: int, annotator: int, position: int) -> QuerySet[Any, dict[str, Any]]:
-    """Return where an annotator's assignments of each document stand to a position.
+    """Return the positions of an annotator's assignments of each document relative to a position.
 
     One row for each document: to count distinct documents in the database takes three times as long.
     """
@@ -283,7 +276,7 @@ def _document_of(item: int) -> Subquery:
 
 
 def _to_take(annotator: int, item: int, now: datetime) -> QuerySet[Item]:
-    """Return the items of an item's document that the annotator may still take from a shared queue."""
+    """Return the items of an item's document that the annotator can still reserve from a shared queue."""
     places = available_places(now=now).filter(round__number=1, item=OuterRef("pk"))
     mine = Assignment.objects.filter(round__number=1, annotator=annotator, item=OuterRef("pk"))
     return Item.objects.filter(Exists(places), ~Exists(mine), document=_document_of(item)).only("pk")
@@ -293,7 +286,7 @@ _TO_TAKE = Prepared(_to_take, *NUMBERS[:2], MOMENT)
 
 
 def with_next(page: ItemPage) -> ItemPage:
-    """Return a page with what comes after it by now, and whether it ends its document. Three queries."""
+    """Return a page with its current successor, and whether it ends its document. Three queries."""
     with at_once():
         asked_after, asked_place = _AFTER.ask(*_here(page.assignment)), _ask_place_in_order(page.assignment)
     after = asked_after.first()

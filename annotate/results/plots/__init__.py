@@ -1,6 +1,6 @@
-"""Plots of results, made on the server: SVG, PDF and PNG, the same bytes for the same table.
+"""Plots of results, rendered on the server: SVG, PDF and PNG, the same bytes for the same table.
 
-matplotlib is loaded when the first plot is drawn, so a process that draws none does not pay for it.
+matplotlib is loaded with the first plot, so a process without plots does not pay for it.
 """
 
 from threading import Lock

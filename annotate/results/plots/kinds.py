@@ -1,4 +1,4 @@
-"""What draws each kind of plot from its table."""
+"""The function for each kind of plot."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -34,7 +34,7 @@ NUMBERED_SHARE = 0.05  # narrower parts of a bar have no room for their number
 
 
 def intervals(table: Table) -> Figure:
-    """Draw figures as dots with their intervals: up to three columns together, more side by side."""
+    """Plot values as dots with their intervals: up to three columns together, more in separate panels."""
     columns = list(enumerate(table.columns))[table.heads :]
     row = row_height((wrap_label(row[0].value) for row in table.rows), ROW)
     height = 0.8 + row * len(table.rows) * (1.5 if len(columns) <= len(SERIES) else 1)
@@ -60,7 +60,6 @@ def intervals(table: Table) -> Figure:
 
 
 def _dots(axes: Axes, table: Table, index: int, series: int = 0, shift: float = 0) -> None:
-    """Draw a column's figures, each on its row and `shift` beside it."""
     column, colour = table.columns[index], SERIES[series]
     label = column.name
     for place, row in enumerate(table.rows):
@@ -78,14 +77,12 @@ def _dots(axes: Axes, table: Table, index: int, series: int = 0, shift: float = 
 
 
 def _rows(axes: Axes, table: Table) -> None:
-    """Name the rows, the first on top."""
     axes.set_yticks(range(len(table.rows)), [wrap_label(row[0].value) for row in table.rows])
     axes.set_ylim(len(table.rows) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
 
 
 def distribution(table: Table) -> Figure:
-    """Draw the share of each value among all ratings of a dimension, as one bar."""
     columns = [(index, each) for index, each in enumerate(table.columns) if each.kind is ColumnKind.COUNT]
     rows = [row for row in table.rows if row[1].value == "all"]
     figure, axes = panel(0.9 + row_height((wrap_label(row[0].value) for row in rows), 0.34) * len(rows))
@@ -110,7 +107,7 @@ def distribution(table: Table) -> Figure:
 
 
 def heat(table: Table) -> Figure:
-    """Draw figures as a map of coloured cells with their numbers; hatched where undefined."""
+    """Plot values as a map of coloured cells with their numbers; hatched if undefined."""
     columns = table.columns[table.heads :]
     values = np.array([[_number(cell) for cell in row[table.heads :]] for row in table.rows], dtype=float)
     row_inches = row_height((wrap_label(row[0].value) for row in table.rows), ROW)
@@ -148,7 +145,7 @@ def _write_in_cell(axes: Axes, x: float, y: float, words: str, ground: Any) -> N
 
 
 def box(table: Table) -> Figure:
-    """Draw least, quartiles and largest of every system, a panel for each dimension."""
+    """Plot minimum, quartiles and maximum of every system, a panel for each dimension."""
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     systems = list(dict.fromkeys(str(row[1].value) for row in table.rows))
     row_inches = row_height(map(wrap_label, systems), 0.22)
@@ -192,7 +189,7 @@ def _count(cell: Cell) -> float:
 
 
 def _on(colour: npt.ArrayLike) -> str:
-    """Return black or white, whichever is read better on a colour (W3C's relative luminance)."""
+    """Return black or white, the more readable one on a colour (W3C's relative luminance)."""
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in np.asarray(colour, dtype=float)[:3].tolist()
@@ -202,7 +199,9 @@ def _on(colour: npt.ArrayLike) -> str:
 
 
 def movement(table: Table) -> Figure:
-    """Draw how many disputed units went from how far apart to how far, as circles with their numbers."""
+    """Plot the number of disputed units for each pair of differences, before and after, as numbered
+    circles.
+    """
     rows = [row for row in table.rows if row[0].value == "all"]
     before = [str(row[1].value) for row in rows]
     figure, axes = panel(1.0 + 0.62 * len(rows))
@@ -222,7 +221,7 @@ def movement(table: Table) -> Figure:
 
 
 def scatter(table: Table) -> Figure:
-    """Draw a judge's values against people's means, a panel a dimension; darker where items are many."""
+    """Plot a judge's values against people's means, a panel a dimension; darker for many items."""
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     figure, listed = panels(len(names), 2.1)
     most = max((_value(row[3]) for row in table.rows), default=1.0)
@@ -245,7 +244,7 @@ def scatter(table: Table) -> Figure:
 
 
 def quality(table: Table) -> Figure:
-    """Draw every system's quality against how far the judge agrees with people on it, panels by dimension."""
+    """Plot every system's quality against the judge's agreement with people on it, panels by dimension."""
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     figure, listed = panels(len(names), 2.1)
     for axes, name in zip(listed, names, strict=True):
@@ -256,7 +255,9 @@ def quality(table: Table) -> Figure:
 
 
 def widths(table: Table) -> Figure:
-    """Draw how wide intervals are after so many ratings, a line for each kind, panels by dimension."""
+    """Plot the width of intervals against the number of ratings, a line for each kind, panels by
+    dimension.
+    """
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     figure, listed = panels(len(names), 2.1)
     for axes, name in zip(listed, names, strict=True):
@@ -285,7 +286,7 @@ def widths(table: Table) -> Figure:
 
 
 def curve(table: Table) -> Figure:
-    """Draw a figure against a number, with its intervals as a band, panels by dimension."""
+    """Plot a statistic against a number, with its intervals as a band, panels by dimension."""
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     figure, listed = panels(len(names), 2.1)
     for axes, name in zip(listed, names, strict=True):
@@ -298,7 +299,6 @@ def curve(table: Table) -> Figure:
 
 
 def curves(table: Table) -> Figure:
-    """Draw a curve for each column, panels by dimension."""
     names = list(dict.fromkeys(row[0].value for row in table.rows))
     figure, listed = panels(len(names), 2.1)
     for axes, name in zip(listed, names, strict=True):
@@ -315,7 +315,9 @@ def curves(table: Table) -> Figure:
 
 
 def _draw_curve(axes: Axes, rows: Sequence[Sequence[Cell]], place: int, label: str = "") -> None:
-    """Draw the values of a column, the first from the third on, against those of the second."""
+    """Plot the values of a column (`place`, 2 for the first curve) against the values of the second
+    column.
+    """
     series = (place - 2) % len(SERIES)
     known = [(_value(row[1]), row[place]) for row in rows if row[place].value is not None]
     axes.plot(
@@ -333,7 +335,7 @@ def _draw_curve(axes: Axes, rows: Sequence[Sequence[Cell]], place: int, label: s
 
 
 def calibration(table: Table) -> Figure:
-    """Draw the curve of confidence and share right, with the line of a calibrated judge."""
+    """Plot the share right by confidence, with the line of a calibrated judge."""
     figure = curve(table)
     for axes in figure.axes:
         axes.plot([0, 1], [0, 1], color="0.5", linestyle="--", linewidth=1)

@@ -1,4 +1,4 @@
-"""What a plot says to whoever does not see it."""
+"""Descriptions of plots for screen readers."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from html import escape
 from annotate.results.table import Cell, Column, Table
 from annotate.results.text import interval, number
 
-POINT = "point: "  # what the id of a point's group in an SVG begins with, before its name
+POINT = "point: "  # prefix of the id of a point's group in an SVG, before its name
 
 _ROOT = re.compile(r"<svg ([^>]*)>")
 _METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
@@ -18,9 +18,9 @@ _MOST = 12
 
 
 def describe_svg(table: Table, svg: str) -> str:
-    """Return the SVG as one image with a name, the table's title, and a description of what it shows.
+    """Return the SVG as one image with a name, the table's title, and a description.
 
-    Where its points have names it is a group of them, and the first can have the focus.
+    If its points have names it is a group of them, and the first can have the focus.
     """
     name = f"plot-{table.key}"
     svg = style_by_attributes(svg)
@@ -36,9 +36,12 @@ def describe_svg(table: Table, svg: str) -> str:
 
 
 def style_by_attributes(svg: str) -> str:
-    """Return an SVG whose styles are attributes: the policy of pages takes no style that stands in one."""
+    """Return an SVG with attributes instead of styles:
+
+    the content security policy of pages allows no inline styles.
+    """
     svg, count = _STYLE_SHEET.subn("", svg)
-    if count:  # what the sheet said of every element; all of them inherit it
+    if count:  # the stylesheet's rule for every element; all of them inherit it
         svg = _ROOT.sub(r'<svg \1 stroke-linejoin="round" stroke-linecap="butt">', svg, count=1)
     return _STYLE.sub(_attributes, svg)
 
@@ -53,7 +56,7 @@ def _point(found: re.Match[str]) -> str:
 
 
 def description(table: Table) -> str:
-    """Return what the plot shows in words: what it is of, and the first rows where they are few."""
+    """Return a description of the plot: its subject, and the rows if they are few, else the first ones."""
     figures = ", ".join(column.name for column in table.columns[table.heads :])
     rows = "1 row" if len(table.rows) == 1 else f"{len(table.rows)} rows"
     said = [table.says, f"{rows}: {figures}, as in its table."]
@@ -63,7 +66,6 @@ def description(table: Table) -> str:
 
 
 def describe_row(table: Table, row: Sequence[Cell]) -> str:
-    """Return what a row is of, and its figures, in words."""
     cells = list(zip(row, table.columns, strict=True))
     heads = ", ".join(str(cell.value) for cell, _ in cells[: table.heads])
     figures = [figure_of(cell, column) for cell, column in cells[table.heads :]]
@@ -71,7 +73,7 @@ def describe_row(table: Table, row: Sequence[Cell]) -> str:
 
 
 def figure_of(cell: Cell, column: Column) -> str:
-    """Return a figure in words: its column's name, value and interval."""
+    """Return a value in words: its column's name, value and interval."""
     if cell.value is None:
         return f"{column.name} undefined"
     if isinstance(cell.value, str):

@@ -1,4 +1,4 @@
-"""One look for all plots: colours that the colour-blind tell apart, legible in print, no date in any file."""
+"""One style for all plots: colours safe for colour-blind readers, legible in print, no date in any file."""
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from annotate.results.plots.said import POINT
 
-# Files for papers have their own colours; charts of pages take those of the stylesheet.
+# Files for papers have separate colours; charts of pages use the colours of the stylesheet.
 INK, SOFT, LINE, PAPER = "#1d2327", "#5a646b", "#d9d6d0", "#ffffff"
 SERIES = ("#0072b2", "#d55e00", "#009e73")  # Okabe and Ito 2008
 MARKERS = ("o", "s", "^")
@@ -23,7 +23,7 @@ SEQUENCE = "cividis"  # Nuñez and others 2018: the same to all eyes, and its li
 LINE_HEIGHT = 0.165  # inches, of a label
 WITHIN_ONE = 1.1  # correlations with a margin
 ALIKE = 5  # means on a scale from 1 to 5 differ by no larger factor
-WIDTH = 6.5  # inches: a text's width on A4 and letter
+WIDTH = 6.5  # inches: the width of a printed column of A4 and US paper
 _SETTINGS: dict[str, Any] = {
     "font.family": ["DejaVu Sans", "sans-serif"],
     "font.size": 8.5,
@@ -62,14 +62,14 @@ _UNDATED: dict[str, dict[str, None]] = {
 
 @contextmanager
 def drawing_style() -> Iterator[None]:
-    """Draw in this look, whatever else the process draws."""
+    """Apply this style, independent of other plots in the process."""
     settings: Any = {**mpl.rcParamsDefault, **_SETTINGS, "backend": "agg"}
     with mpl.rc_context(settings):
         yield
 
 
 def save_figure(figure: Figure, format: str) -> bytes:
-    """Return the figure as svg, pdf or png, without the time of its making."""
+    """Return the chart as svg, pdf or png, without the time of its creation."""
     out = io.BytesIO()
     figure.savefig(out, format=format, dpi=200, bbox_inches="tight", metadata=_UNDATED[format])
     return out.getvalue()
@@ -81,7 +81,7 @@ def name_point(point: Artist, name: str) -> None:
 
 
 def panel(height: float) -> tuple[Figure, Axes]:
-    """Return a figure with one plot of this height in inches."""
+    """Return a chart with one plot of this height in inches."""
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     return figure, figure.add_subplot()
 
@@ -89,7 +89,7 @@ def panel(height: float) -> tuple[Figure, Axes]:
 def panels(
     number: int, height: float, *, across: int = 3, share_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with small plots of one height side by side, `across` in a row."""
+    """Return a chart with small plots of equal height next to each other, `across` in a row."""
     columns = max(1, min(number, across))
     rows = -(-number // columns)
     figure = Figure(figsize=(WIDTH, max(rows, 1) * height), layout="constrained")
@@ -101,20 +101,20 @@ def panels(
 
 
 def wrap_label(text: object, length: int = 26) -> str:
-    """Return a label in as many lines as it needs beside an axis: a name that is cut may be another's."""
+    """Return a label in as many lines as necessary next to an axis: a truncated name could be another's."""
     return "\n".join(wrap(str(text), length)) or str(text)
 
 
 def row_height(labels: Iterable[str], least: float) -> float:
-    """Return the height in inches of rows with these labels beside them."""
+    """Return the height in inches of rows with these labels next to them."""
     lines = max((label.count("\n") + 1 for label in labels), default=1)
     return max(least, LINE_HEIGHT * lines + 0.06)
 
 
 def equalize_ranges(listed: Sequence[Axes], *directions: Literal["x", "y"]) -> None:
-    """Give panels that are compared one range, so that equal lengths are equal differences.
+    """Give compared panels one range, so that equal lengths are equal differences.
 
-    Not where they are on scales that differ: a mean of 1 to 5 beside one of 0 to 100 would be a dot.
+    Not on different scales: a mean of 1 to 5 next to one of 0 to 100 would be a dot.
     """
     drawn = [axes for axes in listed if axes.has_data()]
     for direction in directions:

@@ -42,7 +42,7 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, f
 class WithoutValue:
     """One dimension's answers of a round without a value.
 
-    apart: units to which the dimension does not apply for one rater, and which another rater gave a value.
+    `apart`: units to which the dimension does not apply for one rater, and which another rater gave a value.
     """
 
     not_applicable: int = 0
@@ -93,8 +93,8 @@ _NAMES = {
     "icc_ck": gettext_lazy("ICC(C,k)"),
     "kendall_w": gettext_lazy("Kendall’s W"),
 }
-# McGraw and Wong's interval from the F distribution holds; drawing units, of which raters are no part, does
-# not (docs/reference/statistics.md).
+# McGraw and Wong's interval from the F distribution is valid here. Resampling units is not, because it
+# excludes raters (docs/reference/statistics.md).
 _WITH_OWN_INTERVAL = {"icc_a1", "icc_ak", "icc_ck"}
 _HOW_OFTEN = gettext_lazy("Counts of each value, and their mean (function value_distributions).")
 _SHARES = {"percent_agreement", "within_one_agreement"}
@@ -110,12 +110,11 @@ class MeasuredRound:
     alphas: Mapping[tuple[str, str], Coefficient]
 
     def alpha(self, dimension: FrozenDimension) -> Coefficient:
-        """Return alpha at the dimension's own level."""
         return self.alphas[dimension.key, dimension.measurement_level]
 
 
 def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return all tables about agreement, none before Round I. Ten queries at most."""
+    """Return all tables about agreement, none before Round I. Up to ten queries."""
     drawn: Drawn = "units" if chosen.get("drawn") == "units" else "documents"
     rounds = [_measure_round(each) for each in rated_rounds(project, drawn)]
     if not rounds:
@@ -141,7 +140,6 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def alpha_of(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
-    """Return alpha of a round's ratings on a dimension at its own level, with its interval."""
     return _alpha_at(rated, dimension, dimension.measurement_level)
 
 
@@ -176,7 +174,6 @@ def _of_round(each: MeasuredRound, items: ItemOrigins, disputes: Iterable[Disput
 
 
 def _apart(disputes: Iterable[DisputeCounts]) -> str:
-    """Return a sentence about the disputes that discussion has not ended."""
     each = list(disputes)
     total, unresolved = sum(one.total for one in each), sum(one.unresolved for one in each)
     if not unresolved:
@@ -267,7 +264,7 @@ def _skewed_tables(rounds: Sequence[MeasuredRound]) -> list[Table]:
 
 
 def _without_value(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list[Table]:
-    """Return how many answers of Round I have no value, nothing where all have."""
+    """Return the number of answers of Round I without a value; empty if all have one."""
     rows = [
         [text(each.name, key=each.key), Cell(own.not_applicable), Cell(own.cannot_rate), Cell(own.apart)]
         for each in rated.dimensions
@@ -351,7 +348,7 @@ def _coefficient(rated: RatedRound, dimension: FrozenDimension, name: str) -> Co
 
 
 def _rmse(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
-    """Return the RMSE over all pairs of raters; what is resampled keeps all its pairs together."""
+    """Return the RMSE over all pairs of raters; a resampled unit keeps all its pairs together."""
     data = rated.data(dimension)
     first, second = np.triu_indices(len(data.raters), 1)
     return root_mean_squared_error(
@@ -399,7 +396,7 @@ def _distribution(rated: RatedRound, dimension: FrozenDimension, values: Iterabl
 
 
 def _pairs(rated: RatedRound) -> list[Table]:
-    """Return alpha, RMSE and rank correlations of every pair of raters, and of each with the mean."""
+    """Return alpha, RMSE and rank correlations of every pair of raters, and of each rater with the mean."""
     names = [f"{one} – {other}" for one, other in combinations(rated.raters, 2)]
     within = [*names, *(gettext("mean – {rater}").format(rater=rater) for rater in rated.raters)]
     kinds: list[tuple[str, str, str, Sequence[str], Callable[[FrozenDimension], Sequence[Cell]]]] = [

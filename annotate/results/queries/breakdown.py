@@ -18,7 +18,6 @@ Alphas = Callable[[FrozenDimension], Sequence[Coefficient]]
 
 
 def breakdowns(rated: RatedRound, items: ItemOrigins) -> list[Table]:
-    """Return alpha by system, by document and without each rater."""
     return [_by_system(rated, items), _by_document(rated, items), _without_one(rated)]
 
 
@@ -42,7 +41,6 @@ def alpha_by_label(
     resampling: Resampling,
     plot: str = "",
 ) -> Table:
-    """Return alpha of the units whose items have the same label."""
     names = sorted(set(labels.values()))
 
     def alphas(dimension: FrozenDimension) -> Sequence[Coefficient]:
@@ -58,7 +56,6 @@ def alpha_by_label(
 
 
 def _units_of(names: Sequence[str], labels: npt.NDArray[np.str_]) -> list[npt.NDArray[np.intp]]:
-    """Return the indices of the units that have each name, ascending."""
     numbers = np.searchsorted(names, labels)
     ends = np.cumsum(np.bincount(numbers, minlength=len(names)))[:-1]
     return np.split(np.argsort(numbers, kind="stable"), ends)
@@ -91,7 +88,7 @@ def _table(
     *,
     plot: str = "",
 ) -> Table:
-    """Return a table; a figure of a system or document leads to the units that raters disagree on."""
+    """Return a table; the value of a system or document links to the units that raters disagree on."""
 
     queries = [urlencode({head.key: name}) for name in names]
 

@@ -27,7 +27,6 @@ MOST_VALUES = 50
 
 
 def has_metadata(project: Project) -> bool:
-    """Return True if a document or an item has metadata."""
     return bool(metadata_names(project))
 
 

@@ -1,4 +1,4 @@
-"""What the tables of systems share: values by document and system, and a difference as a cell."""
+"""Shared parts of the tables of systems: values by document and system, and a difference as a cell."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -22,9 +22,9 @@ def values_by_document(
     names: Sequence[str],
     category: int | None = None,
 ) -> FloatArray:
-    """Return (raters, documents, systems): every rater's values, NaN where there is none.
+    """Return (raters, documents, systems): every rater's values, NaN without a value.
 
-    category: whether it is this value instead, 1 or 0.
+    category: if given, 1 for this value and 0 for the others.
     """
     own = rated.rated[dimension.key]
     values = own.data.values
@@ -37,7 +37,7 @@ def values_by_document(
 
 
 def mean_over_raters(values: FloatArray) -> FloatArray:
-    """(documents, systems): an item's score, the mean of its raters' values; NaN where nobody gave one."""
+    """(documents, systems): an item's score, the mean of its raters' values; NaN without values."""
     raters, documents, systems = values.shape
     return mean_values(values.reshape(raters, documents * systems)).reshape(documents, systems)
 
@@ -48,7 +48,7 @@ def warn_if(cell: Cell, unequal: bool) -> Cell:
 
 
 def difference_cell(each: SystemDifference, how: str, unequal: Collection[str]) -> Cell:
-    """Return a difference with its interval and the documents that it rests on.
+    """Return a difference with its interval and its number of documents.
 
     unequal: the systems with unequal probabilities.
     """

@@ -79,7 +79,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def about_one_of(*readings: str) -> Parameter:
-    """Return what can be chosen of how far differences reach, the first unless another is chosen."""
+    """Return the parameter of the scope of differences; the first one is the default."""
 
     def options(_project: Project) -> Sequence[tuple[str, str]]:
         return [(each, str(READINGS[each])) for each in readings]
@@ -100,9 +100,9 @@ ACROSS = Parameter("across", gettext_lazy("Adjust p values over"), _families)
 
 @dataclass(frozen=True)
 class ComparedSystems:
-    """Every pair of systems, and how they were compared.
+    """Every pair of systems, with the method of comparison.
 
-    crossed: what the crossed model found; None where it was not asked for, or cannot be: `why_not` says why.
+    crossed: the result of the crossed model; None if not chosen or not possible: `why_not` has the reason.
     """
 
     differences: Sequence[SystemDifference]
@@ -112,17 +112,18 @@ class ComparedSystems:
 
     @property
     def is_known(self) -> bool:
-        """Whether no difference has an error: ranks would say more than is asked."""
+        """Whether no difference has an error: ranks would then claim more than the question."""
         return bool(self.differences) and all(each.reason == KNOWN for each in self.differences)
 
 
 def compare_systems(
     values: FloatArray, names: Sequence[str], chosen: Chosen, texts: IntArray, tables: int = 1
 ) -> ComparedSystems:
-    """Compare systems by values (raters, documents, systems), NaN for gaps, as was chosen.
+    """Compare systems by values (raters, documents, systems), NaN for gaps, as chosen.
 
-    texts: (systems, systems), how many documents have texts of both. tables: how many tables of values are
-    compared; simultaneous intervals hold for all of them if p values are adjusted over all dimensions.
+    `texts`: (systems, systems), numbers of documents with outputs of both. tables: the number of compared
+    tables of values; simultaneous intervals are valid for all of them if p values are adjusted over all
+    dimensions.
     """
     tests = tables * len(names) * (len(names) - 1) // 2 if is_across_dimensions(chosen) else None
     why_not = ""
@@ -140,17 +141,17 @@ def compare_systems(
 
 
 def is_about_these_texts(chosen: Chosen) -> bool:
-    """Return whether neither documents nor raters count as samples."""
+    """Return True if neither documents nor raters count as samples."""
     return chosen.get(ABOUT.name) == TEXTS
 
 
 def is_across_dimensions(chosen: Chosen) -> bool:
-    """Return whether p values are adjusted over all dimensions at once."""
+    """Return True if p values are adjusted over all dimensions at once."""
     return chosen.get(ACROSS.name) == DIMENSIONS
 
 
 def what_is_adjusted(*, across: bool) -> str:
-    """Return over which tests p values are adjusted, and how to choose otherwise."""
+    """Return the tests over which p values are adjusted, and the way to choose otherwise."""
     if across:
         return gettext(
             "Adjusted p values are corrected over all pairs of all dimensions (Holm). Ranks hold for all "
@@ -193,7 +194,7 @@ def name_outlying_systems(outlying: Sequence[OutlyingSystem], source: VarianceSo
 
 
 def mark_outlying_systems(compared: Mapping[str, ComparedSystems]) -> str:
-    """Return a sentence for each dimension, by name, and source with a system that varies more."""
+    """Return a message for each dimension, by name, and source with a system that varies more."""
     marked = [
         says.format(dimension=name, systems=systems)
         for name, each in compared.items()
@@ -207,7 +208,7 @@ def mark_outlying_systems(compared: Mapping[str, ComparedSystems]) -> str:
 def what_differences_are_about(
     compared: Mapping[str, ComparedSystems], chosen: Chosen, *, independent: bool
 ) -> str:
-    """Return the reading in words, with the names of dimensions for which it is another, and why.
+    """Return the interpretation in words, with the names of dimensions with another one, and the reason.
 
     independent: whether raters had not seen each other’s values.
     """

@@ -1,4 +1,4 @@
-"""Units that raters disagree on, and everything that was said about one of them."""
+"""Units that raters disagree on, and all answers and comments about one of them."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,9 +43,9 @@ class GivenValue:
 
 @dataclass(frozen=True)
 class UnitApart:
-    """A unit with its lowest and highest value, the number of values, their range, and who gave them.
+    """A unit with its lowest and highest value, the number of values, their range, and their raters.
 
-    mark: what a test found about it.
+    mark: the result of a test about it.
     """
 
     item: Item
@@ -59,15 +59,14 @@ class UnitApart:
 
     @property
     def reasons(self) -> Sequence[GivenValue]:
-        """The values that have a reason."""
         return [each for each in self.given if each.reason]
 
 
 @dataclass(frozen=True)
 class DisagreementSource:
-    """Whose disagreements are listed: among people, or between judges and people.
+    """The source of listed disagreements: people, or judges and people.
 
-    part: the kept result that has the units. units: those that are meant, the largest difference first.
+    part: the stored result with the units. units: the selected units, the largest difference first.
     """
 
     name: str
@@ -87,7 +86,7 @@ RaterSaid = tuple[str, Rating | None, Rating | None]
 
 @dataclass(frozen=True)
 class UnitPage:
-    """A unit: its texts, what every rater gave and why, and the thread of its dispute."""
+    """A unit: its output and document, every rater's value and reason, and the thread of its dispute."""
 
     item: Item
     dimension: FrozenDimension
@@ -98,19 +97,17 @@ class UnitPage:
 
     @property
     def title(self) -> str:
-        """The document's title."""
         return str(self.item.document)
 
     @property
     def parts(self) -> list[dict[str, str]]:
-        """The parts of the document."""
         return list(self.item.document.parts)
 
 
 def shows_systems(project: Project) -> bool:
-    """Return whether a unit's system may be shown: when nothing is rated, discussed or decided any more.
+    """Return True if pages may show a unit's system: no rating, discussion or decision is open.
 
-    Who decides a dispute, or talks to who decides, shall not know whose text it is about. Two queries.
+    People who decide a dispute, and people in contact with them, must not know the system. Two queries.
     """
     rounds = Round.objects.filter(project=project)
     if not rounds.exists() or rounds.filter(status=Round.Status.OPEN).exists():
@@ -132,8 +129,6 @@ def texts_of_sides(item: Item) -> list[str]:
 
 
 class PagedUnits(Sequence[UnitApart]):
-    """Units of which only those of a page are read."""
-
     @abstractmethod
     def read(self, part: slice) -> list[UnitApart]:
         """Return some of the units; deleted ones are missing."""
@@ -143,12 +138,11 @@ class PagedUnits(Sequence[UnitApart]):
     @overload
     def __getitem__(self, place: slice) -> list[UnitApart]: ...
     def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
-        """Return a unit, or some."""
         return self.read(slice(place, place + 1))[0] if isinstance(place, int) else self.read(place)
 
 
 class UnitsApart(PagedUnits):
-    """Rated units, the farthest apart in Round I first; their names are read for those that are asked for."""
+    """Rated units, the largest difference in Round I first; names are read only for requested units."""
 
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
         """Select the wanted units from the stored page. Up to three queries."""
@@ -201,7 +195,7 @@ class UnitsApart(PagedUnits):
 
 
 def items_with_texts(keys: Sequence[int]) -> Mapping[int, Item]:
-    """Return these items with document, system and text, by their keys. One query."""
+    """Return these items with document, system and output, by their keys. One query."""
     items = Item.objects.select_related("document", "system").defer("document__parts")
     return items.in_bulk(keys)
 
@@ -232,7 +226,7 @@ def _values_of_raters(
 
 
 def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
-    """Return units with their texts and values as a table for a file; some have reasons and marks."""
+    """Return units with their outputs and values as a table for a file; some have reasons and marks."""
     with_reasons = any(each.mark for each in units)
     system = [Column("system", gettext("System"), ColumnKind.TEXT)] if with_systems else []
     columns = [

@@ -1,4 +1,4 @@
-"""Systems whose units were rated with different probabilities, so that a plain mean is biased."""
+"""Systems with different sampling probabilities of their units, so that a plain mean is biased."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ Unequal = Mapping[str, frozenset[str]]
 
 
 def unequally_drawn(rated: RatedRound, items: ItemOrigins) -> Unequal:
-    """Return the systems of which some units were sent to people for certain and others drawn. One query.
+    """Return the systems with some units certainly rated and others sampled. One query.
 
     Systems with a rating of every unit are not samples. Units without an assignment have a lower probability.
     """
@@ -35,7 +35,7 @@ def unequally_drawn(rated: RatedRound, items: ItemOrigins) -> Unequal:
 
 
 def _is_unequal(own: set[int], drawn: Mapping[int, float], given: set[int]) -> bool:
-    """Return whether the units of an incompletely rated system (item keys) differ in probability."""
+    """Return True if the units of an incompletely rated system (item keys) differ in probability."""
     if own <= given:
         return False
     shares = [drawn[item] for item in own if drawn.get(item, 1.0) < 1]

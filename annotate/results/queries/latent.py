@@ -41,7 +41,7 @@ _CONFUSION_SAYS = gettext_lazy(
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """What a dimension's categories are by each way, and why there are no models where there are none."""
+    """A dimension's categories by each method, and the reason if there are no models."""
 
     dimension: FrozenDimension
     raters: Sequence[str]
@@ -52,7 +52,7 @@ class _Found:
 
 
 def latent_tables(rated: RatedRound) -> list[Table]:
-    """Return what raters’ named categories come to, nothing without such dimensions or after discussion."""
+    """Return the results for raters’ named categories, empty without such dimensions or after discussion."""
     named = [each for each in rated.dimensions if each.is_named]
     if not named or not rated.round.is_independent:
         return []

@@ -1,4 +1,4 @@
-"""What people rated, with the system and document of every item, as results need it."""
+"""Rated items with their system and document, for results."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ ROMAN = {1: "I", 2: "II"}
 
 @dataclass(frozen=True)
 class RatedRound:
-    """The values that raters hold at the end of a round, by dimension key, and how intervals are drawn."""
+    """The raters' values at the end of a round, by dimension key, and the resampling of intervals."""
 
     round: Round
     dimensions: Sequence[FrozenDimension]
@@ -33,7 +33,7 @@ class RatedRound:
 
     @property
     def label(self) -> str:
-        """What agreement in this round is: only Round I is independent."""
+        """The name of agreement in this round: only Round I is independent."""
         label = (
             gettext("Round {number}, reliability")
             if self.round.is_independent
@@ -43,41 +43,35 @@ class RatedRound:
 
     @property
     def name(self) -> str:
-        """Its round."""
         return gettext("Round {number}").format(number=ROMAN[self.round.number])
 
     @property
     def prefix(self) -> str:
-        """What the keys of its tables begin with."""
         return f"round-{self.round.number}"
 
     @property
     def resampling(self) -> Resampling:
-        """How intervals are drawn."""
         return Resampling(by=self.drawn)
 
     def stream(self, dimension: FrozenDimension, *part: str) -> Stream:
-        """Return what figures about people on a dimension, or on a part of it, are drawn with.
+        """Return the random stream for statistics about people on a dimension, or on a part of it.
 
-        The round is no part of the name: values that Round II left alone have one interval.
+        The name excludes the round: values that Round II left unchanged have one interval.
         """
         return Stream(self.round.project.seed).of("people", dimension.key, *part)
 
     @property
     def raters(self) -> Sequence[str]:
-        """Who rated, in the order of the rows of every table of values."""
         return self.data(self.dimensions[0]).raters if self.dimensions else ()
 
     def data(self, dimension: FrozenDimension) -> ReliabilityData:
-        """Return all values on a dimension."""
         return self.rated[dimension.key].data
 
     def once(self, dimension: FrozenDimension, figures: Hashable, make: Callable[[], Made]) -> Made:
-        """Return figures on a dimension, which are computed once for rounds that hold the same values."""
+        """Return statistics on a dimension, computed once for rounds with the same values."""
         return self.data(dimension).once(("figures", figures, self.resampling), make)
 
     def columns(self) -> list[Column]:
-        """Return a column for each dimension."""
         return [Column(each.key, each.name) for each in self.dimensions]
 
 
@@ -85,7 +79,7 @@ class RatedRound:
 class ItemOrigins:
     """The system and the document of every item of a project, by the item's key.
 
-    gold: the items that count in no statistic.
+    gold: the items excluded from all statistics.
     """
 
     systems: Mapping[int, str]
@@ -101,7 +95,7 @@ class ItemOrigins:
         return np.array([self.documents[item] for item in rated.items.tolist()], dtype=np.str_)
 
     def shared_texts(self, names: Sequence[str]) -> IntArray:
-        """Return (systems, systems): how many documents have texts of both, gold items aside."""
+        """Return (systems, systems): numbers of documents with outputs of both, without gold items."""
         listed = [item for item in self.systems if item not in self.gold]
         documents = np.unique([self.documents[item] for item in listed], return_inverse=True)[1]
         there = np.zeros((int(documents.max(initial=-1)) + 1, len(names)), dtype=int)
@@ -110,7 +104,7 @@ class ItemOrigins:
 
 
 def rated_rounds(project: Project, drawn: Drawn) -> list[RatedRound]:
-    """Return the project's rounds with their values, Round I first. Four queries at most."""
+    """Return the project's rounds with their values, Round I first. Up to four queries."""
     rounds = [round for _, round in sorted(rounds_of(project).items())]
     return [
         RatedRound(round, FrozenGuideline.from_json(round.guideline.content).scales, rated, drawn)

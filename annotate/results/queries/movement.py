@@ -1,4 +1,4 @@
-"""From Round I to Round II: how far apart the values of disputed units were, and are."""
+"""Differences between the values of disputed units in Round I and in Round II."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ def _disputed_units(rated: RatedRound) -> dict[int, set[int]]:
 def _moves(
     before: RatedRound, after: RatedRound, dimension: FrozenDimension, items: set[int]
 ) -> list[tuple[float, float]]:
-    """Return how far apart each disputed unit was and is; raters who are left out now do not count."""
+    """Return the range of each disputed unit before and after; raters who are now excluded do not count."""
     wanted = np.array(sorted(items), dtype=np.int64)
     first, last = (_spreads(each, dimension, wanted) for each in (before, after))
     known = ~np.isnan(first) & ~np.isnan(last)

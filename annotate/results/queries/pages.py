@@ -58,7 +58,7 @@ AGREEMENT = Arrangement(
         ),
         "split-units": ("dimension", "document", "lower", "upper", "range", "p_adjusted", "split"),
     },
-    # Round II has alpha and agreement within one point beside Round I in the first table.
+    # The first table has Round II's alpha and agreement within one point next to Round I.
     in_files=("alpha", "round-?-by-document", "round-?-rmse*", "round-?-kendall", "round-2-*"),
     columns_in_files={"coefficients": ("rmse",)},
     answer=answer_agreement,

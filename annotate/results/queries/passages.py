@@ -1,4 +1,7 @@
-"""Marked passages, a part of the agreement page: how far raters mark the same words as reasons."""
+"""Marked passages, a part of the agreement page:
+
+agreement of raters on the words that they mark as reasons.
+"""
 
 import re
 from collections import defaultdict
@@ -35,7 +38,7 @@ Marked = Mapping[str, Sequence[MarkedText]]
 
 
 def passages_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return both tables, nothing before Round I. Five queries at most."""
+    """Return both tables, nothing before Round I. Up to five queries."""
     round = rounds_of(project).get(1)
     if round is None:
         return []
@@ -47,7 +50,7 @@ def passages_sections(project: Project, _chosen: Chosen) -> list[Section]:
 
 
 def has_passages_to_compare(project: Project) -> bool:
-    """Return whether two raters marked the same item on a dimension in Round I. One query."""
+    """Return True if two raters marked the same item on a dimension in Round I. One query."""
     units = _marked_ratings().filter(assignment__round__project=project, assignment__round__number=1)
     pairs = units.order_by().values("dimension", "assignment__item").annotate(raters=Count("pk"))
     return pairs.filter(raters__gt=1).exists()
@@ -77,7 +80,7 @@ def _marked_ratings() -> QuerySet[Rating]:
 
 
 def _passages(round: Round) -> list[tuple[str, int, int, tuple[Passage, ...]]]:
-    """Return what was marked: the dimension's key, the item, the annotator, the passages. One query."""
+    """Return the marks: the dimension's key, the item, the annotator, the passages. One query."""
     rows = (
         _marked_ratings()
         .filter(assignment__round=round)
@@ -88,13 +91,12 @@ def _passages(round: Round) -> list[tuple[str, int, int, tuple[Passage, ...]]]:
 
 
 def _texts(item: Item) -> list[str]:
-    """Return the text rated and the document's parts, each end of a line as one character."""
     texts = [item.text, *(part["text"] for part in item.document.parts)]
     return [each.replace("\r\n", "\n") for each in texts]
 
 
 def _spans(passages: Sequence[Passage], texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return passages as characters of all texts, joined by a space each."""
+    """Return passages as character ranges of all parts joined by spaces."""
     begins = [sum(len(each) + 1 for each in texts[:part]) for part in range(len(texts))]
     return [(begins[each.part] + each.start, begins[each.part] + each.end) for each in sorted(passages)]
 

@@ -1,4 +1,4 @@
-"""A result as plain values: what the API answers and what commands print as JSON."""
+"""A result as plain values: for the API, and for commands that print JSON."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,6 @@ from annotate.results.registry import PAGES, Result, ResultsPage
 
 
 def plain_page(page: ResultsPage) -> dict[str, Any]:
-    """Return what a page is about and what can be chosen about it."""
     return {
         "name": page.name,
         "title": str(page.title),
@@ -19,15 +18,14 @@ def plain_page(page: ResultsPage) -> dict[str, Any]:
 
 
 def plain_pages() -> list[dict[str, Any]]:
-    """Return every page of results."""
     return [plain_page(page) for page in PAGES.values()]
 
 
 def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None) -> dict[str, Any]:
-    """Return a result with everything that its page shows; what a cell does not say is left out.
+    """Return a result with all content of its page; empty parts of a cell are omitted.
 
-    most_rows: how many rows of a table at most; `rows_in_all` says how many it has.
-    current: whether the figures are those of the data as they are now; a worker computes them otherwise.
+    most_rows: maximum number of rows of a table; `rows_in_all` is its total number. current: whether the
+    results are from the current data; otherwise a worker computes them.
     """
     tables = {each.key: each for each in kept.tables}
     return {

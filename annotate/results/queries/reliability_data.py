@@ -23,7 +23,7 @@ class RatedItems:
     data: ReliabilityData
 
     def holds_the_same_as(self, other: "RatedItems") -> bool:
-        """Return whether the same raters gave the same values to the same items, on the same scale."""
+        """Return True if the same raters gave the same values to the same items, on the same scale."""
         mine, theirs = self.data, other.data
         return (
             mine.measurement_level == theirs.measurement_level
@@ -35,7 +35,7 @@ class RatedItems:
 
 
 def reliability_data(round: Round) -> Mapping[str, ReliabilityData]:
-    """Return what `rated_items` returns, without the items."""
+    """Return the result of `rated_items`, without the items."""
     return {key: rated.data for key, rated in rated_items(round).items()}
 
 
@@ -51,9 +51,9 @@ def rated_items(round: Round) -> Mapping[str, RatedItems]:
 
 
 def rated_items_of_rounds(rounds: Sequence[Round]) -> list[Mapping[str, RatedItems]]:
-    """Return what `rated_items` returns of each round of a project. One query, and one for each round.
+    """Return the result of `rated_items` for each round of a project. One query, and one for each round.
 
-    What a dimension has in common with the round before is the same object, with all that is computed of it.
+    Unchanged data of a dimension are the same object in both rounds, with all their computed results.
     """
     if not rounds:
         return []
@@ -81,7 +81,6 @@ def _tables(round: Round, rows: np.ndarray) -> Mapping[str, RatedItems]:
 
 
 def _rows(round: Round) -> np.ndarray:
-    """Return the ratings of the project's rounds up to this one, Round I first."""
     ratings = (
         Rating.objects.filter(
             assignment__round__project=round.project_id,

@@ -1,4 +1,4 @@
-"""Severity, a part of the agreement page: raters, systems if all raters were alike, and the model’s fit."""
+"""Severity, a part of the agreement page: raters, systems with equally severe raters, and the model’s fit."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -74,12 +74,12 @@ LEVEL = 0.05
 
 
 def size_of_severity(project: Project) -> int:
-    """Return how many values the page is as slow as. One query."""
+    """Return the number of values that determines the page's computing time. One query."""
     return _TIMES * ratings_of(project)
 
 
 def severity_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return all tables, nothing before Round I. Seven queries at most."""
+    """Return all tables, nothing before Round I. Up to seven queries."""
     rounds = rated_rounds(project, "documents")
     if not rounds:
         return []

@@ -1,4 +1,4 @@
-"""Named categories by system: how often each was chosen, and whether systems differ in that."""
+"""Named categories by system: frequency of each, and differences between systems."""
 
 from collections.abc import Mapping, Sequence
 

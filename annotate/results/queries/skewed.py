@@ -1,4 +1,4 @@
-"""Dimensions on which nearly all values are the same, with what must be read beside alpha there."""
+"""Dimensions with nearly equal values, and the statistics needed to interpret alpha there."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""Agreement of Round I while it goes on, and whether it drifts."""
+"""Agreement of Round I while it is open, and its drift."""
 
 from collections.abc import Iterator, Mapping
 
@@ -37,7 +37,7 @@ _SAYS = gettext_lazy(
 
 
 def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return alpha, drift and effects of order of Round I, nothing before it. Ten queries at most."""
+    """Return alpha, drift and effects of order of Round I, nothing before it. Up to ten queries."""
     rated = next(iter(rated_rounds(project, default_drawn(project))), None)
     if rated is None:
         return []
@@ -136,10 +136,10 @@ _READINGS = {
 
 
 def order_section(rated: RatedRound, timed: np.ndarray) -> Section:
-    """Return, for each dimension, the effects of position and of the item before. No query.
+    """Return, for each dimension, the effects of position and of the previous item. No query.
 
-    timed: what `read_timed_ratings` returns. Which places count as successive follows the round's order of
-    work: those of a document, or all of a rater's.
+    timed: the result of `read_timed_ratings`. Successive items follow the round's order of work: within a
+    document, or among all items of a rater.
     """
     rows = [
         row for dimension in rated.dimensions for row in _rows(dimension, _effects(rated, dimension, timed))
@@ -156,7 +156,7 @@ def order_section(rated: RatedRound, timed: np.ndarray) -> Section:
 def _effects(
     rated: RatedRound, dimension: FrozenDimension, timed: np.ndarray
 ) -> Mapping[str, OrderEffect] | str:
-    """Return the effects by name, or why there are none."""
+    """Return the effects by name, or the reason if there are none."""
     rows = timed_of(dimension, rated.rated[dimension.key], timed)
     if dimension.is_named:
         return str(_NAMED)

@@ -103,7 +103,6 @@ def _by_dimension(tested: Sequence[_TestedDimension]) -> Table:
 
 
 def _about(tested: Sequence[_TestedDimension]) -> str:
-    """Return how to read the tables, with the caution about three values if a marked unit has no more."""
     few = any(unit.raters == LEAST_RATERS for each in tested for unit in each.splits.splitting)
     return f"{_SAYS} {_ONE_MAY_SLIP}" if few else str(_SAYS)
 
@@ -185,14 +184,14 @@ def _row(each: _TestedDimension, unit: UnitSplit, origins: ItemOrigins) -> list[
 
 
 def split_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return the same tables for the page of disagreements. Six queries at most."""
+    """Return the same tables for the page of disagreements. Up to six queries."""
     rounds = rated_rounds(project, default_drawn(project))
     tables = split_tables(rounds, items_of(project)) if rounds else []
     return [Section(gettext("Units that split raters"), str(_SAYS), tables)] if tables else []
 
 
 class SplitUnitsListed(PagedUnits):
-    """Units with two camps, those that split raters first."""
+    """Units with two camps; units that split raters come first."""
 
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
         """Select the wanted units from the stored table. Up to two queries."""
@@ -217,7 +216,7 @@ class SplitUnitsListed(PagedUnits):
         return len(self._rows)
 
     def read(self, part: slice) -> list[UnitApart]:
-        """Return some units with texts, values and reasons, in three queries."""
+        """Return some units with outputs, values and reasons, in three queries."""
         chosen = self._rows[part]
         items = items_with_texts([int(row[2].value or 0) for row in chosen])
         given = _last_values(list(items))

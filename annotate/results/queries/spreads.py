@@ -74,7 +74,6 @@ SPREADS = ResultsPage(
 
 
 def counted_spreads(kept: KeptPage) -> Mapping[int, Counter[float]]:
-    """Return by key of each dimension the number of units for each range in points."""
     counted: dict[int, Counter[float]] = {}
     for dimension, apart, units in (row for table in kept.tables for row in table.rows):
         counted.setdefault(int(dimension.key), Counter())[float(apart.value or 0)] = int(units.value or 0)
@@ -82,7 +81,7 @@ def counted_spreads(kept: KeptPage) -> Mapping[int, Counter[float]]:
 
 
 def units_of(kept: KeptPage) -> UnitArray:
-    """Return every rated unit, the farthest apart first, then by item and the key of its dimension."""
+    """Return every rated unit, the largest difference first, then by item and the key of its dimension."""
     packed = b"".join(base64.b64decode(section.packed) for section in kept.sections)
     return np.frombuffer(zlib.decompress(packed), UNIT) if packed else np.empty(0, UNIT)
 

@@ -1,4 +1,6 @@
-"""When Round I has shown enough: how wide alpha's interval is, will be, and an interval one may stop by."""
+"""Stopping Round I: the present and forecast width of alpha's interval, and an interval valid for
+stopping.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,9 +45,9 @@ _REACHED = gettext_lazy("It is as narrow already.")
 def stopping_section(
     rated: RatedRound, finished: Sequence[int], items: Mapping[int, Sequence[int]]
 ) -> Section:
-    """Return how sure alpha is by dimension.
+    """Return the certainty of alpha by dimension.
 
-    finished: documents as `finished_documents` sorts them. items: the outputs of each document.
+    finished: documents in the order of `finished_documents`. items: the outputs of each document.
     """
     rows = [
         [text(each.name, key=each.key), *_cells(rated, each, finished, items)] for each in rated.dimensions
@@ -74,7 +76,9 @@ def stopping_section(
 
 
 def say_outlook(stopping: Section) -> str:
-    """Return in words how many more items alpha's interval needs, by dimension; empty where none is known."""
+    """Return in words the number of further items that alpha's interval needs, by dimension; empty if
+    unknown.
+    """
     (table,) = stopping.tables
     place = [column.key for column in table.columns].index(f"more_{WIDTHS[-1]:g}")
     missing = [
@@ -140,8 +144,8 @@ def _always_valid(
 def finished_documents(round: Round) -> list[int]:
     """Return the documents with all assignments completed, by the time of their last ratings. One query.
 
-    Exports carry when a rating was last saved, so a copy has the same order. Recorded ratings have no times
-    of their own; an order that the project's seed draws stands for one.
+    Exports contain the time of a rating's last save, so a copy has the same order. Recorded ratings have no
+    times; a random order from the project's seed replaces them.
     """
     counted = Q(annotator__isnull=True) | Q(annotator__counted=True)
     places = Assignment.objects.filter(counted, round=round)

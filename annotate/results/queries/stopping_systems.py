@@ -1,4 +1,4 @@
-"""Which systems differ surely while Round I is open, and how many documents are missing."""
+"""Systems that differ surely while Round I is open, and the number of missing documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,14 +36,11 @@ _ALL_SURE = gettext_lazy("Every pair differs surely.")
 
 @dataclass(frozen=True)
 class _Standing:
-    """All pairs of systems on a dimension."""
-
     dimension: FrozenDimension
     pairs: Sequence[AlwaysValidDifference]
 
     @property
     def sure(self) -> int:
-        """The number of pairs that differ surely."""
         return sum(each.is_sure for each in self.pairs)
 
     @property
@@ -59,7 +56,7 @@ def systems_so_far_section(
     finished: Sequence[int],
     items: Mapping[int, Sequence[int]],
 ) -> Section:
-    """Return which systems differ by dimension; no tables with fewer than two systems.
+    """Return the differing systems by dimension; no tables with fewer than two systems.
 
     finished: documents in the order of completion. items: the outputs of each document.
     """
@@ -132,7 +129,7 @@ def _nearest_cells(standing: _Standing) -> Iterator[Cell]:
 
 
 def describe_standings(standings: Sequence[_Standing]) -> str:
-    """Return a sentence or two: pairs by name if there are few, else their numbers and the next one."""
+    """Return one or two messages: pairs by name if there are few, else their numbers and the next one."""
     found = [(each.dimension.name, pair) for each in standings for pair in each.pairs]
     if len(found) <= _FEW:
         return " ".join(_describe_pair(name, pair) for name, pair in found)

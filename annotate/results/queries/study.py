@@ -85,7 +85,7 @@ STUDY_PARAMETERS = (TARGET, FIND, *DESIGN_PARAMETERS, *DEVIATIONS, SECONDS, WAGE
 
 
 def study_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return what a larger study would need, from Round I or from assumptions. Nine queries at most."""
+    """Return the requirements of a larger study, from Round I or from assumptions. Up to nine queries."""
     rounds = rated_rounds(project, "documents")
     first = rounds[0] if rounds else None
     items, target = items_of(project), float(chosen.get("target", "0.8"))
@@ -111,7 +111,7 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def _single(first: RatedRound | None) -> list[tuple[FrozenDimension, Coefficient]]:
-    """Return ICC(A,1) of each dimension, which that of any number of raters follows from."""
+    """Return ICC(A,1) of each dimension, from which the ICC of any number of raters follows."""
     dimensions = first.dimensions if first else []
     return [(each, intraclass_correlation(first.data(each), form="A,1")) for each in dimensions if first]
 
@@ -175,7 +175,7 @@ def _raters_needed_cell(one: Coefficient, target: float) -> Cell:
 
 
 def _why_no_mean(one: Coefficient) -> str:
-    """Say why no reliability of a mean follows from ICC(A,1), nothing where one does."""
+    """Return the reason why no reliability of a mean follows from ICC(A,1), empty if one does."""
     if one.value is None:
         return one.reason or ""
     return (
@@ -268,14 +268,14 @@ def _width_curve(rated: RatedRound) -> Table:
 
 
 def _pairable_documents(rated: RatedRound, dimension: FrozenDimension) -> int:
-    """Return in how many documents two raters gave a unit a value."""
+    """Return the number of documents in which two raters gave a unit a value."""
     data = rated.data(dimension)
     return len(np.unique(data.documents[data.ratings_per_unit >= 2])) if data.documents is not None else 0
 
 
 @dataclass(frozen=True)
 class _Pace:
-    """items and documents of the study as it is; seconds: that one item takes, 0 where nobody knows."""
+    """items and documents of the present study; seconds: for one item, 0 if unknown."""
 
     items: int
     documents: int
@@ -299,7 +299,6 @@ def _costs_of(pace: _Pace, chosen: Chosen) -> Costs:
 
 
 def _widths_of_alpha(first: RatedRound | None) -> dict[str, float]:
-    """Return the width of alpha's interval in Round I, by dimension key."""
     alphas = {each.key: alpha_of(first, each) for each in first.dimensions} if first else {}
     return {key: each.interval.high - each.interval.low for key, each in alphas.items() if each.interval}
 
@@ -310,7 +309,7 @@ def _effort(
     target: float,
     chosen: Chosen,
 ) -> list[Table]:
-    """Return hours and money, nothing where no time was measured or given."""
+    """Return hours and money, nothing without a measured or assumed time."""
     if not pace.seconds or not pace.items:
         return []
     enough = [raters_needed(one.value, target) for _, one in single if one.value is not None]
@@ -353,9 +352,9 @@ def _costs(hours: float, wage: float) -> Iterator[float]:
 
 
 def _size_and_pace(round: Round) -> tuple[int, int, float]:
-    """Return how many items and documents Round I has, and the median seconds that one took. One query.
+    """Return the numbers of items and documents of Round I, and the median seconds of one item. One query.
 
-    An item took what a counted annotator who rated all of it needed.
+    An item's time is from a counted annotator who rated all of it.
     """
     taken = Assignment.objects.filter(round=round).annotate(
         seconds=Sum("ratings__active_seconds"),

@@ -82,10 +82,10 @@ _TOO_FEW_RATERS = gettext_lazy("Enter at least as many raters as raters of each 
 
 @dataclass(frozen=True)
 class Goal:
-    """What one dimension shall reach.
+    """The goal of one dimension.
 
-    value: by raters and documents the power or width. target: what it shall be; is_power: at least, else at
-    most. words: the same as the end of a sentence.
+    value: the power or width by raters and documents. target: the goal for it; is_power: a minimum, else a
+    maximum. words: the goal in words, for the end of a message.
     """
 
     planned: Planned
@@ -95,19 +95,18 @@ class Goal:
     words: str
 
     def is_reached(self, raters: int, documents: int) -> bool:
-        """Whether so many raters and documents are enough."""
         value = self.value(raters, documents)
         return value >= self.target if self.is_power else value <= self.target
 
     def shortfall(self, design: Design) -> float:
-        """How far a design is from the goal; the dimension with the largest value is the hardest."""
+        """The distance of a design from the goal; the dimension with the largest value is the hardest."""
         ratio = self.value(design.raters, design.documents) / self.target
         return -ratio if self.is_power else ratio
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What ratings cost. seconds: of an item; training: of a rater, in seconds; wage: of an hour."""
+    """The costs of ratings. seconds: of an item; training: of a rater, in seconds; wage: of an hour."""
 
     seconds: float
     training: float
@@ -116,11 +115,9 @@ class Costs:
 
     @property
     def training_in_ratings(self) -> float:
-        """The training of a rater in items."""
         return self.training / self.seconds if self.seconds else 0.0
 
     def hours(self, design: Design) -> float:
-        """The hours of all raters."""
         return (design.ratings * self.seconds + design.raters * self.training) / 3600
 
 

@@ -1,4 +1,4 @@
-"""What a study is planned by: variances from Round I or assumed ones, and what designs make of them."""
+"""Basis of a study's plan: variances from Round I or assumed ones, and the results of designs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,9 +91,9 @@ _TOO_MANY = gettext_lazy("More than {most} raters with this number of documents.
 
 @dataclass(frozen=True)
 class Planned:
-    """A dimension and the variances that a study of it is planned by; without them `reason` says why.
+    """A dimension and the variances for planning a study of it; without them `reason` explains why.
 
-    length: of its scale, in points. basis: where the variances are from, in words.
+    length: of its scale, in points. basis: the source of the variances, in words.
     """
 
     key: str
@@ -105,13 +105,12 @@ class Planned:
 
     @property
     def heading(self) -> Cell:
-        """What a row about it begins with."""
         return text(self.name, key=self.key)
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of the study as it is: its systems, documents, raters, and the mean number of raters of a document."""
+    """The present study: its systems, documents, raters, and the mean number of raters of a document."""
 
     systems: int
     documents: int
@@ -120,12 +119,14 @@ class Size:
 
     @property
     def level(self) -> float:
-        """Of the test of one pair of systems, where all pairs are corrected for (Bonferroni)."""
+        """The level of the test of one pair of systems, corrected for all pairs (Bonferroni)."""
         return _LEVEL / max(self.systems * (self.systems - 1) / 2, 1)
 
 
 def planned_dimensions(rated: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> list[Planned]:
-    """Return what is known or assumed of each dimension of Round I; before it, of one that stands for all."""
+    """Return the known or assumed variances of each dimension of Round I; before it, of one that
+    represents all.
+    """
     assumed = {
         field: float(chosen[name]) ** 2 for name, (field, _, _) in _SOURCES.items() if chosen.get(name)
     }
@@ -173,7 +174,7 @@ def _basis(assumed: Mapping[str, float], else_from: str) -> str:
 
 
 def size_of_study(rated: RatedRound | None, items: ItemOrigins) -> Size:
-    """Return the size of the project: of what Round I has, or of what was imported before it."""
+    """Return the size of the project: of Round I, or of the imported material before it."""
     shared = items.shared_texts(sorted(set(items.systems.values())))
     documents = len({items.documents[item] for item in items.systems if item not in items.gold})
     raters = 0 if rated is None else len(rated.raters)
@@ -201,7 +202,7 @@ def variances_section(planned: Sequence[Planned], size: Size, target: float, cho
 
 
 def curves_of(planned: Sequence[Planned], size: Size, chosen: Chosen) -> list[Table]:
-    """Return dependability by raters and power by documents; nothing where no variances are known."""
+    """Return dependability by raters and power by documents; nothing without known variances."""
     find = float(chosen["find"]) if chosen.get("find") else None
     known = [each for each in planned if each.components]
     return [_dependability_curve(known, size), _power_curve(known, size, find)] if known else []

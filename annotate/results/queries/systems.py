@@ -1,4 +1,4 @@
-"""The systems page: mean scores with intervals, possible ranks, and which systems differ."""
+"""The systems page: mean scores with intervals, possible ranks, and differing systems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -60,7 +60,7 @@ Compared = Mapping[str, ComparedSystems]
 
 
 def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return all tables about systems, none before Round I. Seven queries at most."""
+    """Return all tables about systems, none before Round I. Up to seven queries."""
     rounds = rated_rounds(project, "documents")
     if not rounds:
         return []
@@ -137,7 +137,7 @@ def _means(
     all_there_are: IntArray | None,
     unequal: Unequal,
 ) -> Table:
-    """all_there_are: (systems,), the texts of each, where the means are about these alone."""
+    """all_there_are: (systems,), the number of outputs of each, if the means are about these alone."""
     rows = []
     for index in order:
         name, cells = names[index], []
@@ -163,7 +163,7 @@ def _means(
 def _order_of(
     tables: Mapping[str, FloatArray], names: Sequence[str], items: ItemOrigins, order: str
 ) -> Sequence[int]:
-    """Return the positions of systems in `names`, which are sorted, in the order that was chosen."""
+    """Return the positions of systems in `names`, which are sorted, in the chosen order."""
     if order == AS_IMPORTED:
         first = {name: item for item, name in sorted(items.systems.items(), reverse=True)}
         return sorted(range(len(names)), key=lambda index: first[names[index]])
@@ -292,7 +292,7 @@ Found = Mapping[str, CrossedDifferences]
 
 
 def resolution_section(dimensions: Sequence[FrozenDimension], found: Found, raters: int) -> Section:
-    """Return what the error of a difference is made of, and what other designs would find."""
+    """Return the components of the error of a difference, and the detectable differences of other designs."""
     known = [each for each in dimensions if each.key in found]
     numbers = sorted({*FEW_RATERS, raters} - {1})
     tables = [_sources(known, found), _designs(known, found, numbers)]

@@ -1,4 +1,4 @@
-"""Ratings of a round with the time at which, and the place in the order of work in which, each was given."""
+"""Ratings of a round with their times and positions in the order of work."""
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ UNTIMED = gettext_lazy("These ratings were imported, and imported ratings have n
 
 
 def read_timed_ratings(round: Round) -> np.ndarray:
-    """Return the values of a round that were given here, as records with these names. One query.
+    """Return a round's values given in Concord, as records with these names. One query.
 
     position: in the rater's own order of work, over all documents. at: seconds since 1970.
     """
@@ -35,14 +35,13 @@ def read_timed_ratings(round: Round) -> np.ndarray:
 
 
 def timed_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> np.ndarray:
-    """Return the records of one dimension by the raters who count."""
     known = np.isin(timed["annotator"], rated.annotators) & np.isin(timed["item"], rated.items)
     rows: np.ndarray = timed[known & (timed["dimension"] == dimension.id)]
     return rows
 
 
 def times_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> FloatArray:
-    """Return (raters, units): when each value of a dimension was given, NaN where nobody knows."""
+    """Return (raters, units): the time of each value of a dimension, NaN if unknown."""
     rows = timed_of(dimension, rated, timed)
     times = np.full(rated.data.values.shape, np.nan)
     times[_positions(rated.annotators, rows["annotator"]), _positions(rated.items, rows["item"])] = rows["at"]

@@ -1,4 +1,4 @@
-"""What changes whenever figures about a project's ratings might."""
+"""A version that changes with every possible change of statistics about a project's ratings."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,17 @@ MOST_COUNTED = 1_000  # more than are computed at once; to count a million takes
 
 
 def version_of_ratings(project: Project) -> Sequence[object]:
-    """Return what no change of ratings, disputes or configuration leaves as it was. Two queries.
+    """Return a value that changes with every change of ratings, disputes or configuration. Two queries.
 
-    The database counts every statement that writes ratings or disputes; what takes raters out of the
-    statistics, and what changes names and scales, is an administrative act. Taking data away changes nothing.
+    The database counts every statement that writes ratings or disputes. Excluding raters from the statistics,
+    and changing names and scales, are administrative acts. Downloading data changes nothing.
     """
     acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
     return [acts.aggregate(last=Max("pk"))["last"], *_changes(project, Source.RATINGS, Source.DISPUTES)]
 
 
 def version_of_round_one(project: Project) -> Sequence[object]:
-    """Return what no change of Round I's values or of whose ratings count leaves as it was. Two queries."""
+    """Return a value that changes with Round I's values and with the set of counted raters. Two queries."""
     acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
     changes = ChangeCount.objects.filter(round__project=project, round__number=1, source=Source.RATINGS)
     return [acts.aggregate(last=Max("pk"))["last"], changes.aggregate(number=Sum("number"))["number"]]
@@ -33,6 +33,5 @@ def ratings_of(project: Project) -> int:
 
 
 def _changes(project: Project, *sources: ChangeCount.Source) -> Sequence[object]:
-    """Return how often each of a project's sources was written, round by round."""
     counts = ChangeCount.objects.filter(round__project=project, source__in=sources)
     return list(counts.values_list("round", "source").annotate(Sum("number")).order_by("round", "source"))

@@ -17,7 +17,7 @@ from annotate.questions import Given, QuestionKind, kind_of
 
 @dataclass(frozen=True)
 class AnsweredItem:
-    """An item with answers. sides: the systems of a comparison; texts: the strings that raters mark."""
+    """An item with answers. sides: the systems of a comparison; `texts`: the strings that raters mark."""
 
     id: int
     document: str
@@ -41,7 +41,6 @@ class QuestionAnswers:
 
     @property
     def kind(self) -> QuestionKind:
-        """Its kind."""
         return kind_of(self.dimension)
 
     @property
@@ -51,7 +50,6 @@ class QuestionAnswers:
 
     @property
     def resampling(self) -> Resampling:
-        """The resampling of the intervals."""
         return Resampling(by="documents")
 
     @property
@@ -75,11 +73,9 @@ class QuestionAnswers:
         return [[None if each is None else (each.data or {}).get(name) for each in row] for row in self.given]
 
     def of_system(self, system: str) -> "QuestionAnswers":
-        """Return the answers about a system's outputs."""
         return self.where(lambda item: item.system == system)
 
     def where(self, is_meant: Callable[[AnsweredItem], bool]) -> "QuestionAnswers":
-        """Return the answers about some items."""
         kept = [place for place, item in enumerate(self.items) if is_meant(item)]
         return QuestionAnswers(
             self.round,
@@ -155,11 +151,9 @@ def _items(keys: set[int], *, with_texts: bool) -> list[AnsweredItem]:
 
 
 def _texts(item: Item) -> list[str]:
-    """Return the output and the document's parts, each end of a line as one character."""
     texts = [item.text, *(part["text"] for part in item.document.parts)]
     return [each.replace("\r\n", "\n") for each in texts]
 
 
 def labels_by_key(dimension: FrozenDimension, name: str) -> Mapping[str, str]:
-    """Return the names of an option's list by their keys."""
     return {each["key"]: each["name"] for each in dimension.options[name]}

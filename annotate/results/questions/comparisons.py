@@ -101,7 +101,6 @@ def _pairwise(answers: QuestionAnswers) -> PairwiseAnswers:
 
 
 def _position(answers: PairwiseAnswers, strengths: Strengths) -> Table:
-    """Return the table of the position's effect, such as the share of answers for the first output."""
     won = ~np.isnan(answers.values) & (answers.values != 0)
     assert answers.shown_first is not None
     first = int((won & ((answers.values > 0) == answers.shown_first)).sum())

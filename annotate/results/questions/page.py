@@ -49,7 +49,6 @@ def questions_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def question_section(project: Project, dimension: FrozenDimension) -> Section:
-    """Return the statistics of the answers to one question."""
     rounds = answers_of_rounds(project, dimension, with_texts=dimension.kind == SPANS.key)
     says = [str(RELIABILITY), *([str(AFTER_DISCUSSION)] if len(rounds) > 1 else [])]
     if rounds[0].round.is_open:

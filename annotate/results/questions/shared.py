@@ -31,7 +31,6 @@ STRENGTH_COLUMNS = (
 
 
 def agreement_table(found: Coefficients) -> Table:
-    """Return coefficients of both rounds side by side."""
     columns = [
         MEASURE,
         Column("round_1", gettext("Round I, reliability")),
@@ -45,7 +44,6 @@ def agreement_table(found: Coefficients) -> Table:
 
 
 def columns_of_rounds(rounds: Rounds, names: Sequence[tuple[str, str]]) -> list[Column]:
-    """Return a column of each round for each of these statistics."""
     return [
         Column(f"round_{each.round.number}_{key}", f"{each.round}: {name}")
         for each in rounds
@@ -84,14 +82,12 @@ def number_in(cell: Cell) -> float:
 
 
 def strength_cell(found: Estimated | None, documents: int, reason: str, how: object) -> Cell:
-    """Return an estimate with its interval, or why there is none."""
     if found is None:
         return Cell(reason=reason)
     return Cell(found.value, found.low, found.high, count=documents, how=str(how))
 
 
 def ranks_cell(best: int | None, worst: int | None, reason: str) -> Cell:
-    """Return the ranks that a system may have."""
     if best is None:
         return Cell(reason=reason)
     return text(f"{best}" if best == worst else f"{best}–{worst}")
@@ -110,5 +106,4 @@ def alike_cell(system: str, differences: Iterable[SystemDifference], reason: str
 
 
 def end_of(rounds: Rounds) -> str:
-    """Return a message with the round of the answers."""
     return gettext("Answers at the end of {round}.").format(round=rounds[-1].round)

@@ -95,7 +95,7 @@ def spans_tables(rounds: Rounds) -> list[Table]:
 
 
 def _texts_with_spans(answers: QuestionAnswers) -> list[SpannedText]:
-    """Return a text for each item with raters' spans; it joins all markable strings with a space."""
+    """Return one string for each item with raters' spans; it joins all markable strings with a space."""
     both = answers.dimension.options["where"] == "both"
     found = []
     for place, item in enumerate(answers.items):

@@ -1,1 +1,1 @@
-"""Papers whose public release can be imported and whose tables can be computed anew."""
+"""Papers with an importable public release and reproducible tables."""

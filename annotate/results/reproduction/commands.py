@@ -20,18 +20,17 @@ from annotate.setup.commands import create_project
 
 
 class ReleaseRefusedError(DomainError):
-    """The release cannot be imported."""
-
     code = "release_refused"
 
 
 def import_release(
     *, paper: Paper, folder: Path, admin: User | None, on_progress: OnProgress = silent
 ) -> Project:
-    """Return the project of a paper with everything of its release in it; what is there is not made again.
+    """Return the project of a paper with all data of its release; existing data are not created again.
 
-    admin: who becomes an admin of it; without, nobody sees it in a browser. Raises MissingReleaseFileError
-    before anything is made, and ReleaseRefusedError where another project has its name or a line is refused.
+    admin: the admin of the project; without one, no person sees it in a browser. Raises
+    MissingReleaseFileError before any write, and ReleaseRefusedError if another project has its name or a
+    line is invalid.
     """
     paths = release_files(paper, folder)
     project = _project(paper, admin)
@@ -46,13 +45,13 @@ def import_release(
 
 
 def items_of_release(mapping: Mapping, project: Project, path: Path, on_progress: OnProgress) -> str:
-    """Import a file's documents and items under a mapping; return the first refusal, if any."""
+    """Import a file's documents and items under a mapping; return the first error, if any."""
     source = Source(path, path.name, mapping, items=True, ratings=False)
     return _first_refusal(import_file(project=project, source=source, by=None, on_progress=on_progress))
 
 
 def ratings_of_release(mapping: Mapping, project: Project, path: Path, on_progress: OnProgress) -> str:
-    """Import a file's recorded ratings under a mapping; return the first refusal, if any."""
+    """Import a file's recorded ratings under a mapping; return the first error, if any."""
     source = Source(path, path.name, mapping, items=False, ratings=True)
     return _first_refusal(import_file(project=project, source=source, by=None, on_progress=on_progress))
 

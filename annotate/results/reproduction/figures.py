@@ -1,4 +1,4 @@
-"""Published figures beside computed ones: which are the same, which differ, and why."""
+"""Published values compared with computed ones: equal ones, different ones, and the reasons."""
 
 import csv
 import math
@@ -10,7 +10,7 @@ from typing import Any
 
 from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
-Key = tuple[str, ...]  # a figure's quantity, dimension and other labels, in the order of its file's columns
+Key = tuple[str, ...]  # a value's quantity, dimension and other labels, in the order of its file's columns
 Computed = Mapping[Key, float | None]
 
 ROUNDING = 1e-9  # of binary fractions: 3.145 is as near to 3.14 as to 3.15
@@ -18,8 +18,6 @@ SIX_DECIMALS = 5.1e-7
 
 
 class FigureMatch(StrEnum):
-    """How a computed figure compares with the published one."""
-
     WITHIN = "within"
     EXPLAINED = "explained"
     DIFFERS = "differs"
@@ -28,10 +26,10 @@ class FigureMatch(StrEnum):
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as a paper prints it.
+    """A value as printed in a paper.
 
-    labels: what it is of besides quantity and dimension, by name. release_gives: where the release is known
-    to give another value, that value to six decimals, and why.
+    labels: its labels in addition to quantity and dimension, by name. release_gives: if the release is known
+    to give another value, this value to six decimals, and the reason.
     """
 
     table: str
@@ -44,32 +42,27 @@ class Figure:
 
     @property
     def key(self) -> Key:
-        """By what a computed figure is found."""
         return (self.quantity, self.dimension, *self.labels.values())
 
     @property
     def row(self) -> str:
-        """What its row in a table is called."""
         return " ".join(label for label in self.labels.values() if label)
 
     @property
     def tolerance(self) -> float:
-        """Half a unit of the last printed decimal: what rounding may have changed."""
+        """Half a unit of the last printed decimal: the maximum effect of rounding."""
         _, _, decimals = self.published.partition(".")
         return 0.5 * math.pow(10, -len(decimals))
 
 
 @dataclass(frozen=True)
 class FigureComparison:
-    """A published figure, what was computed, and how they stand to each other."""
-
     figure: Figure
     computed: float | None
     standing: FigureMatch
     reason: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values, ready for JSON."""
         figure = self.figure
         return {
             "table": figure.table,
@@ -95,12 +88,11 @@ class ComparedTable:
 
     @property
     def title(self) -> str:
-        """The heading above it."""
         return f"Table {self.name}: {self.holds}"
 
 
 def read_figures(path: Path) -> list[Figure]:
-    """Return the figures of a file, whose columns between dimension and published are labels."""
+    """Return the values of a file; its columns between dimension and published are labels."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = csv.DictReader(file)
         columns = list(rows.fieldnames or ())
@@ -120,7 +112,7 @@ def read_figures(path: Path) -> list[Figure]:
 
 
 def compare(figure: Figure, computed: float | None, reasons: Mapping[str, str]) -> FigureComparison:
-    """Hold a computed figure against the published one; reasons: the sentence of each known difference."""
+    """Compare a computed value with the published one; reasons: the message for each known difference."""
     if computed is None:
         return FigureComparison(figure, None, FigureMatch.UNDEFINED, "It is undefined on the imported data.")
     apart = abs(computed - float(figure.published))
@@ -134,7 +126,7 @@ def compare(figure: Figure, computed: float | None, reasons: Mapping[str, str]) 
 
 
 def tables_of(compared: Sequence[FigureComparison], holds: Mapping[str, str]) -> list[ComparedTable]:
-    """Return the figures as the tables they are published in, in their order; holds: what is in each."""
+    """Return the values as their published tables, in published order; holds: the content of each."""
     by_table: dict[str, list[FigureComparison]] = {}
     for each in compared:
         by_table.setdefault(each.figure.table, []).append(each)
@@ -159,7 +151,7 @@ SAYS = {
 
 
 def as_result(table: ComparedTable) -> Table:
-    """Return three columns for each dimension: the published figure, the computed one, and what to mind."""
+    """Return three columns for each dimension: the published value, the computed one, and the note."""
     columns = [Column("figure", "figure", ColumnKind.TEXT)]
     for index, dimension in enumerate(table.dimensions):
         decimals = max(len(_decimals(cell)) for row in table.rows.values() if (cell := row[index]))

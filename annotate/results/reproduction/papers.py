@@ -1,4 +1,4 @@
-"""Papers that can be reproduced: annotate's own, and those that other apps add."""
+"""Reproducible papers: annotate's own, and papers added by other apps."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,16 +14,14 @@ from annotate.results.reproduction.figures import Computed
 
 
 class MissingReleaseFileError(DomainError):
-    """A folder does not hold a file of the release."""
-
     code = "missing_file"
 
 
 @dataclass(frozen=True)
 class ReleaseFile:
-    """A file of a release, what is in it, and what brings it into a project.
+    """A file of a release, its content, and the function that imports it into a project.
 
-    bring: imports the file and returns why its first refused line was refused, or nothing.
+    bring: imports the file and returns the error of its first invalid line, or an empty string.
     """
 
     name: str
@@ -33,7 +31,7 @@ class ReleaseFile:
 
 @dataclass(frozen=True)
 class Absent:
-    """What a paper reports and its release does not allow to compute, and why."""
+    """A result of a paper that cannot be computed from its release, and the reason."""
 
     what: str
     reason: str
@@ -43,9 +41,9 @@ class Absent:
 class Paper:
     """A paper with a public release.
 
-    key: also the slug of the project made for it. source: where it was published. template: of the project.
-    files: in the order in which they are imported. tables: what each holds, by number. figures: the
-    file of what it reports. reasons: of known differences. compute: the same figures from the project.
+    key: also the slug of its project. source: of the publication. template: of the project. files: in import
+    order. tables: the content of each, by number. `figures`: the file of its published values. reasons: of
+    known differences. compute: the same values from the project.
     """
 
     key: str
@@ -65,9 +63,9 @@ PAPERS: dict[str, Paper] = {}
 
 
 def release_files(paper: Paper, folder: Path) -> list[Path]:
-    """Return a release's files, each in the folder or in one below it, compressed or not, in their order.
+    """Return a release's files, in the folder or one below it, compressed or not, in release order.
 
-    Raises MissingReleaseFileError with the first that is not there once.
+    Raises MissingReleaseFileError with the first that does not exist exactly once.
     """
     return [_find_file(each, folder) for each in paper.files]
 

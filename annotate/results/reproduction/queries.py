@@ -1,4 +1,4 @@
-"""What a paper reports beside what a project that was made from its release gives."""
+"""Published values of a paper compared with the values of a project created from its release."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,35 +23,29 @@ BEGUN = "reproduction.begun"
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All published figures of a paper, each beside the project's."""
-
     paper: Paper
     project: Project
     compared: Sequence[FigureComparison]
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """How many figures stand how."""
         counts = Counter(each.standing for each in self.compared)
         return {standing.value: counts[standing] for standing in FigureMatch}
 
     @property
     def is_reproduced(self) -> bool:
-        """Whether every figure is within its tolerance, or differs for a known reason."""
+        """Whether every value is within its tolerance, or differs for a known reason."""
         return not self.counts[FigureMatch.DIFFERS] and not self.counts[FigureMatch.UNDEFINED]
 
     @cached_property
     def reasons(self) -> Mapping[str, int]:
-        """How many figures differ for each known reason."""
         return dict(Counter(each.reason for each in self.compared if each.standing == FigureMatch.EXPLAINED))
 
     @cached_property
     def tables(self) -> list[ComparedTable]:
-        """The paper's tables."""
         return tables_of(self.compared, self.paper.tables)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values, ready for JSON."""
         return {
             "paper": self.paper.title,
             "source": self.paper.source,
@@ -64,7 +58,7 @@ class Reproduction:
 
 
 def paper_of(project: Project) -> Paper | None:
-    """Return the paper that a project was made to reproduce, if it was. One query at most."""
+    """Return the paper that a project reproduces, if any. Up to one query."""
     paper = PAPERS.get(project.slug)
     if paper and AuditEntry.objects.filter(project=project, act=BEGUN, subject=paper.key).exists():
         return paper
@@ -72,7 +66,6 @@ def paper_of(project: Project) -> Paper | None:
 
 
 def reproduction(project: Project, paper: Paper) -> Reproduction:
-    """Return a paper's figures beside those computed now from the project."""
     computed = paper.compute(project)
     compared = [
         compare(figure, computed.get(figure.key), paper.reasons) for figure in read_figures(paper.figures)

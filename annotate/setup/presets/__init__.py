@@ -1,6 +1,6 @@
-"""Templates that a project can be started from. The interface calls them templates.
+"""Templates for new projects. The interface calls them templates.
 
-A file of this folder is one, in the format that people export and import; NAMES is the order of the list.
+Each file in this folder is one, in the format of export and import; NAMES is the order of the list.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Summaries of one article, rated on the four dimensions of SummEval (Fabbri et al., 2021).
 
-The names of the dimensions are the paper's; every sentence about them was written for Concord.
+The names of the dimensions are the paper's; all other wording was written for Concord.
 """
 
 from annotate.core.specification import DimensionSpec, ProjectTemplate

@@ -1,6 +1,6 @@
 """Summaries of opinions, rated on the seven dimensions of SummEval-OP (Siledar et al., 2024).
 
-The names of the dimensions are the paper's; every sentence about them was written for Concord.
+The names of the dimensions are the paper's; all other wording was written for Concord.
 """
 
 from annotate.core.specification import DimensionSpec, ProjectTemplate

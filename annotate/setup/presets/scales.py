@@ -1,4 +1,4 @@
-"""Short ways to write scales down."""
+"""Short notations for scales."""
 
 from annotate.core.specification import PointSpec
 

@@ -1,4 +1,4 @@
-"""Everything that was done in a project, in one list: administrative acts, ratings, decisions on disputes."""
+"""All acts in a project in one list: administrative acts, ratings, decisions on disputes."""
 
 import heapq
 from collections import defaultdict
@@ -28,23 +28,19 @@ COLUMNS = ("at", "who", "email", "act", "subject", "before", "after", "note")
 
 @dataclass(frozen=True)
 class AuditPage:
-    """A page of the list and the place where the next one begins."""
-
     rows: list[AuditedAct]
     next: Cursor | None
 
 
 @dataclass(frozen=True)
 class AuditChoices:
-    """By what the list can be narrowed."""
-
     people: list[tuple[str, str]]
     things: list[str]
 
 
 @dataclass(frozen=True)
 class Name:
-    """What a person was called, and until when: None for now."""
+    """A person's name, and the end of its use: None for the present name."""
 
     until: datetime | None
     name: str
@@ -52,7 +48,7 @@ class Name:
 
 
 def audit_page(project: Project, wanted: AuditFilter, after: Cursor | None = None) -> AuditPage:
-    """Return the newest acts, or those after a place in the list. Six queries."""
+    """Return the newest acts, or the acts after a cursor. Six queries."""
     found: list[AuditedAct] = []
     for rank, source in enumerate(SOURCES):
         rows = source(project, wanted).order_by("-at", "-pk")
@@ -74,7 +70,7 @@ def audit_rows(project: Project, wanted: AuditFilter) -> Iterator[dict[str, Any]
 
 
 def _stream(rank: int, rows: QuerySet[Any, Any]) -> Iterator[AuditedAct]:
-    """Yield a source's rows, the oldest first, in growing batches: each query begins after the last row.
+    """Yield a source's rows, the oldest first, in growing batches: each query starts after the last row.
 
     A cursor outside a transaction makes PostgreSQL sort and store all rows before it returns the first one.
     """
@@ -90,7 +86,7 @@ def _stream(rank: int, rows: QuerySet[Any, Any]) -> Iterator[AuditedAct]:
 
 
 def audit_choices(project: Project) -> AuditChoices:
-    """Return who has acted in a project or could, and on what. Two queries."""
+    """Return the past and possible actors in a project, and the objects of acts. Two queries."""
     acts = AuditEntry.objects.filter(project=project)
     acted = Q(pk__in=acts.values("actor")) | Q(memberships__project=project)
     people = User.objects.filter(acted).distinct().order_by("name", "email")
@@ -108,7 +104,7 @@ def _after(cursor: Cursor, rank: int) -> Q:
 
 
 def _people(actors: Iterable[int | None] | None) -> dict[int, list[Name]]:
-    """Return what people were called, each name with until when, the present one last. Two queries."""
+    """Return people's names, each with the end of its use, the present one last. Two queries."""
     users, former = User.objects.all(), FormerName.objects.order_by("at", "pk")
     if actors is not None:
         keys = {each for each in actors if each}
@@ -122,7 +118,7 @@ def _people(actors: Iterable[int | None] | None) -> dict[int, list[Name]]:
 
 
 def _with_people(rows: Iterable[AuditedAct], people: Mapping[int, list[Name]]) -> Iterator[AuditedAct]:
-    """Say who acted, as they were called then; acts keep it themselves."""
+    """Add the actor's name at that time; administrative acts store it themselves."""
     for row in rows:
         if row.actor is None or row.email:
             yield row

@@ -1,4 +1,4 @@
-"""The four tables that tell what was done in a project, each as rows of the audit log."""
+"""The four tables with the history of a project, each as rows of the audit log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ FLAGS = ("unsure", "cannot_rate", "not_applicable")
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """What is looked for: an actor's key ("0": nobody signed in), a kind of thing, a word, and days."""
+    """A filter: an actor's key ("0": no user signed in), a kind of object, a word, and days."""
 
     who: str = ""
     what: str = ""
@@ -26,7 +26,7 @@ class AuditFilter:
 
 @dataclass(frozen=True)
 class Cursor:
-    """A place in the list, the newest first: entries of one moment stand in the order of their sources."""
+    """A position in the list, the newest first: entries of one moment are in the order of their sources."""
 
     at: datetime
     rank: int
@@ -37,7 +37,7 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str) -> "Cursor | None":
-        """Read what `str` wrote, None for anything else."""
+        """Parse the output of `str`, None for anything else."""
         at, _, rest = text.partition("_")
         rank, _, pk = rest.partition("_")
         try:
@@ -49,7 +49,7 @@ class Cursor:
 
 @dataclass(frozen=True)
 class AuditedAct:
-    """One act: when, who, what was done to what, and what it was before and after."""
+    """One act: time, actor, action and object, and the values before and after."""
 
     cursor: Cursor
     actor: int | None
@@ -63,26 +63,22 @@ class AuditedAct:
 
     @property
     def at(self) -> datetime:
-        """When it was done."""
         return self.cursor.at
 
     @property
     def words(self) -> str:
-        """What was done, in words."""
         return self.act.replace(".", " ").replace("_", " ")
 
     @property
     def changes(self) -> list[tuple[str, Any, Any]]:
-        """Each fact with what it was before and after, None where it was not there."""
+        """Each field with its values before and after, None if absent."""
         before, after = self.before or {}, self.after or {}
         return [(name.replace("_", " "), before.get(name), after.get(name)) for name in {**before, **after}]
 
 
 class AuditSource(Protocol):
-    """Rows of one table, narrowed."""
-
     def __call__(self, project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
-        """Return them."""
+        """Return the filtered rows."""
 
 
 def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
@@ -154,7 +150,9 @@ def _of_units(
 
 
 def row_of(rank: int, row: dict[str, Any]) -> AuditedAct:
-    """Return a row of the source at this place of SOURCES as one of the log; only acts say by whom."""
+    """Return a row of the source at this index of SOURCES as one of the log; only administrative acts
+    contain the actor's name.
+    """
     made = (_entry_row, _rating_row, _decision_row)[rank](row)
     return replace(made, cursor=Cursor(row["at"], rank, row["pk"]), actor=row["actor"])
 

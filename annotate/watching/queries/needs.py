@@ -29,7 +29,7 @@ Status = DataImport.Status
 def needs_of(
     project: Project, first: RoundProgress | None, second: Round | None, ages: Sequence[AgeCount]
 ) -> list[Need]:
-    """Return what needs an admin now, the most pressing first. Five queries, and those of other apps."""
+    """Return an admin's open tasks, the most urgent first. Five queries, and the queries of other apps."""
     rounds = [round for round in (first.round if first else None, second) if round]
     found = [
         *_imports(project),
@@ -171,7 +171,7 @@ def _disputes(project: Project, ages: Sequence[AgeCount]) -> Iterator[Need]:
 
 
 def work_waits() -> "ExpressionWrapper[Q]":
-    """Return whether the project of a row (its `project`) has work that no worker takes, as an expression."""
+    """Return an expression: whether the project of a row (its `project`) has work that no worker claims."""
     others = (watched.work_waits() for watched in WATCHED.values())
     waiting: list[Exists] = [_imports_wait(), _exports_wait(), *others]
     return ExpressionWrapper(reduce(or_, waiting, Q()), output_field=BooleanField())

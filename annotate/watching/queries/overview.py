@@ -1,4 +1,4 @@
-"""What the first page of a project tells, by role."""
+"""The first page of a project, by role."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,6 @@ from annotate.watching.registry import WATCHED, Need, OverviewSection
 
 @dataclass(frozen=True)
 class Overview:
-    """An admin's or researcher's view of a project."""
-
     items: int
     comparisons: int
     dimensions: int
@@ -50,7 +48,7 @@ class OwnWork:
 def overview(project: Project, *, for_admin: bool) -> Overview:
     """Return a project's progress; for admins with labels, workers, and open tasks.
 
-    Up to eighteen queries, two more for admins, and those of what other apps let them watch.
+    Up to eighteen queries, two more for admins, and the queries of other apps' parts.
     """
     rounds = rounds_of(project)
     first, second = rounds.get(1), rounds.get(2)
@@ -78,9 +76,9 @@ def overview(project: Project, *, for_admin: bool) -> Overview:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What waits for an annotator in an open round: items to rate, or disputes, and those with news.
+    """An annotator's open tasks in an open round: items to rate, or disputes, and disputes with news.
 
-    is_reworded: whether wording is to be read that changed.
+    is_reworded: whether the annotator must read changed wording.
     """
 
     round: Round
@@ -90,14 +88,14 @@ class Waiting:
 
     @property
     def new_is_most(self) -> bool:
-        """Whether there may be more with news than were counted."""
+        """Whether there may be more disputes with news than counted."""
         return self.new == MOST_NEW
 
 
 def waiting_for(place: Membership, rounds: Sequence[Round]) -> Waiting | None:
-    """Return what waits for an annotator, None where no round is open.
+    """Return an annotator's open tasks, None without an open round.
 
-    Two queries, and three more where wording has changed. The rounds need their guideline.
+    Two queries, and three more if wording has changed. The rounds need their guideline.
     """
     current = next((each for each in rounds if each.is_open and each.number in (1, 2)), None)
     if current is None:
@@ -113,7 +111,7 @@ def own_work(place: Membership) -> OwnWork:
     return OwnWork(
         round_one=first,
         round_two=second,
-        # Of a closed round nobody is told; it is counted from all that one has rated.
+        # Not for a closed round: the query would read all of the annotator's ratings.
         progress=progress(first, place) if first and first.is_open else None,
         disputes=work_counts(place) if second else None,
         practises=place.must_practise,

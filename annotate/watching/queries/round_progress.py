@@ -1,4 +1,4 @@
-"""How far Round I is: by annotator, by dimension, and at which pace."""
+"""Progress of Round I: by annotator, by dimension, and its pace."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -29,9 +29,9 @@ LONGEST = timedelta(days=5 * 365)
 
 @dataclass(frozen=True)
 class Pace:
-    """Ratings on a day on which anyone rated, and the day on which the rest is done; or why there is none.
+    """Ratings on a day with ratings, and the forecast last day; or the reason if undefined.
 
-    per_day: over the last `active_days` days with ratings, which lie within the last `calendar_days` days.
+    per_day: over the last `active_days` days with ratings, which are within the last `calendar_days` days.
     """
 
     left: int
@@ -43,10 +43,11 @@ class Pace:
 
 
 def pace_of(ratings: Mapping[date, int], *, left: int, today: date) -> Pace:
-    """Return the pace of the last seven days with ratings, and when `left` more ratings are given.
+    """Return the pace of the last seven days with ratings, and the forecast day for `left` more ratings.
 
-    Today is not over and does not count. The forecast is by the calendar: it takes days without ratings, such
-    as Sundays, and a standstill up to today, to go on as they were. Undefined with fewer than two such days.
+    Today is not over and does not count. The forecast is by the calendar: it assumes the same share of days
+    without ratings, such as Sundays, and includes a pause up to today. Undefined with fewer than two such
+    days.
     """
     days = sorted((day for day, count in ratings.items() if count and day < today), reverse=True)
     days = days[:ACTIVE_DAYS]
@@ -69,13 +70,13 @@ def pace_of(ratings: Mapping[date, int], *, left: int, today: date) -> Pace:
 
 
 LOOKED_BACK = timedelta(days=60)
-# Nearly all ratings of a large round are in complete places; to look at each takes most of a second.
+# Nearly all ratings of a large round are in complete assignments; to check each takes most of a second.
 _COMPLETE = Q(partial=False, completed_at__isnull=False)
 _OF_OTHERS = Q(assignment__partial=True) | Q(assignment__completed_at__isnull=True)
 
 
 class ProgressCounts(NamedTuple):
-    """An annotator's items: completely rated, begun, and all that were taken."""
+    """Numbers of an annotator's items: completely rated, started, and all assigned."""
 
     done: int = 0
     begun: int = 0
@@ -86,8 +87,8 @@ class ProgressCounts(NamedTuple):
 class RaterProgress:
     """One annotator's items in one round, under the alias, and under the label for admins only.
 
-    last_rated: when the last item was completed, or one that is not was rated; who corrects what was complete
-    leaves it as it was. None once the round is closed, too: it tells whom to remind.
+    last_rated: the time of the last completed item, or of the last rating of an incomplete one; corrections
+    of complete items do not change it. None also once the round is closed: its purpose is to remind raters.
     """
 
     name: str
@@ -101,7 +102,7 @@ class RaterProgress:
 
 @dataclass(frozen=True)
 class DimensionProgress:
-    """How many of the ratings that places ask for on a dimension were given."""
+    """The number of given ratings among the assigned ones on a dimension."""
 
     name: str
     rated: int
@@ -121,7 +122,6 @@ class RoundProgress:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every place has been rated."""
         return self.done == self.places
 
 
@@ -202,7 +202,10 @@ def _raters(
 
 
 def _last_rated(round: Round, completed: Mapping[int, datetime]) -> dict[int, datetime]:
-    """Return when each rater, by key, rated last; completed: when each completed a place last."""
+    """Return the time of each rater's (by key) last rating; completed:
+
+    the time of each one's last completed assignment.
+    """
     found = dict(completed)
     others = Rating.objects.filter(_OF_OTHERS, assignment__round=round).order_by()
     for annotator, at in others.values_list("assignment__annotator").annotate(Max("updated_at")):
@@ -213,7 +216,7 @@ def _last_rated(round: Round, completed: Mapping[int, datetime]) -> dict[int, da
 def _dimensions(
     round: Round, guideline: FrozenGuideline, whole_places: int, complete: int, *, has_others: bool
 ) -> list[DimensionProgress]:
-    # A complete place for all dimensions has an answer to each, so its ratings need not be read.
+    # A complete assignment for all dimensions has an answer to each, so its ratings need not be read.
     given = Rating.objects.filter(has_answer(), _OF_OTHERS, assignment__round=round).order_by()
     rated = dict(given.values_list("dimension").annotate(Count("pk"))) if has_others else {}
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()

@@ -11,18 +11,16 @@ from concord.backups.printing import add_arguments, print_summary
 
 
 class Command(BaseCommand):
-    """Writes a backup while people go on working, or checks one."""
+    """Writes a backup while Concord stays usable, or checks one."""
 
     help = "Writes all that this installation holds into one file: database, uploads, exports and secrets."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file."""
         add_arguments(parser)
         parser.add_argument("--verify", action="store_true", help="check a backup instead of making one")
 
     def handle(self, *_args: Any, file: str, verify: bool, **options: Any) -> None:
-        """Write or check it, and say what it holds."""
         try:
             do = verify_backup if verify else make_backup
             holds = do(Path(file), passphrase=read_passphrase(options["passphrase_file"]))

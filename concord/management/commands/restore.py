@@ -17,11 +17,9 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file."""
         add_arguments(parser)
 
     def handle(self, *_args: Any, file: str, **options: Any) -> None:
-        """Restore it and say what is left to be done."""
         try:
             passphrase = read_passphrase(options["passphrase_file"])
             holds, settings_file = restore_backup(Path(file), passphrase=passphrase)

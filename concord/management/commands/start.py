@@ -42,7 +42,6 @@ class Command(BaseCommand):
     help = "Prepares and starts Concord on this host: database, demonstration, web server and worker."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the port to answer at."""
         parser.add_argument("--port", type=int, default=8000, help="of the web server")
         parser.add_argument("--empty", action="store_true", help="start without the demonstration projects")
         parser.add_argument("--host", default=HOST, help="the address to answer at, behind a proxy")
@@ -87,7 +86,8 @@ def refuse_unusable_port(port: int, host: str) -> None:
 
 
 def state_file(host: str) -> str | None:
-    """Return the file from which the command `concord` reads where this runs; see concord_client.local.
+    """Return the file from which the command `concord` reads the location of this server; see
+    concord_client.local.
 
     None if others use the installation, too: a reader of its data folder may do everything.
     """
@@ -139,7 +139,6 @@ def collect_static_files() -> None:
 
 
 def static_files() -> list[str]:
-    """Return the paths of the static files of every app."""
     return [storage.path(name) for finder in get_finders() for name, storage in finder.list([])]
 
 

@@ -1,5 +1,3 @@
-"""Tables of judges, by concept."""
-
 from judges.core.models.alignment import DevelopmentDocument, Drafting, PromptSearch, Proposal
 from judges.core.models.batches import Batch
 from judges.core.models.certificates import Calibration, CalibrationStage, Certificate, CertifiedStage

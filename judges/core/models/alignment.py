@@ -1,4 +1,4 @@
-"""What judges learn from people: the documents that are set apart for it, what is proposed, and tried."""
+"""Alignment of judges with people: development documents, proposals and prompt searches."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class DevelopmentDocument(models.Model):
-    """A document set apart for improving judges; figures about judges leave it out."""
+    """A document reserved for improving judges; statistics about judges exclude it."""
 
     class Part(models.TextChoices):
         TEACH = "teach", _("teach")
@@ -28,7 +28,7 @@ class DevelopmentDocument(models.Model):
 
 
 class Drafting(models.Model):
-    """Proposals that a model is asked to draft, one call for each; a worker asks, within the budget."""
+    """Proposals drafted by a model, one call for each. A worker makes the calls within the budget."""
 
     class Status(models.TextChoices):
         PLANNED = "planned", _("planned")
@@ -78,9 +78,9 @@ class Drafting(models.Model):
 class PromptSearch(models.Model):
     """A search for the prompt that agrees best with people, in rounds.
 
-    Its candidates are proposals. A round asks them about the documents for selecting, in stages. Between two
-    rounds the best one is asked about the documents for teaching, and a model drafts additions from its
-    errors. At the end the chosen one is asked about the documents held out, once.
+    Its candidates are proposals. In each round they judge the documents for selecting, in stages. Between two
+    rounds the best candidate judges the documents for teaching, and a model drafts additions from its errors.
+    At the end the selected candidate judges the held-out documents, once.
     """
 
     class Status(models.TextChoices):
@@ -147,7 +147,7 @@ class PromptSearch(models.Model):
 
 
 class Proposal(models.Model):
-    """A change of a judge's prompt on one dimension, to be edited and accepted by a person, or tried."""
+    """A change of a judge's prompt on one dimension, for a person to edit and accept, or for a trial."""
 
     class Kind(models.TextChoices):
         EXAMPLES = "examples", _("examples")

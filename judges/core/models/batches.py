@@ -1,4 +1,4 @@
-"""Batches: many judgments of a run that a provider was given in one file."""
+"""Batches: judgments of a run sent to a provider in one file."""
 
 from uuid import uuid4
 
@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Batch(models.Model):
-    """A file of requests at a provider, from before it is uploaded until its replies are stored.
+    """A file of requests at a provider, from before its upload until its replies are stored.
 
-    Its id is the lease of its judgments, and what it is found by at the provider. `due_at`: when someone
-    must look after it again; `holder`: the worker that is at it, until `held_until`.
+    Its id is the lease of its judgments and identifies the batch at the provider. `due_at`: the time of the
+    next check; `holder`: the worker that processes it, until `held_until`.
     """
 
     class Status(models.TextChoices):
@@ -90,5 +90,5 @@ class Batch(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether it was neither collected nor failed."""
+        """Return True if it was neither collected nor failed."""
         return self.closed_at is None

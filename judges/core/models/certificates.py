@@ -1,4 +1,4 @@
-"""Calibrations, the samples that they drew, and the certificates that came of them."""
+"""Calibrations, their samples, and the resulting certificates."""
 
 from django.db import models
 from django.db.models import Q
@@ -6,10 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Calibration(models.Model):
-    """A test of a judge on some dimensions, with everything about it fixed before its ratings are looked at.
+    """A test of a judge on some dimensions; everything about it is fixed before its ratings are seen.
 
-    `bound` is what the promise is about (see `judges.routing.queries.bindings`). Once certified or withdrawn
-    it never changes, which the database sees to.
+    `bound` is the subject of the promise (see `judges.routing.queries.bindings`). Once certified or
+    withdrawn, it never changes; the database enforces this.
     """
 
     class Status(models.TextChoices):
@@ -95,15 +95,15 @@ class Calibration(models.Model):
 
     @property
     def origin(self) -> str:
-        """What the assignments that it asked for name as their origin."""
+        """The origin recorded in the assignments that it requested."""
         return f"calibration {self.pk}"
 
 
 class CalibrationStage(models.Model):
-    """A further judge of a calibration: it is asked about what the judges before it do not decide.
+    """A further judge of a calibration, for the units that the judges before it do not decide.
 
-    The first stage is the calibration's own judge, so positions begin with 2. `other`: the judge that it is
-    compared with, where the confidence needs one.
+    The first stage is the calibration's own judge, so positions start with 2. `other`: the judge to compare
+    it with, if the confidence needs one.
     """
 
     calibration = models.ForeignKey(Calibration, models.CASCADE, related_name="stages")
@@ -124,14 +124,16 @@ class CalibrationStage(models.Model):
 
 
 class Certificate(models.Model):
-    """What a calibration found on one dimension: a threshold, or why all units go to humans. Never changed.
+    """The result of a calibration on one dimension:
 
-    units: of the batch, those that the judge has a confidence for. kept: those at or above the threshold.
-    With several judges, `stages` say what each decides, `threshold` is the first of theirs, `kept` is what
-    the sample lets expect, and `error_model` is empty.
-    rated, missing: calibration units with and without a rating. accepted, errors: ratings among the kept
-    units, and those that count against the judge. steps: the thresholds tested. controls: the same test on a
-    constant and a shuffled judge. ceiling: the loss of one person against the others.
+    a threshold, or why all units go to humans. Never changed.
+
+    units: units of the batch with a confidence of the judge. kept: units at or above the threshold. With
+    several judges, `stages` record the decisions of each, `threshold` is the first of theirs, `kept` is the
+    expected number according to the sample, and `error_model` is empty. rated, missing: calibration units
+    with and without a rating. accepted, errors: ratings among the kept units, and the ratings that count
+    against the judge. steps: the thresholds tested. controls: the same test on a constant and a shuffled
+    judge. ceiling: the loss of one person against the others.
     """
 
     calibration = models.ForeignKey(Calibration, models.CASCADE, related_name="certificates")
@@ -176,7 +178,7 @@ class Certificate(models.Model):
 
 
 class CertifiedStage(models.Model):
-    """What one judge of several decides under a certificate, the first judge included. Never changed.
+    """The decisions of one judge of several under a certificate, the first judge included. Never changed.
 
     threshold: None if it decides nothing. accepted, errors: of the rated units of the sample.
     """

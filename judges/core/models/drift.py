@@ -1,14 +1,14 @@
-"""Watching a judge for a change of its model: units that it is asked about again on a schedule."""
+"""Drift watches: units that a judge scores again on a schedule, to detect a change of its model."""
 
 from django.db import models
 from django.db.models import Q
 
 
 class DriftWatch(models.Model):
-    """Units that a judge is asked about every few days. An alarm ends it until an admin confirms it.
+    """Units that a judge scores again every few days. An alarm ends the watch until an admin confirms it.
 
-    Each check asks with a copy of the judge that only the check sees, since a judge has one answer to a
-    question. `baseline`: the check whose values count as the first ones; null: the judge's own values.
+    Each check uses a hidden copy of the judge, because a judge has one answer to a question. `baseline`: the
+    check whose values serve as the first ones; null: the judge's own values.
     """
 
     judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="watches")

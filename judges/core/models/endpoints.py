@@ -1,12 +1,10 @@
-"""Servers that answer for models: their keys, their pace, and which workers are at them."""
-
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 
 class Endpoint(models.Model):
-    """A server of models with its URL, interface, limits and prices. Its key is elsewhere."""
+    """A server of models with its URL, interface, limits and prices. `EndpointKey` stores its key."""
 
     class Dialect(models.TextChoices):
         """The interface of a server; see judges.endpoints.dialects."""
@@ -114,12 +112,14 @@ class Endpoint(models.Model):
 
     @property
     def has_prices(self) -> bool:
-        """Whether it has prices for models without a price of their own."""
+        """Return True if it has prices for models without a separate price."""
         return self.input_price is not None and self.output_price is not None
 
 
 class ModelPrice(models.Model):
-    """What a million tokens of one model cost at an endpoint; it stands before all other prices."""
+    """The price of a million tokens of one model at an endpoint; it takes precedence over all other
+    prices.
+    """
 
     endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="model_prices")
     model = models.CharField(max_length=120)
@@ -153,7 +153,7 @@ class ModelPrice(models.Model):
 
 
 class EndpointKey(models.Model):
-    """The key of an endpoint, encrypted, with the one server that it may be sent to."""
+    """The encrypted key of an endpoint, with the only server that may receive it."""
 
     endpoint = models.OneToOneField("judges.Endpoint", models.CASCADE, related_name="entered_key")
     origin = models.CharField(
@@ -174,7 +174,7 @@ class EndpointKey(models.Model):
 
 
 class ModelPace(models.Model):
-    """How an endpoint last asked to slow down for a model; see `judges.runs.rates.Slowdown`."""
+    """The last slowdown that an endpoint requested for a model; see `judges.runs.rates.Slowdown`."""
 
     endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="paces")
     model = models.CharField(max_length=120)

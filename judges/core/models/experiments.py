@@ -1,5 +1,3 @@
-"""Experiments: judges that cross factors, and the run that makes them judge the same documents."""
-
 from django.db import models
 
 

@@ -1,4 +1,4 @@
-"""Judges and the prompt templates that they ask with."""
+"""Judges and their prompt templates."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -20,17 +20,16 @@ OF_PROJECT = {"judge__tried_by": None, "judge__rechecks": None}
 
 
 class WithoutCandidates(models.Manager[Kept]):
-    """Judges and prompts without the candidates of a search, which no other page sees."""
+    """Judges and prompts without the candidates of a search, which no other page shows."""
 
     def get_queryset(self) -> models.QuerySet[Kept]:
-        """Leave out what a search is trying."""
         return super().get_queryset().filter(tried_by=None)
 
 
 class PromptTemplate(models.Model):
-    """One version of a prompt; it never changes once a judgment was asked with it.
+    """One version of a prompt; it never changes after a judgment used it.
 
-    Its wordings stand in the same row, so that a version is written, compared and frozen as one.
+    Its wordings are in the same row, so that a version is written, compared and frozen as one.
     """
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="prompt_templates")
@@ -68,11 +67,11 @@ class PromptTemplate(models.Model):
 
     @property
     def texts(self) -> list[str]:
-        """All that it asks: the common text and the wordings of dimensions."""
+        """The common prompt and the wordings of dimensions."""
         return [self.text, *self.wordings.values()]
 
     def text_about(self, dimension: int) -> str:
-        """Return what is asked about a dimension: its own wording, or the common one."""
+        """Return the dimension's wording, or the common prompt if it has none."""
         text: str = self.wordings.get(str(dimension), self.text)
         return text
 
@@ -81,19 +80,21 @@ class JudgesOfProject(WithoutCandidates["Judge"]):
     """Judges without the candidates of a search and without the copies that check for drift."""
 
     def get_queryset(self) -> "models.QuerySet[Judge]":
-        """Leave out hidden judges."""
         return super().get_queryset().filter(rechecks=None)
 
 
 class ScoreFrom(models.TextChoices):
-    """Where a judgment's value is read."""
+    """The source of a judgment's value."""
 
     TEXT = "text", _("the reply's text")
     PROBABILITIES = "probabilities", _("the probabilities of the answers (G-Eval)")
 
 
 class MaxTokensName(models.TextChoices):
-    """How a server calls the longest reply: OpenAI's newer models refuse the older name, others the newer."""
+    """The server's name for the reply limit:
+
+    newer OpenAI models reject the older name, other servers the newer.
+    """
 
     UNKNOWN = "", _("found out before the first run")
     MAX_TOKENS = "max_tokens", "max_tokens"
@@ -101,8 +102,6 @@ class MaxTokensName(models.TextChoices):
 
 
 class CallOrder(models.TextChoices):
-    """In which order the dimensions of one call stand in its prompt."""
-
     FIXED = "fixed", _("the same for all items")
     ROTATED = "rotated", _("rotated: which one is first is drawn for each item")
 
@@ -213,7 +212,7 @@ class Judge(models.Model):
 
     @property
     def own_scale(self) -> OwnScale | None:
-        """The scale on which it is asked and read; None where that is the dimension's."""
+        """The scale of its prompt and replies; None if it uses the dimension's scale."""
         if self.scale_minimum is None or self.scale_maximum is None:
             return None
         table = tuple(self.scale_table)
@@ -223,46 +222,47 @@ class Judge(models.Model):
 
     @property
     def asks_several(self) -> bool:
-        """Whether one call asks about several dimensions; one that was imported may have any method."""
+        """Return True if one call covers several dimensions; an imported judge may have any method."""
         return self.method in METHODS and METHODS[self.method].asks_several
 
     @property
     def asks_pairs(self) -> bool:
-        """Whether its values are of two texts; those of a panel, which has no method, are of one."""
+        """Return True if its values compare two outputs; a panel has no method and scores one output."""
         return self.method in METHODS and METHODS[self.method].asks_pairs
 
     @property
     def asks_kinds(self) -> bool:
-        """Whether it answers questions of other kinds than scales."""
+        """Return True if it answers questions that are no scales."""
         return self.method in METHODS and METHODS[self.method].asks_kinds
 
     @property
     def takes_steps(self) -> bool:
-        """Whether a value takes several calls."""
         return self.method in METHODS and METHODS[self.method].takes_steps
 
     @property
     def follows_up(self) -> bool:
-        """Whether it sends one more call after an unreadable reply; probabilities are of one call."""
+        """Return True if it sends one more call after an unreadable reply; probabilities need a single
+        call.
+        """
         return self.asks_again and self.score_from == ScoreFrom.TEXT and not self.takes_steps
 
     @property
     def asks_of_documents(self) -> bool:
-        """Whether its first call serves all texts of a document."""
+        """Return True if its first call serves all outputs of a document."""
         return self.method in METHODS and bool(METHODS[self.method].document_section)
 
     def dimensions_of_call(self, all_dimensions: Sequence[FrozenDimension]) -> list[FrozenDimension]:
-        """Return the dimensions that one call asks about, in their order; it must ask about several."""
+        """Return the dimensions that one call covers, in order; the judge must cover several per call."""
         if not self.asked_together:
             return list(all_dimensions)
         by_id = {each.id: each for each in all_dimensions}
         return [by_id[pk] for pk in self.asked_together if pk in by_id]
 
     def in_order_for(self, dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
-        """Return the dimensions of a call in the order of the prompt about an item."""
+        """Return the dimensions of a call in the order of the item's prompt."""
         is_rotated = self.call_order == CallOrder.ROTATED
         return rotate(dimensions, item) if is_rotated else list(dimensions)
 
     def rescale(self, dimension: FrozenDimension) -> FrozenDimension:
-        """Return a dimension as this judge is asked about it: on its own scale, if it has one."""
+        """Return the dimension on the judge's own scale, or unchanged if it has none."""
         return self.own_scale.rescale(dimension) if self.own_scale else dimension

@@ -1,4 +1,4 @@
-"""Metrics: numbers about texts that no rater gave, on whatever scale they have."""
+"""Metrics: computed numbers about outputs, on any scale."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ DOCUMENT_PERPLEXITY = "Document perplexity"
 
 
 class Metric(models.Model):
-    """A measure of texts, such as ROUGE or a length; it has one value for an item, whatever the dimension."""
+    """A measure of outputs, such as ROUGE or a length; it has one value per item for all dimensions."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="metrics")
     name = models.CharField(max_length=120)
@@ -22,8 +22,6 @@ class Metric(models.Model):
 
 
 class MetricValue(models.Model):
-    """What a metric says of an item."""
-
     metric = models.ForeignKey(Metric, models.CASCADE, related_name="values")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
     value = models.FloatField()

@@ -1,4 +1,4 @@
-"""Panels: several judges whose values are combined into those of one more judge."""
+"""Panels: several judges whose values are combined into the values of one more judge."""
 
 from django.db import models
 from django.db.models import Q
@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Panel(models.Model):
-    """How the values of a judge come of those of others; its judgments are computed, never asked."""
+    """The rule that computes the values of a judge from other judges, without calls."""
 
     class Rule(models.TextChoices):
         MEAN = "mean", _("mean")
@@ -44,8 +44,6 @@ class Panel(models.Model):
 
 
 class PanelMember(models.Model):
-    """A judge whose values count in a panel."""
-
     panel = models.ForeignKey(Panel, models.CASCADE, related_name="members")
     judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="panels")
     position = models.PositiveSmallIntegerField()

@@ -1,11 +1,11 @@
-"""Stored replies read anew by a worker: first what would change, then the change."""
+"""Rereadings: a worker parses stored replies again, first as a preview, then as a change."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
 class Rereading(models.Model):
-    """Stored replies of a project's judges read anew by the present rules: a preview, then the change."""
+    """A new parse of a project's stored replies by the present rules: a preview, then the change."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", _("waiting for a worker")

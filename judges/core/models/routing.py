@@ -1,4 +1,4 @@
-"""Which units a judge may keep and which people rate: policies, and what each one sent to people and why."""
+"""Routing policies: units that a judge keeps, units that people rate, and the reason for each."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,13 +8,13 @@ from agreement.reliability import LEAST_RATINGS
 
 
 class RoutingPolicy(models.Model):
-    """A rule by which units go to people or stay with a judge; frozen once it was followed.
+    """A rule that sends units to people or leaves them to a judge; frozen after its first use.
 
-    By R of `rts` and `mcq` against a threshold r, or by the certificates of a `calibration`, whose judge is
-    then `rts`. `rts` is the judge whose values stand where units stay. `risk`: the share of units more than a
-    point away from people (or what the calibration calls wrong) that is still accepted; an audit that shows
-    more is a warning. Of each system on each dimension `audit_share` of what stays is audited, and at least
-    `audit_least` units.
+    It compares R of `rts` and `mcq` with a threshold r, or follows the certificates of a `calibration`, whose
+    judge is then `rts`. `rts` is the judge that decides the units not sent to people. `risk`: the accepted
+    share of units more than a point away from people (or wrong by the calibration's criterion); an audit that
+    shows more is a warning. For each system on each dimension, the audit covers `audit_share` of the judge's
+    units, and at least `audit_least` units.
     """
 
     class Rule(models.TextChoices):
@@ -105,12 +105,12 @@ class RoutingPolicy(models.Model):
 
     @property
     def origin(self) -> str:
-        """What the assignments that it asked for name as their origin."""
+        """The origin recorded in the assignments that it requested."""
         return f"routing policy {self.pk}"
 
 
 class RoutedUnit(models.Model):
-    """A unit that a policy sends to people, with everything that decided it."""
+    """A unit that a policy sends to people, with all inputs of the decision."""
 
     class Why(models.TextChoices):
         THRESHOLD = "threshold", _("R is not above r")
@@ -155,7 +155,7 @@ class RoutedUnit(models.Model):
 
 
 class StageDecision(models.Model):
-    """Which judge decides a unit that stays, of a policy whose calibration has several judges."""
+    """The judge that decides a unit not sent to people, if the policy's calibration has several judges."""
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stage_decisions")
     item = models.ForeignKey("annotate.Item", models.PROTECT, related_name="+")
@@ -173,7 +173,10 @@ class StageDecision(models.Model):
 
 
 class StoppedStage(models.Model):
-    """A judge of several that an audit contradicted: its units went to people, and no later ones stay."""
+    """A judge of several that an audit contradicted:
+
+    its units went to people, and it decides no later ones.
+    """
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, related_name="stopped_stages")
     judge = models.ForeignKey("judges.Judge", models.PROTECT, related_name="+")
@@ -207,10 +210,11 @@ class StoppedDimension(models.Model):
 
 
 class CalibrationUnit(models.Model):
-    """A unit whose ratings settled a policy's r or a calibration's threshold, and report on neither.
+    """A unit whose ratings set a policy's r or a calibration's threshold; it is excluded from reports on
+    both.
 
-    Of a policy, those that had ratings when it was routed; of a calibration, those that it drew. `fits`: it
-    fits the calibration's error model, and does not calibrate.
+    For a policy, the units that had ratings at routing; for a calibration, its sample. `fits`: it fits the
+    calibration's error model, and does not calibrate.
     """
 
     policy = models.ForeignKey(RoutingPolicy, models.CASCADE, null=True, related_name="calibration_units")

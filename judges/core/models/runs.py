@@ -18,7 +18,7 @@ from judges.core.mapping import map_values
 
 
 class Run(MailedRow):
-    """A plan to collect judgments within a budget; workers follow it as long as it is running."""
+    """A plan to collect judgments within a budget; workers follow it while it is running."""
 
     class Status(models.TextChoices):
         PLANNED = "planned", _("planned")
@@ -119,12 +119,12 @@ class Run(MailedRow):
 
     @property
     def saved_by_cache(self) -> Decimal | None:
-        """What input tokens that servers had cached cost less; None where that is undefined."""
+        """The cost saved on input tokens that servers had cached; None if undefined."""
         return None if self.saved_by_cache_reason else self.cache_savings
 
     @property
     def saved_by_cache_reason(self) -> str:
-        """Why it is undefined what caches saved, in a sentence; empty where it is not."""
+        """The reason why the cache saving is undefined; empty if it is defined."""
         if self.cached_tokens is None:
             return gettext("No server has said how many input tokens it had cached.")
         if self.cached_tokens and self.cached_tokens == self.cached_tokens_unpriced:
@@ -133,7 +133,7 @@ class Run(MailedRow):
 
 
 class Judgment(models.Model):
-    """One call of a judge about one unit, or one ordered pair of items (one sample), and what came of it."""
+    """One call of a judge about one unit, or one ordered pair of items (one sample), and its result."""
 
     class Status(models.TextChoices):
         PLANNED = "planned", _("planned")
@@ -144,7 +144,7 @@ class Judgment(models.Model):
         EXCLUDED = "excluded", _("excluded")
 
     class Problem(models.TextChoices):
-        """What stands behind a judgment without a value, where the server says so."""
+        """The cause of a judgment without a value, if the server reports it."""
 
         REFUSED = "refused", _("refused by the model")
         FILTERED = "filtered", _("held back by a content filter")
@@ -255,15 +255,15 @@ class Judgment(models.Model):
         ]
         indexes = [
             models.Index("run", "id", condition=Q(status="planned"), name="judgments_planned"),
-            # Judges of a run are asked in turn: the first planned ones of each.
+            # Judges of a run take turns: the first planned judgments of each.
             models.Index("run", "judge", "id", condition=Q(status="planned"), name="judgments_in_turn"),
             models.Index("run", "leased_until", condition=Q(status="leased"), name="judgments_leased"),
             models.Index("judge", condition=Q(status="leased"), name="judgments_in_flight"),
             models.Index("run", "answered_at", name="judgments_answered"),
             # What pages of runs count: read from these alone, for the rows of a large run fill gigabytes.
             models.Index("run", "judge", "status", name="judgments_counted"),
-            # Whether figures are still right is a sum over all values, and what asking costs a mean of
-            # tokens: both are read from this index alone, on PostgreSQL.
+            # The check for outdated statistics sums over all values, and the cost estimate is a mean of
+            # tokens: PostgreSQL reads both from this index alone.
             models.Index(
                 "judge",
                 "status",
@@ -302,13 +302,13 @@ class Judgment(models.Model):
 
     @property
     def answer_probabilities(self) -> list[tuple[str, float]]:
-        """The probabilities of the answers that it was read from, the likeliest first."""
+        """The probabilities of the answers that determine its value, the likeliest first."""
         found = (self.log_probabilities or {}).items()
         return sorted(((name, math.exp(each)) for name, each in found), key=lambda each: -each[1])
 
     @property
     def mapped_value(self) -> float | None:
-        """Its value on the dimension's scale, where the judge has another; the judge must be loaded."""
+        """Its value on the dimension's scale, if the judge has another; the judge must be loaded."""
         scale = self.judge.own_scale
         if scale is None or self.value is None:
             return None
@@ -324,7 +324,7 @@ class Judgment(models.Model):
 
 
 class JudgmentChange(models.Model):
-    """What became of a judgment after its reply was stored. Never updated."""
+    """A change of a judgment after its reply was stored. Never updated."""
 
     class Kind(models.TextChoices):
         SET = "set", _("value set")

@@ -1,4 +1,4 @@
-"""Evaluation steps that models are asked to write."""
+"""Evaluation steps written by models."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,9 +7,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class StepsWriting(models.Model):
-    """A judge's model is asked for the evaluation steps of a prompt, in one call for each dimension.
+    """A job in which a judge's model writes the evaluation steps of a prompt, one call for each dimension.
 
-    template: the version that has what was written so far, which is the next one where this was asked with.
+    template: the version that has the steps written until now. It is the next version if judgments used this
+    one.
     """
 
     class Status(models.TextChoices):

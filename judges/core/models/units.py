@@ -1,4 +1,4 @@
-"""Content units of documents: what a good text about a document should express."""
+"""Content units of documents: the content that a good output about a document should express."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from django.db import models
 class DocumentUnits(models.Model):
     """The content units of a document, imported or written by a person.
 
-    Judgments keep the units they were asked about, so that a change is for new ones.
+    Judgments keep the units that they used, so a change applies to new judgments only.
     """
 
     document = models.OneToOneField("annotate.Document", models.CASCADE, related_name="content_units")

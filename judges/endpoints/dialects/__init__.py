@@ -1,4 +1,4 @@
-"""Interfaces of providers: how each is asked and read."""
+"""Interfaces of providers: their requests and replies."""
 
 from collections.abc import Mapping
 

@@ -43,15 +43,14 @@ class MessageBatches(BatchClient):
         self._batches = self._anthropic.messages.batches
 
     def close(self) -> None:
-        """Close the connections."""
         self._anthropic.close()
 
     def upload(self, requests: IO[bytes]) -> str:  # noqa: ARG002
-        """Upload nothing: the requests are sent with the submission."""
+        """Upload nothing: the submission contains the requests."""
         return "inline"
 
     def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:  # noqa: ARG002
-        """Submit requests; each of their ids begins with the token."""
+        """Submit requests; each of their ids starts with the token."""
         requests = [json.loads(line) for line in submission.requests or ()]
         with self._sentences(self._no_batches):
             return self._remote(self._batches.create(requests=requests))
@@ -61,10 +60,10 @@ class MessageBatches(BatchClient):
     ) -> RemoteBatch | None:
         """Find a batch by its results, or by the number of its requests while it has none.
 
-        A batch has no field for the token. Its results name the requests, but only after its end. Before, an
-        unknown batch since then with as many requests counts as ours, since a second submission would be paid
-        twice. If someone else submitted it with the same key, its replies name other requests and are not
-        used.
+        A batch has no field for the token. Its results contain the request ids, but only after its end.
+        Before, an unknown batch since then with the same number of requests counts as ours, because a second
+        submission would be paid twice. If another client submitted it with the same key, its replies have
+        other request ids and are ignored.
         """
         with self._sentences():
             for batch in self._batches.list(limit=100):
@@ -85,7 +84,7 @@ class MessageBatches(BatchClient):
         return first is not None and first.custom_id.startswith(UUID(token).hex)
 
     def look(self, batch: str) -> RemoteBatch:
-        """Return the state of a batch; Anthropic counts requests at its end."""
+        """Return the state of a batch; Anthropic counts requests only at its end."""
         with self._sentences(self._no_batches):
             try:
                 return self._remote(self._batches.retrieve(batch))
@@ -93,12 +92,10 @@ class MessageBatches(BatchClient):
                 raise BatchUnknown(_unknown(batch)) from error
 
     def cancel(self, batch: str) -> None:
-        """Cancel a batch."""
         with self._sentences(self._no_batches):
             self._batches.cancel(batch)
 
     def download(self, file: str, into: IO[bytes]) -> None:
-        """Write the results of a batch into a file here."""
         # By the HTTP client: the package makes an object of each line, of which 10,000 may come.
         url = f"{self._server.base_url.rstrip('/')}/messages/batches/{file}/results"
         with (

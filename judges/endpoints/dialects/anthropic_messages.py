@@ -27,7 +27,7 @@ PROBLEMS = {
     "max_tokens": RequestProblem.TRUNCATED,
     "model_context_window_exceeded": RequestProblem.TOO_LONG,
 }
-ERRORS = {  # in an answer that has no status of its own, such as a line of a batch
+ERRORS = {  # in an answer without a separate status, such as a line of a batch
     "invalid_request_error": 400,
     "authentication_error": 401,
     "billing_error": 402,
@@ -40,8 +40,6 @@ ERRORS = {  # in an answer that has no status of its own, such as a line of a ba
 
 
 class AnthropicMessages(Dialect):
-    """The Messages interface."""
-
     kind = Kind("Anthropic Messages", "/v1")
     usual_url = "https://api.anthropic.com/v1"
     package, extra = "anthropic", "anthropic"
@@ -58,11 +56,11 @@ class AnthropicMessages(Dialect):
     models_path = "models?limit=1000"
 
     def own_headers(self) -> dict[str, str]:
-        """Return the version in which everything here is written."""
+        """Return the API version on which this module is based."""
         return {"anthropic-version": VERSION}
 
     def refuses(self, judge: Settings) -> Refused | None:
-        """Refuse what Messages do not have."""
+        """Reject settings that Messages do not support."""
         if judge.score_from == ScoreFrom.PROBABILITIES:
             sentence = gettext("Anthropic gives no log-probabilities; read the score from the reply's text.")
             return Refused("score_from", sentence)
@@ -75,11 +73,10 @@ class AnthropicMessages(Dialect):
         return None
 
     def path(self, question: Question) -> str:  # noqa: ARG002
-        """Return the same for all questions."""
         return "messages"
 
     def body(self, question: Question) -> dict[str, Any]:
-        """Return the body of a request, with marks for the cache behind shared beginnings."""
+        """Return the body of a request, with cache marks after shared prefixes."""
         system = "\n\n".join(each.content for each in question.messages if each.role == "system")
         rest = [each for each in question.messages if each.role != "system"]
         body: dict[str, Any] = {
@@ -100,7 +97,7 @@ class AnthropicMessages(Dialect):
         return body
 
     def replies(self, answer: Mapping[str, Any], seconds: float | None, most: int) -> list[Reply] | None:  # noqa: ARG002
-        """Return the one reply; its input tokens are those that were cached, too."""
+        """Return the one reply; its input tokens include the cached ones."""
         if answer.get("type") == "error":
             raise self.error(0, {}, answer)
         if not isinstance(answer.get("content"), list):
@@ -143,22 +140,20 @@ class AnthropicMessages(Dialect):
         return ProviderError(status, message=text_of(inner.get("message")), codes=f"{kind} {code}", wait=wait)
 
     def models(self, listed: Mapping[str, Any]) -> list[str] | None:
-        """Return the ids of the list."""
         rows = listed.get("data")
         if not isinstance(rows, list):
             return None
         return [each["id"] for each in objects_in(rows) if isinstance(each.get("id"), str)]
 
     def batch_key(self, batch: str, judgment: int) -> str:
-        """Return a key that begins with the batch's: Anthropic keeps nothing else to find a batch by."""
+        """Return a key that starts with the batch's: Anthropic stores no other field to find a batch by."""
         return f"{UUID(batch).hex}-{judgment}"
 
     def judgment_of(self, key: str) -> int:
-        """Return the number behind the batch's id."""
+        """Return the number after the batch's id."""
         return int(key.rpartition("-")[2])
 
     def batch_request(self, key: str, question: Question) -> dict[str, Any]:
-        """Return one of the requests of a batch."""
         return {"custom_id": key, "params": self.body(question)}
 
     def batch_line(self, said: Mapping[str, Any]) -> BatchLine:
@@ -172,7 +167,6 @@ class AnthropicMessages(Dialect):
         return BatchLine(key, error=ProviderError(500, message=text_of(result.get("type"))))
 
     def batches(self, server: Server) -> "BatchClient":
-        """Return a client of Message Batches."""
         self.require_package()
         from judges.endpoints.dialects.anthropic_batches import MessageBatches
 
@@ -180,7 +174,7 @@ class AnthropicMessages(Dialect):
 
 
 def _content(message: Message, system: int) -> str | list[dict[str, Any]]:
-    """Return a message's text, in two blocks if its shared beginning is long enough for the cache."""
+    """Return a message's content, in two blocks if its shared prefix is long enough for the cache."""
     if not message.shared or system + message.shared < SHORTEST_CACHED:
         return message.content
     beginning, rest = message.content[: message.shared], message.content[message.shared :]
@@ -189,7 +183,6 @@ def _content(message: Message, system: int) -> str | list[dict[str, Any]]:
 
 
 def _thinking(effort: str) -> dict[str, Any]:
-    """Return the fields of a reasoning effort: `none`, a budget in tokens (older models), or a level."""
     if not effort:
         return {}
     if effort.isdecimal() and int(effort):
@@ -200,7 +193,9 @@ def _thinking(effort: str) -> dict[str, Any]:
 
 
 def _without_ranges(schema: Any) -> Any:
-    """Return a schema without limits of numbers and lists, which Anthropic refuses; the prompt says them."""
+    """Return a schema without limits of numbers and lists, which Anthropic rejects; the prompt states
+    them.
+    """
     if isinstance(schema, list):
         return [_without_ranges(each) for each in schema]
     if not isinstance(schema, dict):

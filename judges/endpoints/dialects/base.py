@@ -1,4 +1,4 @@
-"""A dialect builds requests for a provider's interface and reads its answers."""
+"""Base of dialects, which build requests for a provider's interface and parse its answers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -46,9 +46,10 @@ class BatchLine:
 class Dialect(ABC):
     """The interface of a provider. It holds no state: `DIALECTS` has one of each.
 
-    package: what `batches` needs beside Concord, and `extra` what installs it. message_fields: fields of a
-    body that hold the messages. own_fields: those that Concord fills, or whose other values it could not
-    read. takes_n: whether one call may give several replies. gives_probabilities: of the tokens of a reply.
+    package: the package that `batches` needs, and `extra` the extra that installs it. message_fields: fields
+    of a body that hold the messages. own_fields: fields that Concord fills, or values of other fields that it
+    could not read. takes_n: True if one call may give several replies. gives_probabilities: True if it
+    returns the probabilities of a reply's tokens.
     """
 
     kind: ClassVar[Kind]
@@ -64,16 +65,15 @@ class Dialect(ABC):
     models_path: ClassVar[str] = "models"
 
     @abstractmethod
-    def path(self, question: Question) -> str:
-        """Return the path of a question below the endpoint's URL."""
+    def path(self, question: Question) -> str: ...
 
     @abstractmethod
     def body(self, question: Question) -> dict[str, Any]:
-        """Return the body of the request that asks a question, one by one or in a batch."""
+        """Return the body of the request for a question, for a single call or a batch."""
 
     @abstractmethod
     def replies(self, answer: Mapping[str, Any], seconds: float | None, most: int) -> list[Reply] | None:
-        """Return the replies in an answer, at most so many and one at least; None where it holds none.
+        """Return the replies in an answer, one to `most`; None if it holds none.
 
         Raises ProviderError for an error inside an answer of 200.
         """
@@ -87,8 +87,7 @@ class Dialect(ABC):
         """Return the names in a list of models; None if it is no list of models."""
 
     @abstractmethod
-    def batch_request(self, key: str, question: Question) -> dict[str, Any]:
-        """Return a request of a batch, as a line of its file."""
+    def batch_request(self, key: str, question: Question) -> dict[str, Any]: ...
 
     @abstractmethod
     def batch_line(self, said: Mapping[str, Any]) -> BatchLine:
@@ -99,19 +98,15 @@ class Dialect(ABC):
         """Return a client of the server's batch interface. Raises ProviderPackageMissingError."""
 
     def batch_key(self, batch: str, judgment: int) -> str:  # noqa: ARG002
-        """Return the key of a request in a batch."""
         return str(judgment)
 
     def judgment_of(self, key: str) -> int:
-        """Return the judgment that a request with this key is about; raises ValueError."""
         return int(key)
 
     def key_headers(self, key: str) -> dict[str, str]:
-        """Return the headers that carry the key."""
         return {"authorization": f"Bearer {key}"}
 
     def own_headers(self) -> dict[str, str]:
-        """Return further headers of each request."""
         return {}
 
     def refuses(self, judge: Settings) -> Refused | None:  # noqa: ARG002
@@ -119,12 +114,12 @@ class Dialect(ABC):
         return None
 
     def parameters(self, question: Question) -> dict[str, Any]:
-        """Return the request without its messages, with the model where only the URL has it."""
+        """Return the request without its messages, with the model if only the URL has it."""
         body = {"model": question.model, **self.body(question)}
         return {name: value for name, value in body.items() if name not in self.message_fields}
 
     def require_package(self) -> None:
-        """Raise ProviderPackageMissingError where the provider's package is not installed."""
+        """Raise ProviderPackageMissingError if the provider's package is not installed."""
         try:
             found = find_spec(self.package)
         except ModuleNotFoundError:  # of a package around it

@@ -25,9 +25,9 @@ NO_BATCHES = gettext_lazy(
 
 @dataclass(frozen=True)
 class RemoteBatch:
-    """A batch as the provider tells it, with the words of OpenAI for its status.
+    """The provider's state of a batch, with the status names of OpenAI.
 
-    files: what `download` takes. refusal: why it asked none of the requests.
+    files: input of `download`. refusal: the reason why it processed none of the requests.
     """
 
     id: str
@@ -39,12 +39,12 @@ class RemoteBatch:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Return True if no more results will follow."""
         return self.status in ("completed", "failed", "expired", "cancelled")
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether it is neither over nor about to be."""
+        """Return True if it has not ended and is not about to end."""
         return not self.has_ended and self.status != "cancelling"
 
 
@@ -57,11 +57,11 @@ class BatchSubmission:
 
 
 class BatchClient(ABC):
-    """Hands files of requests to one server's batch interface and fetches what came of them.
+    """Submits files of requests to one server's batch interface and fetches the results.
 
-    Its methods wait, and raise RequestFailed with a sentence that never holds the key. Close it after use.
-    uploads: whether requests are uploaded before they are submitted. finds_by_token: whether a batch without
-    results can be told from others.
+    Its methods block, and raise RequestFailed with a message that never contains the key. Close it after use.
+    uploads: True if requests are uploaded before their submission. finds_by_token: True if a batch without
+    results can be distinguished from others.
     """
 
     uploads = True
@@ -73,16 +73,14 @@ class BatchClient(ABC):
         self._no_batches = str(NO_BATCHES).format(dialect=dialect.kind.label)
 
     @abstractmethod
-    def close(self) -> None:
-        """Close the connections."""
+    def close(self) -> None: ...
 
     @abstractmethod
-    def upload(self, requests: IO[bytes]) -> str:
-        """Upload a file of requests and return the id that the provider gives it."""
+    def upload(self, requests: IO[bytes]) -> str: ...
 
     @abstractmethod
     def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:
-        """Submit requests as a batch that can be found by its token."""
+        """Submit requests as a batch that `find` can identify by its token."""
 
     @abstractmethod
     def find(
@@ -99,11 +97,11 @@ class BatchClient(ABC):
 
     @abstractmethod
     def cancel(self, batch: str) -> None:
-        """Ask the provider to begin no more requests of a batch."""
+        """Request that the provider starts no more requests of a batch."""
 
     @abstractmethod
     def download(self, file: str, into: IO[bytes]) -> None:
-        """Write a file of the provider's into one here, piece by piece; raises BatchUnknown if it is gone."""
+        """Stream a file of the provider into a local one; raises BatchUnknown if it is gone."""
 
     @abstractmethod
     def _errors(self) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""Chat completions as OpenAI has them, and vLLM, llama.cpp, Ollama, OpenRouter and most others."""
+"""Chat completions of OpenAI, vLLM, llama.cpp, Ollama, OpenRouter and most others."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,7 +26,7 @@ PROBLEMS = {"content_filter": RequestProblem.FILTERED, "length": RequestProblem.
 
 
 class ChatCompletions(Dialect):
-    """What is called OpenAI-compatible."""
+    """The OpenAI-compatible interface."""
 
     kind = Kind("OpenAI-compatible", "/v1")
     usual_url = "https://api.openai.com/v1"
@@ -40,11 +40,9 @@ class ChatCompletions(Dialect):
     renames_limit = True
 
     def path(self, question: Question) -> str:  # noqa: ARG002
-        """Return the same for all questions."""
         return COMPLETIONS.removeprefix("/v1/")
 
     def body(self, question: Question) -> dict[str, Any]:
-        """Return the body of a request."""
         body: dict[str, Any] = {
             **question.extra_body,
             "model": question.model,
@@ -95,7 +93,7 @@ class ChatCompletions(Dialect):
         )
 
     def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
-        """Return the error as OpenAI and vLLM write it; OpenRouter's metadata tell what was moderated."""
+        """Return the error in the form of OpenAI and vLLM; OpenRouter's metadata report moderation."""
         whole = object_in(said)
         inner = object_in(whole.get("error"))
         message = text_of(inner.get("message"))
@@ -106,18 +104,15 @@ class ChatCompletions(Dialect):
         return ProviderError(status, message=message, codes=" ".join(map(str, codes)), wait=wait)
 
     def models(self, listed: Mapping[str, Any]) -> list[str] | None:
-        """Return the ids of the list."""
         rows = listed.get("data")
         if not isinstance(rows, list):
             return None
         return [each["id"] for each in objects_in(rows) if isinstance(each.get("id"), str)]
 
     def batch_request(self, key: str, question: Question) -> dict[str, Any]:
-        """Return a line of the file of requests."""
         return {"custom_id": key, "method": "POST", "url": COMPLETIONS, "body": self.body(question)}
 
     def batch_line(self, said: Mapping[str, Any]) -> BatchLine:
-        """Return what a line of the output file, or of the one of errors, says."""
         key, response = str(said["custom_id"]), object_in(said.get("response"))
         body, status = object_in(response.get("body")), response.get("status_code")
         if status == 200:
@@ -126,20 +121,19 @@ class ChatCompletions(Dialect):
             except ProviderError as error:
                 return BatchLine(key, error=error)
             return BatchLine(key, reply=replies[0] if replies else None)
-        # Why a request had no reply stands at either of two places.
+        # The reason for a missing reply is in one of two fields.
         outer = object_in(said.get("error"))
         told = {"error": outer} if outer.get("message") else body
         return BatchLine(key, error=self.error(status if isinstance(status, int) else 500, {}, told))
 
     def batches(self, server: Server) -> "BatchClient":
-        """Return a client of OpenAI's files and batches."""
         from judges.endpoints.dialects.openai_batches import OpenAIBatches
 
         return OpenAIBatches(server)
 
 
 def _read_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a choice says; what is not as OpenAI has it counts as not said."""
+    """Return the fields of a choice; a field with an unknown form counts as missing."""
     message, finish_reason = object_in(choice.get("message")), text_of(choice.get("finish_reason"))
     content = message.get("content")
     parts = objects_in(content)

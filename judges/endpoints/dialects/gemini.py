@@ -31,14 +31,12 @@ HELD_BACK = (
 PROBLEMS = dict.fromkeys(HELD_BACK, RequestProblem.FILTERED) | {"MAX_TOKENS": RequestProblem.TRUNCATED}
 ACCOUNT_IS_LIMITED = "PUP_LIMITED_DISABLED"  # a reason to stop of the model, and for the run
 TOOL_REASONS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS")
-RETRY = "RetryInfo"  # the end of the type of the detail that says how long to wait
+RETRY = "RetryInfo"  # the end of the type name of the detail with the waiting time
 LARGEST_SEED = 2**31 - 1
 CODES = {3: 400, 5: 404, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}  # of gRPC, in lines of a batch
 
 
 class Gemini(Dialect):
-    """The interface of Google's Gemini API."""
-
     kind = Kind("Gemini", "/v1beta")
     usual_url = "https://generativelanguage.googleapis.com/v1beta"
     package, extra = "google.genai", "gemini"
@@ -47,22 +45,19 @@ class Gemini(Dialect):
     models_path = "models?pageSize=1000"
 
     def key_headers(self, key: str) -> dict[str, str]:
-        """Return the header of Google's keys."""
         return {"x-goog-api-key": key}
 
     def refuses(self, judge: Settings) -> Refused | None:
-        """Refuse a seed that is too large."""
+        """Reject a seed that is too large."""
         if judge.seed is not None and judge.seed > LARGEST_SEED:
             sentence = gettext("Gemini takes seeds up to {most:,}.").format(most=LARGEST_SEED)
             return Refused("seed", sentence)
         return None
 
     def path(self, question: Question) -> str:
-        """Return the path of the model."""
         return f"models/{quote(question.model.removeprefix('models/'), safe='')}:generateContent"
 
     def body(self, question: Question) -> dict[str, Any]:
-        """Return the body of a request."""
         system = [{"text": each.content} for each in question.messages if each.role == "system"]
         config: dict[str, Any] = {
             **object_in(question.extra_body.get("generationConfig")),
@@ -95,7 +90,8 @@ class Gemini(Dialect):
     def replies(self, answer: Mapping[str, Any], seconds: float | None, most: int) -> list[Reply] | None:
         """Return a reply for each candidate, or an empty one for a blocked prompt.
 
-        Thoughts are output tokens here, as they are priced, while Gemini counts them beside the candidates.
+        Thoughts count as output tokens here, by their price, while Gemini counts them separately from the
+        candidates.
         """
         if object_in(answer.get("error")):
             raise self.error(0, {}, answer)
@@ -123,7 +119,7 @@ class Gemini(Dialect):
         )
 
     def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
-        """Return the error; its details say how long to wait, and which key or limit it is about."""
+        """Return the error; its details give the waiting time, and the key or limit concerned."""
         said = said[0] if isinstance(said, list) and said else said
         inner = object_in(object_in(said).get("error"))
         details = objects_in(inner.get("details"))
@@ -145,7 +141,7 @@ class Gemini(Dialect):
         )
 
     def models(self, listed: Mapping[str, Any]) -> list[str] | None:
-        """Return the names of models that generate text."""
+        """Return the names of models that generate output."""
         rows = listed.get("models")
         if not isinstance(rows, list):
             return None
@@ -156,11 +152,9 @@ class Gemini(Dialect):
         ]
 
     def batch_request(self, key: str, question: Question) -> dict[str, Any]:
-        """Return a line of the file of requests."""
         return {"key": key, "request": self.body(question)}
 
     def batch_line(self, said: Mapping[str, Any]) -> BatchLine:
-        """Return what a line of the file of responses says."""
         key = str(said["key"])
         if "response" not in said:
             error = object_in(said.get("error")) or object_in(said.get("status"))
@@ -172,7 +166,6 @@ class Gemini(Dialect):
         return BatchLine(key, reply=replies[0] if replies else None)
 
     def batches(self, server: Server) -> "BatchClient":
-        """Return a client of Gemini's batches."""
         self.require_package()
         from judges.endpoints.dialects.gemini_batches import GeminiBatches
 

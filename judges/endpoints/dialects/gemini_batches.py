@@ -32,8 +32,6 @@ STATUSES = {
 
 
 class GeminiBatches(BatchClient):
-    """The client of Gemini's files and batches."""
-
     def __init__(self, server: Server) -> None:
         super().__init__(server, Gemini())
         self._http = client_of_one(self._server, self._dialect.key_headers(server.key))
@@ -51,12 +49,10 @@ class GeminiBatches(BatchClient):
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self._genai.close()
         self._http.close()  # the package leaves clients open that it did not make
 
     def upload(self, requests: IO[bytes]) -> str:
-        """Upload a file for batches."""
         with self._sentences(self._no_batches):
             # With the URL the file goes there, too, whatever host the link of the answer names.
             there = genai.types.HttpOptions(base_url=self._root)
@@ -67,7 +63,7 @@ class GeminiBatches(BatchClient):
             return stored.name
 
     def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:
-        """Submit an uploaded file; the batch is displayed with the token as its name."""
+        """Submit an uploaded file; the token becomes the display name of the batch."""
         with self._sentences(self._no_batches):
             return self._remote(
                 self._genai.batches.create(
@@ -83,7 +79,7 @@ class GeminiBatches(BatchClient):
         requests: int = 0,  # noqa: ARG002
         known: Collection[str] = (),  # noqa: ARG002
     ) -> RemoteBatch | None:
-        """Find a batch by its name."""
+        """Find a batch by its display name."""
         with self._sentences():
             for batch in self._genai.batches.list(config={"page_size": 100}):
                 if batch.display_name == token:
@@ -93,17 +89,14 @@ class GeminiBatches(BatchClient):
         return None
 
     def look(self, batch: str) -> RemoteBatch:
-        """Return the state of a batch."""
         with self._sentences(self._no_batches), self._note_unknown(batch):
             return self._remote(self._genai.batches.get(name=batch))
 
     def cancel(self, batch: str) -> None:
-        """Cancel a batch."""
         with self._sentences(self._no_batches):
             self._genai.batches.cancel(name=batch)
 
     def download(self, file: str, into: IO[bytes]) -> None:
-        """Write the file of responses into one here."""
         with self._sentences(self._no_batches), self._note_unknown(file):
             self._genai.files.download(file=file, destination=into)  # type: ignore[call-overload]
 

@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 else:
     openai = LazyModule("openai")
 
-METADATA = "concord_batch"  # the key by which a batch is found again
-MOST_PROBLEMS = 3  # of a refused batch, which may name one for each line
+METADATA = "concord_batch"  # the key that identifies a batch
+MOST_PROBLEMS = 3  # errors of a rejected batch, which may have one for each line
 
 
 class OpenAIBatches(BatchClient):
-    """The client of OpenAI's files and batches."""
-
     def __init__(self, server: Server) -> None:
         super().__init__(server, ChatCompletions())
         self._openai = openai.OpenAI(
@@ -38,11 +36,9 @@ class OpenAIBatches(BatchClient):
         )
 
     def close(self) -> None:
-        """Close the connections."""
         self._openai.close()
 
     def upload(self, requests: IO[bytes]) -> str:
-        """Upload a file for batches."""
         with self._sentences(self._no_batches):
             stored = self._openai.files.create(file=("judgments.jsonl", requests), purpose="batch")
             if not isinstance(stored, openai.types.FileObject) or not stored.id:
@@ -85,7 +81,6 @@ class OpenAIBatches(BatchClient):
         return None
 
     def look(self, batch: str) -> RemoteBatch:
-        """Return the state of a batch."""
         with self._sentences(self._no_batches):
             try:
                 return self._remote(self._openai.batches.retrieve(batch))
@@ -95,12 +90,10 @@ class OpenAIBatches(BatchClient):
                 ) from error
 
     def cancel(self, batch: str) -> None:
-        """Cancel a batch."""
         with self._sentences(self._no_batches):
             self._openai.batches.cancel(batch)
 
     def download(self, file: str, into: IO[bytes]) -> None:
-        """Write the content of a file into one here."""
         content = self._openai.files.with_streaming_response.content
         with self._sentences(self._no_batches):
             try:

@@ -1,4 +1,4 @@
-"""An endpoint, and what to try it with."""
+"""Forms of an endpoint and its test call."""
 
 import json
 from dataclasses import MISSING, fields
@@ -36,7 +36,7 @@ PRICES = ("input_price", "output_price", "cached_price")
 
 
 class EndpointForm(forms.Form):
-    """Everything about an endpoint; an entered key goes in and never comes out."""
+    """All settings of an endpoint; the form never shows an entered key."""
 
     name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
     dialect = forms.ChoiceField(
@@ -153,11 +153,13 @@ class EndpointForm(forms.Form):
 
     @property
     def needs_password(self) -> bool:
-        """Whether what was entered is taken only with the password."""
+        """Return True if the change requires the password."""
         return "password" in self.fields and bool(self.cleaned_data["key"])
 
     def refuse_password(self, problem: str) -> None:
-        """Say why nothing was saved; a key is not sent back, so it is asked for again."""
+        """Show why nothing was saved; the user must enter the key again, because the form never returns
+        it.
+        """
         self.add_error("password", problem)
         self.add_error("key", gettext("Nothing was saved yet. Enter the key again, with your password."))
 
@@ -166,7 +168,7 @@ class EndpointForm(forms.Form):
         return self.cleaned_data["dialect"] or Endpoint.Dialect.OPENAI
 
     def clean_base_url(self) -> str:
-        """Refuse what is no address, and what would put a key into the database."""
+        """Reject an invalid URL, or one that would put a key into the database."""
         url: str = self.cleaned_data["base_url"].rstrip("/")
         dialect = self.cleaned_data.get("dialect", Endpoint.Dialect.OPENAI)
         if not url and dialect != Endpoint.Dialect.OPENAI:  # that one is of many servers
@@ -191,7 +193,7 @@ class EndpointForm(forms.Form):
 
     @sensitive_variables()
     def clean_key(self) -> str:
-        """Refuse what cannot be a key."""
+        """Reject an invalid key."""
         key: str = self.cleaned_data["key"]
         try:
             if key:
@@ -201,7 +203,7 @@ class EndpointForm(forms.Form):
         return key
 
     def clean_key_variable(self) -> str:
-        """Refuse variables that are not for keys."""
+        """Reject variables that are not for keys."""
         name: str = self.cleaned_data["key_variable"]
         try:
             refuse_other_variables(name)
@@ -210,14 +212,14 @@ class EndpointForm(forms.Form):
         return name
 
     def to_spec(self) -> EndpointSpec:
-        """Return the checked input as what a command takes."""
+        """Return the cleaned data as the spec of a command."""
         usual = {name for name in ("patience_minutes", "resume_hours") if self.cleaned_data[name] is None}
         given = {name: value for name, value in self.cleaned_data.items() if name not in {*SECRETS, *usual}}
         return EndpointSpec(**given)
 
 
 class ModelPriceForm(forms.Form):
-    """What the tokens of one model cost."""
+    """The token prices of one model."""
 
     model = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"spellcheck": "false"}))
     input_price = forms.DecimalField(
@@ -256,7 +258,7 @@ class ModelPriceForm(forms.Form):
     )
 
     def to_spec(self) -> ModelPriceSpec:
-        """Return the checked input as what a command takes."""
+        """Return the cleaned data as the spec of a command."""
         return ModelPriceSpec(
             **{**self.cleaned_data, "as_of": self.cleaned_data["as_of"] or timezone.localdate()}
         )
@@ -276,7 +278,7 @@ class TrialForm(forms.Form):
 
 
 def initial_of(endpoint: Endpoint | None) -> dict[str, Any]:
-    """Return what the form starts with: the endpoint as it is, or usual values."""
+    """Return the form's initial values: the endpoint's settings, or the usual ones."""
     if endpoint is None:
         return {each.name: each.default for each in fields(EndpointSpec) if each.default is not MISSING}
     values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name not in SECRETS}

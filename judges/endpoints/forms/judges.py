@@ -1,4 +1,4 @@
-"""A judge: whom it asks, with which prompt, how often."""
+"""Form of a judge: its endpoint, prompt and sampling settings."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,13 +23,16 @@ PAIR_METHODS = {"rts": "RTS", "mcq": "MCQ"}
 """The methods of the judges that the indicator R compares, with the suffix of each judge's name."""
 LONGEST_NAME_OF_PAIR = 76
 MOST_STOPS = 4  # that OpenAI takes
-NEW_LINE = "\\n"  # as it is typed
+NEW_LINE = "\\n"  # in the user's notation
 FOLDED = (SettingSection.OWN_SCALE, SettingSection.SEVERAL, SettingSection.MORE)
 _UNSET = {each.name: (None, "", each.default) for each in JUDGE_SETTINGS}
 
 
 class JudgeForm(forms.Form):
-    """Everything about a judge. The method is that of the chosen prompt; `JUDGE_SETTINGS` are added below."""
+    """All settings of a judge.
+
+    The selected prompt determines the method; `JUDGE_SETTINGS` are added below.
+    """
 
     name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), empty_label=None)
@@ -74,12 +77,12 @@ class JudgeForm(forms.Form):
 
     @property
     def sections(self) -> dict[str, list[forms.BoundField]]:
-        """The settings by the section of the page in which they are entered."""
+        """Return the setting fields by section of the page."""
         return {section: [self[name] for name in names_of_settings(section)] for section in SettingSection}
 
     @property
     def open_sections(self) -> set[str]:
-        """Folded sections in which a setting has an error or is not as in a new judge."""
+        """Folded sections with an error, or with a setting that differs from a new judge."""
         return {
             section
             for section, fields in self.sections.items()
@@ -108,7 +111,7 @@ class JudgeForm(forms.Form):
             raise forms.ValidationError(gettext("Enter numbers with commas between them.")) from None
 
     def clean_asked_together(self) -> list[str]:
-        """Return the keys of the dimensions that are named, by name or by key."""
+        """Return the keys of the dimensions entered by name or key."""
         known = {each.key.casefold(): each.key for each in self._dimensions}
         known |= {each.name.casefold(): each.key for each in self._dimensions}
         parts = [part.strip() for part in self.cleaned_data["asked_together"].split(",")]
@@ -130,7 +133,7 @@ class JudgeForm(forms.Form):
         return self.cleaned_data["call_order"] or CallOrder.FIXED
 
     def clean_stop(self) -> list[str]:
-        """Return one text for each line, with the spaces that it was written with."""
+        """Return one stop sequence per line, including its spaces."""
         lines = self.cleaned_data["stop"].splitlines()
         texts = [line.replace(NEW_LINE, "\n") for line in lines if line]
         if len(texts) > MOST_STOPS:
@@ -138,14 +141,14 @@ class JudgeForm(forms.Form):
         return texts
 
     def clean_extra_body(self) -> dict[str, Any]:
-        """Refuse JSON that is no object."""
+        """Reject JSON that is no object."""
         fields = self.cleaned_data["extra_body"]
         if fields is not None and not isinstance(fields, dict):
             raise forms.ValidationError(gettext("Enter a JSON object, in braces."))
         return fields or {}
 
     def to_spec(self) -> JudgeSpec:
-        """Return the checked input as what a command takes."""
+        """Return the cleaned data as the spec of a command."""
         data = dict(self.cleaned_data)
         chosen: str = data.pop("template")
         if chosen.startswith(SHIPPED):
@@ -153,7 +156,7 @@ class JudgeForm(forms.Form):
         return JudgeSpec(template=self._templates[chosen], **data)
 
     def to_pair(self) -> list[JudgeSpec]:
-        """Return two judges that differ only in name and prompt; empty if one judge was chosen."""
+        """Return two judges that differ only in name and prompt; empty if one judge was selected."""
         data = dict(self.cleaned_data)
         name, chosen = data.pop("name"), data.pop("template")
         methods = PAIR_METHODS if chosen == PAIR else {}
@@ -164,17 +167,17 @@ JudgeForm.base_fields |= {each.name: each.field for each in JUDGE_SETTINGS}
 
 
 def stop_lines(texts: Iterable[str]) -> str:
-    """Return texts that end a reply as the form takes them."""
+    """Return the stop sequences in the form's notation."""
     return "\n".join(text.replace("\n", NEW_LINE) for text in texts)
 
 
 def table_line(values: Iterable[float]) -> str:
-    """Return a table of an own scale as the form takes it."""
+    """Return a table of an own scale in the form's notation."""
     return ", ".join(f"{value:.15g}" for value in values)
 
 
 def dimensions_line(names: Iterable[str]) -> str:
-    """Return names or keys of dimensions as the form takes them."""
+    """Return names or keys of dimensions in the form's notation."""
     return ", ".join(names)
 
 
@@ -185,10 +188,10 @@ def initial_of(
     shipped: str = "",
     endpoint: Endpoint | None = None,
 ) -> dict[str, Any]:
-    """Return what the form starts with: the judge as it is, or usual settings.
+    """Return the form's initial values: the judge's settings, or the usual ones.
 
-    shipped: the key of a text as shipped, to start with the settings of the source of its method. endpoint:
-    of a new judge, which gets structured output where its server has it.
+    shipped: the key of a shipped prompt; the form starts with the settings of its method's source. endpoint:
+    of a new judge, which gets structured output if its server supports it.
     """
     if judge is None:
         usual = {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
@@ -208,7 +211,7 @@ def initial_of(
 
 
 def _choices(templates: dict[str, PromptTemplate]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the prompts of each method: its texts as shipped, and the project's."""
+    """Return the prompts of each method: the shipped ones, and the project's."""
     groups = []
     for key, method in METHODS.items():
         own = [(pk, str(template)) for pk, template in templates.items() if template.method == key]

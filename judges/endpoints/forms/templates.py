@@ -1,4 +1,4 @@
-"""The text of a prompt template, typed or from a file, and the item that it is shown on."""
+"""Forms of a prompt template, typed or uploaded, and of the item for its preview."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ LONGEST_TEXT = 100_000
 
 
 class TemplateForm(forms.Form):
-    """A template's name and text, or one dimension's wording; a file takes the place of the text."""
+    """A template's name and prompt, or one dimension's wording; an uploaded file replaces the prompt."""
 
     name = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"dir": "auto"}))
     text = forms.CharField(
@@ -73,7 +73,7 @@ class TemplateForm(forms.Form):
             field.disabled = reads
 
     def clean_file(self) -> str:
-        """Return the file's text."""
+        """Return the file's content."""
         file: UploadedFile[Any] | None = self.cleaned_data["file"]
         if file is None:
             return ""
@@ -86,14 +86,14 @@ class TemplateForm(forms.Form):
         return text
 
     def clean_pattern(self) -> str:
-        """Refuse what is no regular expression."""
+        """Reject an invalid regular expression."""
         pattern: str = self.cleaned_data["pattern"]
         if problem := problem_of_pattern(pattern):
             raise forms.ValidationError(problem)
         return pattern
 
     def clean(self) -> dict[str, Any]:
-        """Refuse placeholders that the method does not know, or needs and does not find."""
+        """Reject placeholders that the method does not support, or missing ones that it needs."""
         data = self.cleaned_data
         text = data.get("file") or data.get("text", "")
         data["text"] = text.replace("\r\n", "\n")
@@ -106,7 +106,7 @@ class TemplateForm(forms.Form):
 
 
 class StepsForm(forms.Form):
-    """Whose model writes evaluation steps."""
+    """The judge with the model that writes evaluation steps."""
 
     judge = forms.ModelChoiceField(
         Judge.objects.none(), label=_("Judge with the model to use"), empty_label=None
@@ -120,7 +120,7 @@ class StepsForm(forms.Form):
 
 
 class ShownOnForm(forms.Form):
-    """The item and dimension that a prompt is shown on; anything else falls back to the first ones."""
+    """The item and dimension of a prompt preview; invalid values fall back to the first ones."""
 
     on_dimension = forms.ChoiceField(label=_("Dimension"), required=False)
     on_item = forms.IntegerField(label=_("Item"), required=False, min_value=1, initial=1)
@@ -132,7 +132,7 @@ class ShownOnForm(forms.Form):
         field.choices = dimensions
 
     def preview_choice(self, dimension: str = "") -> dict[str, Any]:
-        """Return the dimension's key and the item's number, as a preview takes them.
+        """Return the dimension's key and the item's number, as a preview expects them.
 
         dimension: the only one to show it on, if there is one.
         """

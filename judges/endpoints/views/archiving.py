@@ -1,4 +1,4 @@
-"""What the pages of judges and endpoints share: archiving and deleting."""
+"""Archiving and deleting on the pages of judges and endpoints."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -13,7 +13,7 @@ Address = tuple[str | int, ...]
 
 
 def archive_or_restore(request: Request, kept: Archived, *, to: Address) -> HttpResponse:
-    """Archive what is shown, or unarchive it where it is archived, and show it again."""
+    """Archive an object, or unarchive it if it is archived, and redirect to its page."""
     by = request_user(request)
     try:
         if kept.archived_at is None:
@@ -29,7 +29,7 @@ def archive_or_restore(request: Request, kept: Archived, *, to: Address) -> Http
 
 
 def delete_and_lead_to(request: Request, unused: Archived, *, to: Address, back: Address) -> HttpResponse:
-    """Delete what nothing refers to and show the list, or say what refers to it."""
+    """Delete an unused object and redirect to the list, or report the object that refers to it."""
     try:
         delete_unused(unused=unused, by=request_user(request))
     except UsedError as error:

@@ -1,4 +1,4 @@
-"""A project's endpoints: listed, added, changed, tried."""
+"""Pages of a project's endpoints."""
 
 from collections.abc import Callable
 from functools import partial
@@ -39,7 +39,6 @@ from judges.endpoints.views.archiving import archive_or_restore, delete_and_lead
 @login_required
 @require_GET
 def endpoints(request: Request, slug: str) -> HttpResponse:
-    """List the servers that the project's judges ask."""
     project = project_for_judges(request.user, slug)
     archived = "archived" in request.GET
     context = {
@@ -54,7 +53,6 @@ def endpoints(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def endpoint_new(request: Request, slug: str) -> HttpResponse:
-    """Add an endpoint."""
     project = project_for_admin(request.user, slug)
     return _edit(request, project, None, partial(add_endpoint, project=project))
 
@@ -63,7 +61,6 @@ def endpoint_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def endpoint(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Change an endpoint."""
     project = project_for_admin(request.user, slug)
     edited = endpoint_in(project, pk)
     return _edit(request, project, edited, partial(update_endpoint, endpoint=edited))
@@ -72,7 +69,7 @@ def endpoint(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Make one call and show what came of it, or list the server's models."""
+    """Make one call and show the result, or list the server's models."""
     project = project_for_admin(request.user, slug)
     tried = endpoint_in(project, pk)
     lists_models = "list" in request.POST
@@ -90,7 +87,6 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_archive(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Archive an endpoint, or offer it again."""
     kept = endpoint_in(project_for_admin(request.user, slug), pk)
     return archive_or_restore(request, kept, to=("endpoint", slug, pk))
 
@@ -98,7 +94,6 @@ def endpoint_archive(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_delete(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Delete an endpoint without judges."""
     unused = endpoint_in(project_for_admin(request.user, slug), pk)
     return delete_and_lead_to(request, unused, to=("endpoints", slug), back=("endpoint", slug, pk))
 
@@ -106,7 +101,6 @@ def endpoint_delete(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_price(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Set what the tokens of a model cost at an endpoint."""
     project = project_for_admin(request.user, slug)
     priced = endpoint_in(project, pk)
     form = ModelPriceForm(request.POST)
@@ -122,14 +116,13 @@ def endpoint_price(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def endpoint_price_remove(request: Request, slug: str, pk: int, price: int) -> HttpResponse:
-    """Remove the prices that people entered for a model."""
     remove_model_price(price=model_price_in(project_for_admin(request.user, slug), pk, price))
     messages.success(request, gettext("The prices are removed."))
     return redirect(f"{reverse('endpoint', args=[slug, pk])}#prices")
 
 
 def _context(request: Request, shown: Endpoint) -> dict[str, Any]:
-    """Return what the page of an endpoint shows besides the form that was sent."""
+    """Return the context of an endpoint's page, except for the submitted form."""
     return {
         "form": EndpointForm(initial=initial_of(shown), password_is_due=password_is_due(request)),
         "trial_form": TrialForm(initial=usual_trial(shown)),
@@ -142,8 +135,7 @@ def _context(request: Request, shown: Endpoint) -> dict[str, Any]:
 @login_required
 @require_POST
 def endpoint_key_remove(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Forget the key that was entered for an endpoint."""
-    # First whether it is theirs: who may not know of the endpoint is not asked for a password either.
+    # Check access first: users without access to the endpoint must not get the password prompt.
     return _remove_key(request, endpoint_in(project_for_admin(request.user, slug), pk))
 
 

@@ -1,5 +1,3 @@
-"""A project's judges: listed, made, changed until they have judgments."""
-
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +35,7 @@ SELF_CONSISTENCY = "self-consistency"
 @login_required
 @require_GET
 def judges(request: Request, slug: str) -> HttpResponse:
-    """List the judges, and say what is needed before there can be one."""
+    """List the judges, and the missing requirements for a first one."""
     project = project_for_judges(request.user, slug)
     archived = "archived" in request.GET
     context = {
@@ -52,7 +50,9 @@ def judges(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge_new(request: Request, slug: str) -> HttpResponse:
-    """Make a judge; `?like=` a text as shipped, the form starts with the settings of its source."""
+    """Create a judge; `?like=` selects a shipped prompt, and the form starts with the settings of its
+    source.
+    """
     project = project_for_admin(request.user, slug)
     if not endpoints_of(project).exists():
         messages.error(request, gettext("Add an endpoint first: the server that answers for the model."))
@@ -65,7 +65,6 @@ def judge_new(request: Request, slug: str) -> HttpResponse:
 @vary_on_headers("HX-Request")
 @require_http_methods(["GET", "POST"])
 def judge(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show a judge, or its agreement with itself; admins change it as long as it has no judgments."""
     reads = project_for_judges if request.method == "GET" else project_for_admin
     project = reads(request.user, slug)
     edited, by = judge_in(project, pk), request_user(request)
@@ -78,7 +77,6 @@ def judge(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def judge_archive(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Archive a judge, or offer it again."""
     kept = judge_in(project_for_admin(request.user, slug), pk)
     return archive_or_restore(request, kept, to=("judge", slug, pk))
 
@@ -86,7 +84,6 @@ def judge_archive(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def judge_delete(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Delete a judge that nothing refers to."""
     unused = judge_in(project_for_admin(request.user, slug), pk)
     return delete_and_lead_to(request, unused, to=("judges", slug), back=("judge", slug, pk))
 
@@ -107,7 +104,7 @@ def _show_self_consistency(request: Request, project: Project, judge: Judge) -> 
 
 
 def _plan_for(request: Request, project: Project, judges: list[Judge]) -> HttpResponse:
-    """Lead to the plan of a run of these judges, which shows the cost before the run starts."""
+    """Redirect to the plan of a run of these judges, which shows the cost before the run starts."""
     names = gettext(" and ").join(judge.name for judge in judges)
     said = gettext("{names} are saved. Check the cost, then start their run.")
     messages.success(request, said.format(names=names))

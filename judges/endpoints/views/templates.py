@@ -1,4 +1,4 @@
-"""A project's prompts: listed, written, changed, shown on real items, given and taken as files."""
+"""Pages of a project's prompts, with previews on real items, downloads and uploads."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +46,6 @@ from judges.methods.reading.pattern import problem_of_pattern
 @login_required
 @require_GET
 def templates(request: Request, slug: str) -> HttpResponse:
-    """List the prompts with their versions."""
     project = project_for_judges(request.user, slug)
     shipped = [(method, list(shipped_prompts_of(key))) for key, method in METHODS.items()]
     context = {"templates": templates_of(project), "shipped": shipped}
@@ -55,9 +54,9 @@ def templates(request: Request, slug: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class Written:
-    """What is written on a page: a method's new prompt, a version, or one dimension's wording of it.
+    """The content edited on a page: a method's new prompt, a version, or one dimension's wording of it.
 
-    begins_with: the text of a new prompt.
+    begins_with: the initial content of a new prompt.
     """
 
     method: Method
@@ -66,27 +65,25 @@ class Written:
     begins_with: str = ""
 
     def form(self, *entered: Any, **kwargs: Any) -> TemplateForm:
-        """Return its form."""
         kind = {"named": self.version is not None, "of_dimension": self.dimension is not None}
         return TemplateForm(*entered, method=self.method.key, **kind, **kwargs)
 
     @property
     def text(self) -> str:
-        """What it begins with."""
         if self.version is None:
             return self.begins_with
         return self.version.text_about(self.dimension.pk) if self.dimension else self.version.text
 
     @property
     def other_wordings(self) -> dict[str, str]:
-        """Texts that stand in place of the one on the page, by the dimension's id."""
+        """Wordings that replace the common one, by the dimension's id."""
         return self.version.wordings if self.version and not self.dimension else {}
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def template_new(request: Request, slug: str, key: str) -> HttpResponse:
-    """Write a prompt, beginning with a text as shipped."""
+    """Write a prompt, starting from a shipped one."""
     project = project_for_admin(request.user, slug)
     shipped = _shipped_prompt(key)
     written = Written(METHODS[shipped.method], begins_with=shipped.text)
@@ -107,9 +104,9 @@ def template_new(request: Request, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def template(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show a version of a prompt; admins change it, or make the next one once it was asked with.
+    """Show a version of a prompt; admins change it, or create the next one once judgments used it.
 
-    `dimension` in the address: what is asked about that dimension, which may be a wording of its own.
+    `dimension` in the URL: the dimension to show, which may have its own wording.
     """
     project = project_for_judges(request.user, slug)
     edited, dimension = template_in(project, pk), _dimension(request, project)
@@ -129,7 +126,7 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def template_text(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Give a version's text as a file, to be changed elsewhere and uploaded again."""
+    """Return a version as a file, for editing elsewhere and uploading again."""
     project = project_for_judges(request.user, slug)
     given, dimension = template_in(project, pk), _dimension(request, project)
     name = "-".join([given.method, str(given.pk), *([dimension.key] if dimension else [])])
@@ -140,10 +137,10 @@ def template_text(request: Request, slug: str, pk: int) -> HttpResponse:
 
 @dataclass(frozen=True)
 class StepsOfPage:
-    """What a prompt's page says of its evaluation steps: what was asked for last, and whether one may ask.
+    """The evaluation steps on a prompt's page: the latest job, and the permission to start one.
 
-    form: None where no judge can be asked, or the reader may not. calls: how many dimensions have no wording.
-    is_schema: whether the model writes a schema instead, in one call.
+    form: None if no judge can be called or the reader lacks the permission. calls: the number of dimensions
+    without a wording. is_schema: True if the model writes a schema instead, in one call.
     """
 
     latest: StepsWriting | None
@@ -153,19 +150,19 @@ class StepsOfPage:
 
     @property
     def moves(self) -> bool:
-        """Whether a worker is at it, or should be."""
+        """Return True if a worker runs it, or should."""
         return self.latest is not None and self.latest.status in StepsWriting.UNDER_WAY
 
     @property
     def waits_for_worker(self) -> bool:
-        """Whether no worker has been heard of for too long."""
+        """Return True if no worker has reported for too long."""
         return self.moves and is_silent(self.latest)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
-    """Show how far a model is with a prompt's evaluation steps; a POST asks for them."""
+    """Show the progress of a prompt's evaluation steps; a POST requests them."""
     project = project_for_judges(request.user, slug)
     edited = template_in(project, pk)
     if request.method == "POST":
@@ -183,7 +180,7 @@ def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
 
 
 def _steps_of(request: Request, project: Project, edited: PromptTemplate) -> StepsOfPage | None:
-    """Return what the page says of steps, nothing for a prompt that has none."""
+    """Return the steps for the page, None for a prompt without steps."""
     if not has_written_part(edited):
         return None
     judges = usable_judges(project)
@@ -225,7 +222,7 @@ def _save_wording(
     edited: PromptTemplate,
     dimension: Dimension,
 ) -> HttpResponse:
-    """Save what is asked about a dimension; with `common`, the wording of the others."""
+    """Save a dimension's wording; with `common`, replace it by the common wording."""
     by, is_common = request_user(request), "common" in request.POST
     status = 422
     try:
@@ -246,7 +243,7 @@ def _to_saved(
 
 
 def _preview(request: Request, project: Project, written: Written, form: TemplateForm) -> HttpResponse:
-    """Show the text as typed so far, which is not saved and may not be right yet."""
+    """Show the unsaved input, which may be invalid."""
     if request.htmx:
         return _page(request, project, written, form, part="#preview")
     names = ("text", "name", "pattern", "replies")
@@ -284,7 +281,7 @@ def _page(
 def _try_replies(
     project: Project, method: Method, request: Request, dimension: FrozenDimension
 ) -> dict[str, Any]:
-    """Return what is read in pasted replies, or why the pattern cannot be used."""
+    """Return the parsed values of pasted replies, or the problem of the pattern."""
     pattern = request.POST.get("pattern", "").strip()
     if problem := problem_of_pattern(pattern):
         return {"pattern_problem": problem}

@@ -1,4 +1,4 @@
-"""Judgments of a file: held against a project’s judges, dimensions and items, and read by their methods."""
+"""Check of a file of judgments against a project's judges, dimensions and items."""
 
 import hashlib
 from collections import Counter
@@ -27,7 +27,7 @@ ALONE = -1
 
 @dataclass(frozen=True, slots=True)
 class ExistingJudgment:
-    """What is there for one unit and sample: the value, and a digest of the reply if there was one."""
+    """An existing judgment of one unit and sample: the value, and a digest of the reply if there was one."""
 
     value: float | None
     reply: bytes | None
@@ -46,12 +46,12 @@ class KnownJudge:
     scale: OwnScale | None = None
     samples: int = 0
     given: dict[tuple[Unit, int], ExistingJudgment] | None = None
-    rows: Counter[Unit] = field(default_factory=Counter)  # of the file, without a number of their own
+    rows: Counter[Unit] = field(default_factory=Counter)  # of the file, without a separate number
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedJudgment:
-    """A row with everything that it names, and what its reply was read as."""
+    """A row with its resolved objects, and the parsed reply."""
 
     row: ImportedJudgment
     judge: KnownJudge
@@ -63,15 +63,14 @@ class ResolvedJudgment:
 
     @property
     def unit(self) -> Unit:
-        """What it is about."""
         return self.dimension.id, self.item.number, self.other.number if self.other else ALONE
 
 
 class JudgmentCheck:
-    """Takes rows one by one and counts what they would make; an importer writes it as well.
+    """Checks rows and counts the judgments that they would create; an importer also writes them.
 
-    Holds ids, values and digests of replies: of the judges that the file names, and of the file. One query,
-    and one more for each judge that is there.
+    Holds ids, values and digests of replies, both of the judges in the file and of the file itself. One
+    query, and one more for each existing judge.
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, guideline: FrozenGuideline) -> None:
@@ -89,7 +88,7 @@ class JudgmentCheck:
         }
 
     def take(self, row: ImportedJudgment) -> ResolvedJudgment:
-        """Take a row. Raises RefusedFieldError for a name or value that the project does not have."""
+        """Resolve a row. Raises RefusedFieldError for a name or value that the project does not have."""
         method = METHOD_BY_WORD.get(plain_word(row.method))
         if method is None:
             raise RefusedFieldError(
@@ -124,7 +123,7 @@ class JudgmentCheck:
         return taken
 
     def accept(self, taken: ResolvedJudgment) -> None:
-        """Note a judgment that the project does not have; an importer writes it."""
+        """Count a judgment that the project does not have; an importer writes it."""
         assert taken.judge.given is not None
         taken.judge.given[taken.unit, taken.sample] = _given_by(taken)
         taken.judge.samples = max(taken.judge.samples, taken.sample + 1)
@@ -133,7 +132,6 @@ class JudgmentCheck:
             self.unreadable.add(RefusedLine(taken.row.line, "reply", taken.reading.reason))
 
     def new_judge(self, name: str, model: str, method: Method) -> KnownJudge:
-        """Note a judge that the project does not have; an importer writes it."""
         self.made.judges += 1
         made = self.judges[name] = KnownJudge(None, name, model, method.key, given={})
         return made
@@ -199,7 +197,6 @@ class JudgmentCheck:
         return judge
 
     def _given_by(self, judge: KnownJudge) -> dict[tuple[Unit, int], ExistingJudgment]:
-        """Return what a judge of the project has said, about the items that are looked up."""
         numbers = self._item_numbers
         judgments = Judgment.objects.filter(judge=judge.pk)
         if self.catalogue.named:
@@ -274,7 +271,7 @@ def _refuse_other_judge(judge: KnownJudge, row: ImportedJudgment, method: Method
 
 
 def _sample(row: ImportedJudgment, judge: KnownJudge, unit: Unit) -> int:
-    """Return a row's own number, or how many rows of the file were about this unit before."""
+    """Return a row's own number, or the count of earlier rows in the file about this unit."""
     if row.sample is not None:
         return row.sample
     judge.rows[unit] += 1
@@ -282,7 +279,7 @@ def _sample(row: ImportedJudgment, judge: KnownJudge, unit: Unit) -> int:
 
 
 def _reading(row: ImportedJudgment, method: Method, judge: KnownJudge, dimension: FrozenDimension) -> Reading:
-    """Return what the judge reads in a reply, or the value that is given in its place."""
+    """Return the judge's parse of a reply, or the value recorded instead of one."""
     dimension = judge.scale.rescale(dimension) if judge.scale else dimension
     if row.reply is not None:
         reading = method.read_with(judge.pattern, row.reply, dimension)

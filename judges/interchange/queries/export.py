@@ -1,5 +1,3 @@
-"""What judges add to an export: judges, runs, every judgment, the indicator R, and certificates."""
-
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -57,9 +55,9 @@ def _judges_without_comments(project: Project) -> Iterator[Row]:
 
 
 def _learned_wordings(project: Project) -> dict[tuple[str, str], int]:
-    """Return the first version of each prompt with a wording that was proposed, by its name and dimension.
+    """Return the first version of each prompt with a proposed wording, by its name and dimension.
 
-    What was proposed may quote raters; later versions of the prompt may have it, too, edited or not.
+    A proposal may quote raters; later versions of the prompt may have it, too, edited or not.
     """
     made = Proposal.objects.filter(
         judge__project=project, candidate__template__isnull=False, candidate__tried_by=None
@@ -108,12 +106,12 @@ def _keys_by_id(project: Project) -> dict[str, str]:
 
 
 def _by_key(wordings: dict[str, str] | None, keys: dict[str, str]) -> dict[str, str] | None:
-    """Return a prompt's wordings by the dimensions' keys, as other projects know them."""
+    """Return a prompt's wordings by dimension key, because ids are valid in this project only."""
     return wordings and {keys[pk]: text for pk, text in wordings.items() if pk in keys}
 
 
 def _keys(ids: list[int], keys: dict[str, str]) -> list[str]:
-    """Return keys of dimensions; one that is gone cannot have been asked about."""
+    """Return keys of dimensions; no judgment can refer to a deleted one."""
     return [keys[str(pk)] for pk in ids if str(pk) in keys]
 
 
@@ -145,7 +143,7 @@ def _judgments(project: Project) -> Iterator[Row]:
         row["run"], row["cost"] = numbers.get(row["run"]), _amount(row["cost"])
         source = {name: row.pop(f"reused_{name}") for name in JUDGMENT_KEY}
         row["reused_from"] = {} if source["judge"] is None else source
-        if row["status"] == Judgment.Status.LEASED:  # who is asking it just now is nobody's business
+        if row["status"] == Judgment.Status.LEASED:  # the current lease is internal
             row["status"] = Judgment.Status.PLANNED.value
         yield row
 
@@ -179,9 +177,9 @@ def _judgment_changes(project: Project) -> Iterator[Row]:
 
 
 def _earlier_answer(row: dict[str, Any], keys: dict[str, str]) -> dict[str, Any]:
-    """Return a change whose earlier answer keeps the messages' hash alone: they hold texts of documents.
+    """Return a change with only the hash of its earlier answer's messages, which contain documents.
 
-    Ids mean nothing elsewhere, so it does not say which judgment that answer was taken over from.
+    Ids are valid in this database only, so the id of the earlier answer's source is omitted.
     """
     before = row["answer_before"]
     if not before:
@@ -200,7 +198,7 @@ def _metrics(project: Project) -> ColumnRows:
 
 
 def _indicators(project: Project) -> Iterator[Row]:
-    """Yield R of the pair of judges that the page of reliability shows first, with the page's figures."""
+    """Yield R of the first pair of judges on the reliability page, with the values of that page."""
     try:
         result = result_of(project, "reliability")
         page = current_page(project=project, result=result)
@@ -209,7 +207,7 @@ def _indicators(project: Project) -> Iterator[Row]:
     names = {each.parameter.name: dict(each.options)[each.value] for each in result.choices}
     pair = {"rts": names["rts"], "mcq": names["mcq"], "coefficient": result.chosen["coefficient"]}
     table, agreement, quality = (page.table(key) for key in (INDICATOR, "agreement", "quality"))
-    assert table is not None  # where there is a pair of judges
+    assert table is not None  # if there is a pair of judges
     agreements = indicators_in(agreement) if agreement else {}
     unrated = Cell(count=0, reason=gettext("No person has rated these items yet."))
     qualities = {(row[1].value, row[0].value): row[2] for row in quality.rows} if quality else {}
@@ -238,7 +236,7 @@ def _certificates(project: Project) -> ColumnRows:
 
 
 def _amount(money: object) -> str | None:
-    """Return an amount as text with all its digits, which a binary fraction would not hold."""
+    """Return an amount as a string with all its digits, which a binary fraction would not hold."""
     return None if money is None else f"{money:f}"
 
 
@@ -308,7 +306,7 @@ JUDGE_TABLES = (
 
 
 def judges_in_datasheet(project: Project) -> list[str]:
-    """Return a sentence for each judge with answers: what it is, how many values it gave, what it cost."""
+    """Return a line for each judge with answers: its set-up, number of values and cost."""
     done = Q(judgments__status=Judgment.Status.DONE)
     answered = done | Q(judgments__status=Judgment.Status.UNREADABLE)
     judges = Judge.objects.filter(project=project).annotate(
@@ -326,7 +324,6 @@ def judges_in_datasheet(project: Project) -> list[str]:
 
 
 def judges_in_checklist(project: Project) -> list[ChecklistLine]:
-    """Return a line with the version of each judge that gave values."""
     judges = (
         Judge.objects.filter(project=project, judgments__status=Judgment.Status.DONE)
         .select_related("template", "endpoint")

@@ -1,4 +1,4 @@
-"""What a file of judgments would make of a project: read as an import reads it, but nothing is written."""
+"""Preview of an import of judgments: the same checks, without writing."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -24,7 +24,7 @@ SHOWN_ROWS = 8
 
 @dataclass(frozen=True)
 class JudgmentPreview:
-    """What the first records of a file make, and the first of them as they were read."""
+    """The expected result of a file's first records, and the first of them as parsed."""
 
     report: JudgmentReport
     first: Sequence[ResolvedJudgment]
@@ -37,14 +37,14 @@ def check_judgments(
     on_progress: OnProgress | None = None,
     only_good: bool = False,
 ) -> JudgmentReport:
-    """Say what the file (only_good: its good lines) would make; nothing is written and nothing locked."""
+    """Return the report of an import (only_good: of its valid lines) without writing or locking."""
     return read_judgments(project, source, on_progress or silent, only_good=only_good).report()
 
 
 def read_judgments(
     project: Project, source: Source[JudgmentMapping], on_progress: OnProgress, *, only_good: bool
 ) -> "JudgmentReading":
-    """Return a reading of the file that only checks; only_good: without the lines that are refused."""
+    """Return a reading of the file that only checks; only_good: skips invalid lines."""
 
     def read(skip: frozenset[int]) -> JudgmentReading:
         check = JudgmentCheck(project, Catalogue(project), current_guideline(project))
@@ -54,7 +54,7 @@ def read_judgments(
 
 
 def preview_judgments(*, project: Project, source: Source[JudgmentMapping]) -> JudgmentPreview:
-    """Say what the first records would make, looking up only what they name."""
+    """Return the expected result of the first records, with lookups limited to their names."""
     catalogue = Catalogue(project, _read_names(source))
     reading = JudgmentReading(source, JudgmentCheck(project, catalogue, current_guideline(project)))
     reading.check(CHECKED_RECORDS, silent)
@@ -62,7 +62,7 @@ def preview_judgments(*, project: Project, source: Source[JudgmentMapping]) -> J
 
 
 class JudgmentReading(FileReading):
-    """One reading of a file of judgments; `first` holds what the first records gave."""
+    """One reading of a file of judgments; `first` holds the results of the first records."""
 
     def __init__(
         self, source: Source[JudgmentMapping], check: JudgmentCheck, skip: frozenset[int] = frozenset()
@@ -72,7 +72,6 @@ class JudgmentReading(FileReading):
         self.first: list[ResolvedJudgment] = []
 
     def take(self, record: Record) -> Iterator[RefusedLine]:
-        """Take the judgment of a record."""
         try:
             taken = self.checked.take(row_of(record, self.source.mapping))
         except RefusedFieldError as error:
@@ -82,7 +81,6 @@ class JudgmentReading(FileReading):
             self.first.append(taken)
 
     def report(self) -> JudgmentReport:
-        """Sum up what was read."""
         check = self.checked
         return JudgmentReport(
             made=check.made,
@@ -94,7 +92,7 @@ class JudgmentReading(FileReading):
 
 
 def _read_names(source: Source[JudgmentMapping]) -> NamesInFile:
-    """Return what the first records name, read beforehand."""
+    """Return the names in the first records."""
     named = NamesInFile()
     for row in _first_rows(source):
         named.documents.add(row.document)

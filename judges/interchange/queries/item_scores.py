@@ -1,4 +1,4 @@
-"""What pages of items show of judges: scores of each item, and marks by which items are found."""
+"""Judges on pages of items: scores of each item, and search flags."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from judges.core.models import OF_PROJECT, Judge, Judgment
 def scores_by_item(project: Project) -> Iterator[tuple[int, Row]]:
     """Yield a score after the key of its item: the mean of a judge's samples on the dimension's scale.
 
-    Of categories, which have no mean, the most frequent one, of several as frequent the one given first.
+    Categories have no mean and use the most frequent one; ties use the one returned first.
     """
     judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
     scales = {judge.name: judge.own_scale for judge in judges}

@@ -1,4 +1,4 @@
-"""What the columns of a file of judgments mean, and what holds for all of its rows."""
+"""Mapping of a file's columns to the fields of a judgment."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -56,12 +56,12 @@ class JudgmentMapping:
         object.__setattr__(self, "columns", columns)
 
     def has(self, *fields: str) -> bool:
-        """Return whether rows have at least one of these fields."""
+        """Return True if rows have at least one of these fields."""
         return any(field in self.columns or field in self.given for field in fields)
 
     @property
     def problem(self) -> str:
-        """What rows lack, as a sentence; empty where nothing is missing."""
+        """The missing fields of rows as a message; empty if none is missing."""
         needed = (
             ("judge", "model"),
             ("method",),
@@ -78,26 +78,25 @@ class JudgmentMapping:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is stored."""
         return {"columns": dict(self.columns), "given": dict(self.given)}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "JudgmentMapping":
-        """Read what `to_json` wrote."""
         return cls(content["columns"], content["given"])
 
 
 def guess_judgment_mapping(columns: Iterable[str], given: Mapping[str, str]) -> JudgmentMapping:
-    """Return the mapping that the names of a file's columns suggest."""
     return JudgmentMapping(columns_by_words(list(columns), WORDS), given)
 
 
 def judgment_mapping_from_options(
     options: Iterable[str], columns: Iterable[str], given: Mapping[str, str]
 ) -> JudgmentMapping:
-    """Return the mapping that names suggest but for options such as `system=model` (`cost=`: no column).
+    """Return the mapping suggested by names, overridden by options such as `system=model` (`cost=`:
 
-    A column that an option names means nothing else by its name. A MappingError says which option is wrong.
+    no column).
+
+    A column mapped by an option loses the meaning of its name. Raises MappingError with the invalid option.
     """
     named: dict[str, str] = {}
     for option in options:

@@ -9,8 +9,6 @@ from annotate.material.reading.report import Cause, FileReport, Tally
 
 @dataclass(slots=True)
 class JudgmentCounts(Tally):
-    """How many of each kind."""
-
     judges: int = 0
     judgments: int = 0
 
@@ -28,7 +26,6 @@ class JudgmentReport(FileReport):
 
     @property
     def remarks(self) -> list[str]:
-        """What else happened, in sentences."""
         if not self.unreadable_count:
             return super().remarks
         unreadable = ngettext(
@@ -40,5 +37,5 @@ class JudgmentReport(FileReport):
 
     @property
     def unread(self) -> tuple[Cause, ...]:
-        """Why values of new rows could not be read."""
+        """The reasons for unreadable values of new rows."""
         return self.unreadable

@@ -1,4 +1,4 @@
-"""What a line of a file becomes: one judgment as someone else's program recorded it."""
+"""Rows of a file: one judgment each, as recorded by another program."""
 
 import math
 import re
@@ -25,7 +25,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgment:
-    """One judgment as a file has it. `judge`, `model` and `other` may be empty, reply or value None."""
+    """One judgment as recorded in a file. `judge`, `model` and `other` may be empty, reply or value None."""
 
     line: int
     judge: str
@@ -47,7 +47,7 @@ class ImportedJudgment:
 
 
 def row_of(record: Record, mapping: JudgmentMapping) -> ImportedJudgment:
-    """Return the judgment of a record; a RefusedFieldError says which field it cannot be read for."""
+    """Return the judgment of a record; raises RefusedFieldError with the invalid field."""
     cells = _Cells(record, mapping)
     reply, value = _reply_and_value(cells)
     return ImportedJudgment(
@@ -71,32 +71,32 @@ def row_of(record: Record, mapping: JudgmentMapping) -> ImportedJudgment:
 
 
 class _Cells:
-    """A record's cells by what they mean."""
+    """A record's cells by meaning."""
 
     def __init__(self, record: Record, mapping: JudgmentMapping) -> None:
         self.fields, self.mapping = record.fields, mapping
 
     def key(self, field: str, limit: int = 200) -> str:
-        """Return a name that has to be there."""
+        """Return a required name."""
         if field in self.mapping.given:
             return key_of(self.mapping.given[field], field, limit)
         column = self.mapping.columns[field]
         return key_of(require_field(self.fields, column), column, limit)
 
     def optional(self, field: str, read: Callable[[object, str], Made]) -> Made | None:
-        """Return what a cell holds, None where it is blank or not there."""
+        """Return the content of a cell, None if it is blank or missing."""
         if field in self.mapping.given:
             return read(self.mapping.given[field], field)
         cell = self.cell(field)
         return None if is_blank(cell) else read(cell, self.mapping.columns[field])
 
     def cell(self, field: str) -> object:
-        """Return a cell as the file has it, None where it is not there."""
+        """Return a cell's raw content, None if it is missing."""
         return self.fields.get(self.mapping.columns.get(field, ""))
 
 
 def _reply_and_value(cells: _Cells) -> tuple[str | None, float | None]:
-    """Return both; a reply that is an empty text is one, unless there is a value in its place."""
+    """Return reply and value; an empty string is a reply, unless there is a value."""
     reply, value = cells.optional("reply", text_of), cells.optional("value", _value)
     if reply is None and value is None:
         if isinstance(empty := cells.cell("reply"), str):
@@ -108,7 +108,7 @@ def _reply_and_value(cells: _Cells) -> tuple[str | None, float | None]:
 
 
 def number_of(cell: object, name: str) -> Decimal:
-    """Return a number, also when it is written as text, with a point or a comma."""
+    """Return a number; a string with a decimal point or comma is accepted."""
     written = cell.strip() if isinstance(cell, str) else repr(cell)
     if isinstance(cell, bool) or not NUMBER.fullmatch(written):
         raise RefusedFieldError(name, gettext("“{name}” has to be a number.").format(name=name), written[:40])

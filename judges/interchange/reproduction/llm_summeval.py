@@ -45,18 +45,17 @@ Row = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Names:
-    """What a table's names stand for: the paper's method of a judge, the key of a dimension."""
+    """The meaning of a table's names: the paper's method of a judge, the key of a dimension."""
 
     methods: Mapping[str, str]
     dimensions: Mapping[str, str]
 
     def of(self, row: Row) -> tuple[str, str]:
-        """Return dimension and method of a row."""
         return self.dimensions[str(row["dimension"])], self.methods[str(row["judge"])]
 
 
 def compute_figures(project: Project) -> Computed:
-    """Return what the paper's tables hold, from the page of results about the judges of its replies."""
+    """Return the values of the paper's tables, from the results page of the judges of its replies."""
     page = current_page(project=project, result=result_of(project, "judges", {"round": "1"}))
     judges = [
         (judge, METHODS[judge.model, judge.method])
@@ -153,7 +152,7 @@ def _replies(
     path: Path,
     on_progress: OnProgress,
 ) -> str:
-    """Import raw replies; return why the first was refused, or nothing."""
+    """Import raw replies; return the reason why the first was invalid, or an empty string."""
     source = Source(path, path.name, JudgmentMapping(columns, given))
     report = import_judgments(project=project, source=source, on_progress=on_progress)
     return str(report.refused[0]) if report.is_refused else ""

@@ -1,4 +1,4 @@
-"""Chiang and Lee 2023: how ChatGPT is asked to rate dialogue responses of Topical-Chat."""
+"""Chiang and Lee 2023: prompts for ChatGPT to rate dialogue responses of Topical-Chat."""
 
 import gzip
 import json
@@ -52,7 +52,7 @@ PROMPT = "The release does not hold the prompt.\n\n{{ document }}\n\n{{ text }}"
 
 
 def compute_figures(project: Project) -> Computed:
-    """Return table 2's correlations of each mode with people, from the page of results about its judges."""
+    """Return table 2's correlations of each mode with people, from the results page of its judges."""
     page = current_page(project=project, result=result_of(project, "judges", {"round": "1"}))
     modes = {name: mode for mode, (name, _, _) in JUDGES.items()}
     dimensions = dict(project.dimensions.values_list("name", "key"))
@@ -70,7 +70,7 @@ def _people(project: Project, path: Path, on_progress: OnProgress) -> str:
 
 
 def _sums(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the sum of people's scores on each dimension; of these the release has the mean."""
+    """Yield the sum of people's scores on each dimension; the release contains their mean."""
     for dimension, mean in line["scores"].items():
         value = round(PEOPLE * mean)
         if abs(PEOPLE * mean - value) > 1e-6:
@@ -117,7 +117,7 @@ def _with_lines(
     rows_of_line: Callable[[dict[str, Any]], Iterator[dict[str, Any]]],
     bring: Callable[[Path], str],
 ) -> str:
-    """Write a line for each value or reply of a release's lines, which hold several; import that file."""
+    """Write one line per value or reply of a release's lines, which contain several; import that file."""
     opened = gzip.open if path.suffix == ".gz" else open
     with TemporaryDirectory() as folder:
         flat = Path(folder) / path.name.removesuffix(".gz")

@@ -1,1 +1,1 @@
-"""What is done to let judges learn, one function for each thing that a person or a worker does."""
+"""Commands of the laboratory: one function for each action of a person or a worker."""

@@ -1,4 +1,4 @@
-"""The candidates of a search: combinations of proposals, each tried by a judge that only the search sees."""
+"""The candidates of a search: combinations of proposals, each tested by a hidden judge."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -18,7 +18,7 @@ Combined = tuple[Sequence[Proposal], str]
 
 
 def combine(judge: Judge, parts: Sequence[Proposal]) -> Combined:
-    """Return proposals with the prompt that they make of a judge's; a wording comes first."""
+    """Return proposals with the prompt that results from the judge's; a wording comes first."""
     assert judge.template is not None
     text = judge.template.text_about(parts[0].dimension_id)
     for each in parts:
@@ -27,7 +27,7 @@ def combine(judge: Judge, parts: Sequence[Proposal]) -> Combined:
 
 
 def add_candidates(search: PromptSearch, combined: Sequence[Combined]) -> list[Proposal]:
-    """Write down candidates of a search. The caller holds its lock, or has just made it."""
+    """Create candidates of a search. The caller holds its lock, or has just created it."""
     made = []
     for parts, text in combined:
         candidate = Proposal.objects.create(
@@ -46,9 +46,9 @@ def add_candidates(search: PromptSearch, combined: Sequence[Combined]) -> list[P
 
 
 def make_candidates(search: PromptSearch) -> None:
-    """Make the judges of those candidates that have none; no other page sees them.
+    """Create the missing judges of candidates; no other page shows them.
 
-    Raises InvalidValueError for a prompt that the judge's method cannot ask with.
+    Raises InvalidValueError for a prompt that the judge's method cannot use.
     """
     missing = search.candidates.filter(candidate=None).order_by("pk")
     first = search.candidates.count() - missing.count() + 1
@@ -78,9 +78,9 @@ def _make_judge(search: PromptSearch, proposal: Proposal, label: str) -> Judge:
 
 
 def reveal_candidate(candidate: Proposal, by: User | None) -> None:
-    """Make a chosen candidate a judge of the project, with the next version of its prompt.
+    """Turn a selected candidate into a judge of the project, with the next version of its prompt.
 
-    Locks the project. A candidate that is one already stays as it is.
+    Locks the project. A candidate that already is a judge does not change.
     """
     lock_project(candidate.judge.project)
     judges = Judge.with_candidates.select_related("template", "project")
@@ -102,7 +102,7 @@ def reveal_candidate(candidate: Proposal, by: User | None) -> None:
 
 
 def describe_none(search: PromptSearch) -> str:
-    """Return why a search chose nothing."""
+    """Return the reason why a search selected no candidate."""
     return gettext(
         "No candidate agrees better with people on the documents for selecting than the unchanged {name}, so "
         "the search tried none on the documents held out."

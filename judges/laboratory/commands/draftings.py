@@ -1,4 +1,4 @@
-"""Letting a model draft proposals: planned, begun, and given up."""
+"""Planning, starting and discarding of draftings, in which a model drafts proposals."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -35,11 +35,11 @@ def plan_drafting(
     budget: Decimal | None = None,
     by: User | None,
 ) -> Drafting:
-    """Write down what a judge's model is to draft, up to `most` proposals; nobody is asked yet.
+    """Plan a drafting of up to `most` proposals by a judge's model, without calls.
 
-    Clarifications are of clusters of disputes and errors, the largest first; wordings, each in another style,
-    are of the largest disputes and errors. Raises InvalidValueError where there is nothing to learn from, the
-    drafter cannot be asked, or prices are unknown that a budget needs.
+    Clarifications concern clusters of disputes and errors, the largest first. Wordings, each in another
+    style, concern the largest disputes and errors. Raises InvalidValueError if there is no case to learn
+    from, the drafter cannot be called, or prices are unknown that a budget needs.
     """
     _refuse_drafter(drafter, budget)
     cases = cases_of(judge, dimension)
@@ -98,7 +98,7 @@ def write_drafting(
     *,
     search: PromptSearch | None = None,
 ) -> Drafting:
-    """Write down what a model is to be asked. search: whose errors it is about."""
+    """Store a drafting with its planned calls. search: the search with the errors that it concerns."""
     drafting = Drafting.objects.create(
         judge=judge, dimension=dimension, drafter=drafter, budget=budget, created_by=by, search=search
     )
@@ -118,10 +118,10 @@ def write_drafting(
 
 @transaction.atomic
 def start_drafting(*, drafting: Drafting, budget: Decimal | None = None, by: User | None) -> Drafting:
-    """Have a worker ask; go on where it stopped, or ask again for what failed. Safe to run twice.
+    """Start or resume a drafting in a worker, or retry failed calls. Safe to run twice.
 
-    budget: another one, where given. Locks its row. Raises InvalidValueError, and NotReadyError where all is
-    drafted.
+    budget: replaces the stored one, if given. Locks its row. Raises InvalidValueError, and NotReadyError if
+    all proposals are drafted.
     """
     drafting = _lock(drafting)
     if drafting.status in Drafting.UNDER_WAY:
@@ -144,9 +144,9 @@ def start_drafting(*, drafting: Drafting, budget: Decimal | None = None, by: Use
 
 @transaction.atomic
 def discard_drafting(*, drafting: Drafting, by: User | None) -> None:
-    """Give up what is not drafted; proposals that are drafted stay. Locks its row.
+    """Drop the missing proposals of a drafting; drafted ones stay. Locks its row.
 
-    Raises NotReadyError while a model is asked.
+    Raises NotReadyError while a call is in flight.
     """
     drafting = _lock(drafting)
     if drafting.status in Drafting.UNDER_WAY:

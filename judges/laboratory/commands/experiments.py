@@ -1,5 +1,3 @@
-"""Starting an experiment: its judges, its factors and its run."""
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from decimal import Decimal
@@ -25,10 +23,10 @@ def start_experiment(
     budget: Decimal | None,
     by: User | None,
 ) -> Experiment:
-    """Make the judges of a design, store its factors, and start one run of them all. Locks the project.
+    """Create the judges of a design, store its factors, and start one run of them all. Locks the project.
 
-    Where an experiment has these judges and factors already and no call is missing, return it: a second
-    press starts nothing. Raises InvalidValueError and RunRefusedError; then nothing is made.
+    If an experiment has these judges and factors already and no call is missing, return it: a second press
+    starts nothing. Raises InvalidValueError and RunRefusedError; then nothing is created.
     """
     judges = add_judges(project=project, judges=design.variants, numbers_names=True, by=by)
     scope = Scope(judges, dimensions, documents=documents)

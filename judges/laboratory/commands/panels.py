@@ -1,5 +1,3 @@
-"""Making panels and computing their judgments."""
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -39,10 +37,10 @@ def make_panel(
     development_share: float | None = None,
     by: User | None,
 ) -> Panel:
-    """Make a judge whose values are those of others combined, and compute them. Locks the project.
+    """Create a judge that combines the values of others, and compute its values. Locks the project.
 
-    development_share: of the documents, for `weights`; not used where the project has documents for teaching,
-    which are taken instead. Raises InvalidValueError.
+    development_share: the share of the documents for `weights`; unused if the project has documents for
+    teaching, which replace it. Raises InvalidValueError.
     """
     lock_project(project)
     share = share_for_teaching(project, rule)
@@ -68,9 +66,9 @@ def change_panel(
     development_share: float | None = None,
     by: User | None,
 ) -> Panel:
-    """Make a panel that nothing uses what is given, and compute it again. Locks the project.
+    """Replace the settings of an unused panel, and compute it again. Locks the project.
 
-    Raises UsedError, and InvalidValueError as making a panel does.
+    Raises UsedError, and InvalidValueError like `make_panel`.
     """
     project = lock_project(panel.judge.project)
     panel = Panel.objects.select_for_update(of=("self",)).select_related("judge__project").get(pk=panel.pk)
@@ -86,7 +84,7 @@ def change_panel(
     panel.save(update_fields=["rule", "development_share", "learns_from_parts", "based_on"])
     panel.members.all().delete()
     _add_members(panel, members)
-    Judgment.objects.filter(judge=panel.judge).delete()  # those of dimensions that it no longer has, too
+    Judgment.objects.filter(judge=panel.judge).delete()  # also values of dimensions that it no longer has
     after = _facts(name, rule, members, panel.development_share)
     record(project, "panel.changed", panel.judge, before=before, after=after, by=by)
     compute_panel(panel=panel, by=by)
@@ -105,9 +103,9 @@ def _facts(name: str, rule: str, members: Sequence[Judge], share: float | None) 
 
 @transaction.atomic
 def compute_panel(*, panel: Panel, by: User | None) -> PanelFigures:
-    """Make a panel's judgments what its members' values come to now; what a person corrected stays.
+    """Update a panel's judgments from its members' present values; corrections by people stay.
 
-    Locks the project. Safe to run twice: where nothing has changed, nothing is written but the time.
+    Locks the project. Safe to run twice: without changes, only the time is written.
     """
     lock_project(panel.judge.project)
     panel = Panel.objects.select_for_update(of=("self",)).select_related("judge__project").get(pk=panel.pk)
@@ -147,7 +145,7 @@ def _write(panel: Panel, members: Sequence[Judge], items: Sequence[int], said: P
 
 
 def _in_words(panel: Panel, members: Sequence[Judge], said: PanelValues, place: int) -> str:
-    """Return what the members said about an item, and how far they are apart."""
+    """Return the members' values of an item, and their spread."""
     values = zip(members, said.members[:, place].tolist(), strict=True)
     listed = ", ".join(f"{judge.name}: {value:.4g}" for judge, value in values)
     apart = said.spread[place]

@@ -1,5 +1,3 @@
-"""Documents drawn for learning; proposals made, edited, accepted and sent to raters."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -32,13 +30,13 @@ from judges.laboratory.wording import examples_text, pool_text, with_addition
 from judges.methods import METHODS
 from judges.methods.nearest import NEAREST, is_pool
 
-MOST_POOLED = 30  # examples of which items are shown the nearest
+MOST_POOLED = 30  # the number of nearest examples that each item shows
 Status = Proposal.Status
 
 
 @transaction.atomic
 def draw_parts(*, project: Project, teach: int, select: int, by: User | None) -> None:
-    """Split the documents for teaching and for selecting; the others are held out. Locks the project.
+    """Split the documents for teaching and for selecting; the rest stays held out. Locks the project.
 
     A part with documents keeps them. Documents of certificates and audits stay held out. Raises
     InvalidValueError for numbers that leave no document to hold out, NotReadyError if none is free.
@@ -76,7 +74,10 @@ def draw_parts(*, project: Project, teach: int, select: int, by: User | None) ->
 
 @transaction.atomic
 def undo_draw(*, project: Project, by: User | None) -> None:
-    """Hold all documents out again. Locks the project. Raises NotReadyError once something rests on them."""
+    """Return all documents to the held-out ones.
+
+    Locks the project. Raises NotReadyError once other data depends on the split.
+    """
     project = lock_project(project)
     if reason := why_in_use(project):
         raise NotReadyError(reason)
@@ -90,9 +91,9 @@ def undo_draw(*, project: Project, by: User | None) -> None:
 def propose_examples(
     *, judge: Judge, dimension: Dimension, count: int, nearest: bool = False, by: User | None
 ) -> Proposal:
-    """Propose units as examples for a judge's prompt. Raises InvalidValueError where there is none.
+    """Propose units as examples for a judge's prompt. Raises InvalidValueError if there is none.
 
-    nearest: propose a larger pool, of which each item shows the `count` nearest.
+    nearest: propose a larger pool; each item shows the `count` nearest.
     """
     chosen = choose_examples(cases_of(judge, dimension), MOST_POOLED if nearest else count)
     if not chosen:
@@ -114,7 +115,10 @@ def propose_examples(
 
 
 def propose_text(*, judge: Judge, dimension: Dimension, kind: str, text: str, by: User | None) -> Proposal:
-    """Propose what a person wrote. Raises InvalidValueError for no text or no prompt."""
+    """Create a proposal with a person's wording.
+
+    Raises InvalidValueError if it is empty or there is no prompt.
+    """
     _refuse_text(judge, kind, text)
     return _add(judge, dimension, Proposal.Kind(kind), text.strip(), (), "", by)
 
@@ -138,9 +142,9 @@ def _add(
 
 @transaction.atomic
 def edit_proposal(*, proposal: Proposal, text: str, by: User | None) -> Proposal:
-    """Replace the text of a proposal that nobody has decided on. Locks the project.
+    """Replace the wording of an undecided proposal. Locks the project.
 
-    Raises NotReadyError where it was decided, InvalidValueError for no text or a prompt that cannot be one.
+    Raises NotReadyError if it was decided, InvalidValueError for an empty wording or an invalid prompt.
     """
     lock_project(proposal.judge.project)
     proposal = _lock(proposal)
@@ -157,9 +161,10 @@ def edit_proposal(*, proposal: Proposal, text: str, by: User | None) -> Proposal
 
 @transaction.atomic
 def accept_proposal(*, proposal: Proposal, text: str, by: User | None) -> Judge:
-    """Make a judge whose prompt, in a version of its own, has what a person made of a proposal; return it.
+    """Create a judge with the edited proposal in a separate version of its prompt; return it.
 
-    Locks the project. Raises NotReadyError where it was accepted or dismissed, InvalidValueError for no text.
+    Locks the project. Raises NotReadyError if it was accepted or dismissed, InvalidValueError for an empty
+    wording.
     """
     project = lock_project(proposal.judge.project)
     proposal = _lock(proposal)
@@ -180,7 +185,7 @@ def accept_proposal(*, proposal: Proposal, text: str, by: User | None) -> Judge:
 
 
 def add_candidate(*, proposal: Proposal, wording: str, label: str, by: User | None) -> Judge:
-    """Make a judge that differs in its prompt's wording of a proposal's dimension, in a version of its own.
+    """Create a judge with another wording of the proposal's dimension, in a separate version of its prompt.
 
     Locks the project. Raises InvalidValueError.
     """
@@ -194,7 +199,7 @@ def add_candidate(*, proposal: Proposal, wording: str, label: str, by: User | No
 
 @transaction.atomic
 def dismiss_proposal(*, proposal: Proposal, by: User | None) -> None:
-    """Leave a proposal out. Raises NotReadyError where it was accepted or dismissed."""
+    """Dismiss a proposal. Raises NotReadyError if it was accepted or dismissed."""
     lock_project(proposal.judge.project)
     proposal = _lock(proposal)
     _refuse_decided(proposal)
@@ -205,10 +210,10 @@ def dismiss_proposal(*, proposal: Proposal, by: User | None) -> None:
 
 @transaction.atomic
 def send_to_raters(*, proposal: Proposal, note: str, by: User | None) -> None:
-    """Add an accepted clarification to what raters read of its dimension, as a new version of the guideline.
+    """Add an accepted clarification to the raters' guideline of its dimension, as a new version.
 
-    Locks the project. Raises NotReadyError where it is no accepted clarification, was sent before, or both
-    rounds are closed, and InvalidValueError without a note.
+    Locks the project. Raises NotReadyError if it is no accepted clarification, the raters have it already, or
+    both rounds are closed. Raises InvalidValueError without a note.
     """
     project = lock_project(proposal.judge.project)
     proposal = _lock(proposal)
@@ -253,9 +258,10 @@ def _refuse_text(judge: Judge, kind: str, text: str) -> None:
 def choose_examples(cases: Sequence[Case], count: int) -> list[Case]:
     """Return up to `count` units that cover the scale and the kinds of dispute, the lowest value first.
 
-    Greedy: each next one has the point of the scale that was chosen least often so far; of these one on which
-    people agree exactly; of these the kind and direction of the judge's error chosen least often; of these
-    one with reasons, the largest error, and the first name. Units halfway between two points are left out.
+    Greedy: each next unit has the point of the scale with the fewest selections. Ties are resolved by these
+    criteria in turn: exact agreement of people; the kind and direction of the judge's error with the fewest
+    selections; the presence of reasons; the largest error; the first name. Units halfway between two points
+    are excluded.
     """
     fitting = [case for case in cases if case.point is not None]
     chosen: list[Case] = []

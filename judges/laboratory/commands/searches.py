@@ -1,4 +1,4 @@
-"""Searching for the prompt that agrees best with people: planned, begun, ended."""
+"""Planning, starting and ending of searches for the prompt that agrees best with people."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -41,11 +41,11 @@ def plan_search(
     budget: Decimal | None = None,
     by: User | None,
 ) -> PromptSearch:
-    """Write down which combinations of proposals a search tries, on which documents; nobody is asked yet.
+    """Plan a search over combinations of proposals and its documents, without calls.
 
-    drafter: whose model drafts additions from the errors of the best candidate between `rounds`; None: the
-    judge's own. Raises InvalidValueError where nothing can be tried, too few documents are rated, the calls
-    are too few, or prices are unknown that a budget needs.
+    drafter: its model drafts additions from the errors of the best candidate between `rounds`; None: the
+    judge's own model. Raises InvalidValueError if no combination is possible, too few documents are rated,
+    the calls are too few, or prices are unknown that a budget needs.
     """
     drafter = drafter or judge
     for asked in (judge, drafter):
@@ -100,10 +100,10 @@ def _write(search: PromptSearch, combined: Sequence[Combined]) -> PromptSearch:
 
 @transaction.atomic
 def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: User | None) -> PromptSearch:
-    """Make the candidates' judges and begin the first stage, or go on where it stopped. Safe to run twice.
+    """Create the candidates' judges and start the first stage, or resume the search. Safe to run twice.
 
-    budget: another one for the whole search, where given. Locks its row and the project's. Raises
-    NotReadyError where it is over, InvalidValueError and RunRefusedError.
+    budget: replaces the budget of the whole search, if given. Locks its row and the project's. Raises
+    NotReadyError if it has ended, InvalidValueError and RunRefusedError.
     """
     search = lock_search(search)
     waits = search.run is not None and search.run.status == Run.Status.PAUSED
@@ -140,13 +140,13 @@ def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: Use
 
 @transaction.atomic
 def cancel_search(*, search: PromptSearch, by: User | None) -> PromptSearch:
-    """End a search for good, with its run; its candidates and their values stay. Locks its row."""
+    """End a search permanently, with its run; its candidates and their values stay. Locks its row."""
     search = lock_search(search)
     if search.status in _OVER:
         return search
     if search.run:
         cancel_run(run=search.run)
-    # Without its lease the worker that drafts writes nothing more, and calls nobody again.
+    # Without its lease, the drafting worker writes and calls no more.
     search.draftings.filter(status__in=Drafting.UNDER_WAY).update(
         status=Drafting.Status.STOPPED, reason=gettext("The search was ended."), lease=None
     )

@@ -1,1 +1,1 @@
-"""What there is to learn from, what was proposed, and what a search has found."""
+"""Queries of the laboratory: cases, proposals, draftings, searches and panels."""

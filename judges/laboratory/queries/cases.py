@@ -1,5 +1,3 @@
-"""What is there to learn from, and what was proposed."""
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -53,12 +51,11 @@ class DocumentParts:
 
     @property
     def is_split(self) -> bool:
-        """Whether any document is for teaching or selecting."""
+        """Return True if any document is for teaching or selecting."""
         return bool(self.teach or self.select)
 
     @property
     def held_out(self) -> int:
-        """Number of documents that show the quality of a judge."""
         return self.documents - self.teach - self.select
 
     @property
@@ -119,7 +116,7 @@ def free_documents(project: Project) -> list[tuple[int, str]]:
 
 
 def learning_judges(project: Project) -> QuerySet[Judge]:
-    """Return the judges whose prompt can be added to: they ask about one text and one dimension."""
+    """Return the judges with an extensible prompt: they score one output on one dimension."""
     fitting = [
         judge.pk
         for judge in usable_judges(project)
@@ -143,12 +140,12 @@ def proposals_of(project: Project) -> QuerySet[Proposal]:
 
 
 def triable_proposals(project: Project) -> QuerySet[Proposal]:
-    """Return the proposals that a search may combine: those with a text that nobody dismissed."""
+    """Return the proposals that a search may combine: the ones with a wording and not dismissed."""
     return proposals_of(project).filter(status__in=TRIABLE).prefetch_related(None)
 
 
 def learning_material(project: Project) -> Material:
-    """Return all items with what people hold about them now, development documents included. Five queries.
+    """Return all items with people's present values, development documents included. Five queries.
 
     Raises InvalidValueError before the split.
     """
@@ -162,8 +159,7 @@ def learning_material(project: Project) -> Material:
 def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list[Case]:
     """Return the units of a part's documents on a dimension that people agree on or settled.
 
-    Disputes without a settled value are left out. Ten queries. Raises InvalidValueError
-    before the split.
+    Excludes disputes without a settled value. Ten queries. Raises InvalidValueError before the split.
     """
     material = learning_material(judge.project)
     frozen = find_frozen(material.dimensions, dimension.pk)
@@ -188,7 +184,6 @@ _SETTLED = (Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED)
 
 
 def find_frozen(dimensions: Iterable[FrozenDimension], dimension: int) -> FrozenDimension:
-    """Return the frozen form of a dimension of the guideline."""
     return next(each for each in dimensions if each.id == dimension)
 
 
@@ -248,9 +243,9 @@ def _case(item: Item, name: str, raters: _Raters, dispute: Dispute | None, said:
 
 
 def _reasons(raters: _Raters, dispute: Dispute | None, value: float) -> tuple[str, ...]:
-    """Return what settled it: notes of who decided, then words of raters who held the value from the start.
+    """Return the reasons for the value: notes of the decider, then of raters with that value from the start.
 
-    Where nobody did, of those who were nearest to it.
+    If no rater had it, use the raters nearest to it.
     """
     distances = {rater: abs(first - value) for rater, first in raters.first.items()}
     nearest = min(distances.values(), default=0.0)

@@ -1,4 +1,4 @@
-"""What a model is still to be asked for proposals, and what that costs."""
+"""The remaining calls of draftings and their cost."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Status = Drafting.Status
 
 @dataclass(frozen=True)
 class DraftingPlan:
-    """What is still to be asked: calls and tokens, at the most; cost None: unknown."""
+    """The maximum number of remaining calls and tokens; cost None: unknown."""
 
     calls: int
     input_tokens: int
@@ -28,7 +28,7 @@ class DraftingPlan:
 
 @dataclass(frozen=True)
 class DraftingState:
-    """A drafting, how many of its proposals there are and failed, and what is still to be asked."""
+    """A drafting, its numbers of drafted and failed proposals, and the remaining calls."""
 
     drafting: Drafting
     total: int
@@ -37,17 +37,16 @@ class DraftingState:
 
     @property
     def done(self) -> int:
-        """How many are drafted."""
         return self.total - self.failed - self.left.calls
 
     @property
     def moves(self) -> bool:
-        """Whether a worker is at it, or should be."""
+        """Return True if a worker runs it, or should."""
         return self.drafting.status in Drafting.UNDER_WAY
 
     @property
     def waits_for_worker(self) -> bool:
-        """Whether no worker has been heard of for too long."""
+        """Return True if no worker has reported for too long."""
         return self.moves and is_silent(self.drafting)
 
 
@@ -59,7 +58,7 @@ def draftings_of(project: Project) -> list[DraftingState]:
 
 
 def state_of_drafting(drafting: Drafting) -> DraftingState:
-    """Return how far a drafting is. One query, none where its proposals are loaded."""
+    """Return the progress of a drafting. One query, none if its proposals are loaded."""
     proposals = list(drafting.proposals.all())
     failed = sum(each.status == Proposal.Status.FAILED for each in proposals)
     return DraftingState(drafting, len(proposals), failed, plan_of_calls(drafting.drafter, proposals))

@@ -1,4 +1,4 @@
-"""Where a judge is wrong: its differences from people on documents that no prompt quotes."""
+"""Errors of judges: differences from people on documents that no prompt quotes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ DEVELOPMENT_ITEMS = "marked=development"
 
 @dataclass(frozen=True)
 class DifferingUnit:
-    """A unit with the judge's value, people's, their reasons, and what the judge wrote."""
+    """A unit with the judge's value and rationale, and people's values and reasons."""
 
     case: Case
     judgment: Judgment | None
 
     @property
     def excerpt(self) -> str:
-        """What tells most about it: a reason of people, else the judge's, else the text."""
+        """The most informative excerpt: a reason of people, or else the judge's, or else the output."""
         rationale = self.judgment.rationale if self.judgment else ""
         return next(iter(self.case.reasons), "") or rationale or self.case.text
 
 
 @dataclass(frozen=True)
 class JudgeErrors:
-    """A judge on one dimension of the documents for selecting, or for teaching where there are no others.
+    """A judge on one dimension of the documents for selecting, or for teaching if there are no others.
 
     cases: units that people agree on or settled and the judge has a value for, the largest difference first.
     """
@@ -42,17 +42,19 @@ class JudgeErrors:
 
     @property
     def part_name(self) -> str:
-        """What the documents are for, after the word units."""
         return gettext("for selecting") if self.part == Part.SELECT else gettext("for teaching")
 
     @property
     def off(self) -> int:
-        """Return on how many units the judge is a point or more away from people."""
+        """Return the number of units with a difference of a point or more from people."""
         return sum(abs(case.error) >= FAR for case in self.cases)
 
 
 def errors_of(judge: Judge, dimension: Dimension, part: str) -> JudgeErrors:
-    """Return where a judge differs. Ten queries. Raises InvalidValueError before the split."""
+    """Return the differences of a judge from people.
+
+    Ten queries. Raises InvalidValueError before the split.
+    """
     return JudgeErrors(judge, dimension, part, most_different(cases_of(judge, dimension, part)))
 
 

@@ -1,4 +1,4 @@
-"""What an experiment would ask and cost."""
+"""Preview of an experiment's calls and cost."""
 
 from collections.abc import Sequence
 
@@ -16,6 +16,5 @@ def plan_of_experiment(
     dimensions: Sequence[str],
     documents: int | None,
 ) -> RunPlan:
-    """Return calls and cost of an experiment, and make nothing. Raises InvalidValueError."""
     judges = preview_judges(project=project, judges=design.variants)
     return plan_of(project, Scope(judges, dimensions, documents=documents))

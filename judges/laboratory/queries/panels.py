@@ -1,4 +1,4 @@
-"""What a panel is computed from, and what comes of it."""
+"""Inputs and results of panels."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -39,9 +39,9 @@ Rule = Panel.Rule
 
 @dataclass(frozen=True)
 class PanelValues:
-    """What a panel says on a dimension, by item, and the members' values (members, items).
+    """A panel's values on a dimension, by item, and the members' values (members, items).
 
-    problem: why it says nothing, in a sentence.
+    problem: the reason for missing values, as a message.
     """
 
     dimension: FrozenDimension
@@ -60,7 +60,7 @@ class PanelValues:
 
 @dataclass(frozen=True)
 class PanelFigures:
-    """A panel computed anew: its items, its values by dimension, and a digest of what they come of."""
+    """A newly computed panel: its items, its values by dimension, and a digest of the inputs."""
 
     items: Sequence[int]
     by_dimension: Sequence[PanelValues]
@@ -69,19 +69,19 @@ class PanelFigures:
 
 
 def members_of(panel: Panel) -> list[Judge]:
-    """Return the judges of a panel in their order. One query."""
+    """Return the judges of a panel in order. One query."""
     return [member.judge for member in panel.members.select_related("judge")]
 
 
 def possible_members(project: Project) -> QuerySet[Judge]:
-    """Return the judges that a panel may combine: those with values of single texts, and no panels."""
+    """Return the judges that a panel may combine: the ones with values of single outputs, and no panels."""
     judgments = Judgment.objects.filter(judge=OuterRef("pk"))
     judges = Judge.objects.filter(Exists(judgments), project=project, panel=None, archived_at=None)
     return judges.exclude(Exists(judgments.filter(other__isnull=False))).order_by("name")
 
 
 def refusal_of_change(panel: Panel) -> str:
-    """Return why a panel can no longer be changed, in a sentence; empty while nothing uses it."""
+    """Return the reason why a panel can no longer change; empty while it is unused."""
     if Judgment.objects.filter(judge=panel.judge, is_corrected=True).exists():
         message = gettext("People corrected values of {name}, so you cannot change it; make another panel.")
         return message.format(name=panel.judge.name)
@@ -93,7 +93,7 @@ def refusal_of_change(panel: Panel) -> str:
 
 
 def panel_figures(panel: Panel) -> PanelFigures:
-    """Compute a panel from what its members and people say now. Twelve queries at most."""
+    """Compute a panel from the present values of its members and people. Up to twelve queries."""
     project, members = panel.judge.project, members_of(panel)
     last = last_round(project)
     # Only what learns from the project's documents for teaching sees what people gave there.
@@ -113,16 +113,16 @@ def panel_figures(panel: Panel) -> PanelFigures:
 
 
 def share_for_teaching(project: Project, rule: str) -> float | None:
-    """Return the share of documents for teaching, where there are any to learn weights from; else None."""
+    """Return the share of documents for teaching, if there are any to learn weights from; else None."""
     teaching = len(documents_of(project, Part.TEACH)) if rule == Rule.WEIGHTS else 0
     return teaching / project.documents.count() if teaching else None
 
 
 def development(panel: Panel, material: Material) -> npt.NDArray[np.bool_]:
-    """Return (items,): whether an item's document is one that weights are learned from.
+    """Return (items,): True if weights are learned from the item's document.
 
-    Documents are drawn, so that no text of one is on both sides. By keys, so that a copy of the project has
-    the same.
+    Whole documents are sampled, so that a document's outputs are all on one side. The sample depends on keys,
+    so that a copy of the project has the same one.
     """
     if panel.learns_from_parts:
         return is_in_part(panel.judge.project, material, Part.TEACH)
@@ -162,7 +162,7 @@ def _values(
 
 
 def _digest(panel: Panel, material: Material, found: Sequence[PanelValues]) -> str:
-    """Return a digest of the members' values, and of what people say where weights are learned of it."""
+    """Return a digest of the members' values, and of people's values if weights are learned from them."""
     hashed = hashlib.sha256(material.items.tobytes())
     for each in found:
         hashed.update(each.dimension.key.encode())
@@ -173,7 +173,6 @@ def _digest(panel: Panel, material: Material, found: Sequence[PanelValues]) -> s
 
 
 def weights_by_dimension(figures: PanelFigures) -> Mapping[str, Mapping[str, object]]:
-    """Return the weights as they are kept."""
     return {
         each.dimension.key: {
             "weights": list(each.weights.weights),

@@ -1,4 +1,4 @@
-"""What a search for a better wording would ask and cost, how far it is, and how its candidates stand."""
+"""Calls, cost, progress and ranking of searches for a better wording."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,11 +41,10 @@ _DOING = {
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """What a search asks at the most: its stages on documents for selecting, then the documents held out.
+    """The maximum calls of a search: its stages on documents for selecting, then the held-out documents.
 
-    documents: ids of those for selecting in the order in which stages take them. calls: one for each
-    value that is not there; held_out_calls: those of them that are about documents held out. cost None:
-    unknown.
+    documents: ids of the documents for selecting in the order of the stages. calls: one for each missing
+    value; held_out_calls: the part on held-out documents. cost None: unknown.
     """
 
     stages: Sequence[Stage]
@@ -57,7 +56,7 @@ class SearchPlan:
 
 @dataclass(frozen=True)
 class SearchState:
-    """A search, its candidates as they were made, and what its runs have spent."""
+    """A search, its candidates in order of creation, and the spending of its runs."""
 
     search: PromptSearch
     candidates: Sequence[Proposal]
@@ -65,12 +64,11 @@ class SearchState:
 
     @cached_property
     def stages(self) -> list[Stage]:
-        """Its stages on documents for selecting."""
         return stages_of(self.search)
 
     @property
     def progress(self) -> str:
-        """What happens now, in a sentence or two; nothing where nothing does."""
+        """The current step as a message; empty if there is none."""
         search = self.search
         if not self.moves:
             return ""
@@ -94,7 +92,7 @@ class SearchState:
 
     @property
     def waits(self) -> str:
-        """Why it waits for a person: its run is paused; nothing where it does not."""
+        """The reason why it needs a person: its run is paused; empty otherwise."""
         run = self.search.run
         if not self.moves or run is None or run.status != Run.Status.PAUSED:
             return ""
@@ -105,22 +103,20 @@ class SearchState:
 
     @property
     def chosen(self) -> Proposal | None:
-        """The candidate that was the best on the documents for selecting, once it is known."""
+        """The best candidate on the documents for selecting, once known."""
         return next((each for each in self.candidates if each.is_chosen), None)
 
     @property
     def remaining_candidates(self) -> int:
-        """How many candidates are still asked."""
         return sum(each.dropped_after is None for each in self.candidates)
 
     @property
     def moves(self) -> bool:
-        """Whether it goes on by itself."""
+        """Return True if it continues without a person."""
         return self.search.status == PromptSearch.Status.RUNNING
 
 
 def stages_of(search: PromptSearch) -> list[Stage]:
-    """Return the stages of a search on documents for selecting."""
     return [Stage(candidates, documents) for candidates, documents in search.stages]
 
 
@@ -130,7 +126,7 @@ def searches_of(project: Project) -> list[SearchState]:
 
 
 def state_of_search(search: PromptSearch) -> SearchState:
-    """Return how far a search is. Five queries."""
+    """Return the progress of a search. Five queries."""
     return _state(_searches().get(pk=search.pk))
 
 
@@ -150,7 +146,7 @@ def _state(search: PromptSearch) -> SearchState:
 
 
 def spent_by(search: PromptSearch) -> Decimal:
-    """Return what the runs and draftings of a search have spent. Two queries."""
+    """Return the spending of a search's runs and draftings. Two queries."""
     runs = search.runs.aggregate(spent=Sum("spent"))["spent"] or Decimal(0)
     return runs + (search.draftings.aggregate(spent=Sum("spent"))["spent"] or Decimal(0))
 
@@ -164,9 +160,10 @@ def plan_of_search(
     rounds: int = 1,
     drafter: Judge | None = None,
 ) -> SearchPlan:
-    """Return what a search over these wordings would ask, on as many documents as calls allow.
+    """Return the plan of a search over these wordings, on the largest number of documents that the calls
+    allow.
 
-    Raises InvalidValueError where people have rated too few documents, or the calls are too few.
+    Raises InvalidValueError if people have rated too few documents, or the calls are too few.
     """
     material = learning_material(judge.project)
     development, held_out = rated_documents(judge.project, material, dimension)
@@ -203,7 +200,7 @@ def plan_of_search(
 
 
 class _CallCounter:
-    """Counts the calls of stages: values that are there already are not asked for again."""
+    """Counts the calls of stages: existing values need no call."""
 
     def __init__(
         self,
@@ -224,7 +221,7 @@ class _CallCounter:
         self.held_out_calls = self._calls(held_out) + self._missing(held_out)
 
     def all_calls(self, stages: Sequence[Stage]) -> int:
-        """Return the calls of all stages, of the judge as it is, and about documents held out."""
+        """Return the calls of all stages, of the unchanged judge, and on held-out documents."""
         calls, before = 0, 0
         for stage in stages:
             calls += stage.candidates * self._calls(self._development[before : stage.documents])
@@ -237,16 +234,15 @@ class _CallCounter:
         return sum(self._items[pk] for pk in documents) * self._samples
 
     def _missing(self, documents: Iterable[int]) -> int:
-        """Return what the judge as it is has not said yet."""
         return sum(max(self._items[pk] * self._samples - self._there.get(pk, 0), 0) for pk in documents)
 
 
 def rated_documents(
     project: Project, material: Material, dimension: Dimension
 ) -> tuple[list[int], list[int]]:
-    """Return the documents for selecting, and those held out, of which people have rated an item.
+    """Return the documents with a rated item: those for selecting, and the held-out ones.
 
-    Those for selecting are in an order that the project's seed draws by their keys.
+    The ones for selecting are in an order that depends on the project's seed and their keys.
     """
     rated = _has_ratings(material, dimension.key)
     keys = dict(zip(material.documents.tolist(), material.document_keys, strict=True))
@@ -264,7 +260,10 @@ def _has_ratings(material: Material, key: str) -> npt.NDArray[np.bool_]:
 
 
 def _cost(judge: Judge, dimension: Dimension, texts: Sequence[str], calls: int) -> Decimal | None:
-    """Return what calls cost: as the judge's own, and what its candidates' prompts are longer on average."""
+    """Return the cost of calls:
+
+    the judge's own cost, plus the average extra length of the candidates' prompts.
+    """
     (plan,) = plan_of(judge.project, Scope([judge], [dimension.key])).judges
     if plan.usage is None or judge.endpoint is None or judge.template is None:
         return None
@@ -283,9 +282,9 @@ def _cost_of_drafts(drafter: Judge, drafts: int) -> Decimal | None:
 
 
 def standings_of(search: PromptSearch) -> list[CandidateRank]:
-    """Return how the candidates stand that are still asked, on the documents of the stage under way.
+    """Return the ranking of the remaining candidates, on the documents of the current stage.
 
-    The figures are those of the page of judges that learned, without their intervals. Eight queries.
+    The values equal those on the page of judges that learned, without their intervals. Eight queries.
     """
     stage, judge = stages_of(search)[search.stage], search.judge
     material = learning_material(judge.project)

@@ -1,4 +1,4 @@
-"""Versions of judges: those that learned beside their base, and other judges on the same documents."""
+"""Versions of judges: learned ones compared with their base, and other judges on the same documents."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ _WHAT = gettext_lazy("Difference of two judges: alpha with mean (function compar
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A judge that learned, the one it comes from, and both compared on the two parts."""
+    """A judge that learned and its base, compared on the two parts."""
 
     judge: Judge
     base: Judge
@@ -62,7 +62,7 @@ class _Candidate:
 
     @property
     def warning(self) -> str:
-        """What speaks for overfitting, or nothing."""
+        """The indication of overfitting, or an empty string."""
         learned, kept = _alpha(self.selecting), _alpha(self.held_out)
         if learned.value is None or kept.value is None or learned.value <= 0:
             return ""
@@ -73,7 +73,7 @@ class _Candidate:
 
 
 def alignment_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return every version beside the judge it comes from, and other judges beside the chosen one."""
+    """Return every version compared with its base, and other judges compared with the selected one."""
     candidates = _candidates(project)
     rows = [_row(each) for each in candidates]
     says = _SAYS.format(looks=sum("alpha" in each.held_out.adjusted for each in candidates))
@@ -83,7 +83,7 @@ def alignment_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def answer_alignment(tables: Tables) -> str:
-    """Say which version gained on the documents held out."""
+    """Return the versions that gained on the held-out documents."""
     table = tables.get("alignment")
     if table is None or not table.rows:
         return str(_NONE)
@@ -100,7 +100,7 @@ def answer_alignment(tables: Tables) -> str:
 
 
 def version_of_alignment(project: Project) -> Sequence[object]:
-    """Return what no change of judges, values or accepted proposals leaves as it was."""
+    """Return a version that changes with judges, values or accepted proposals."""
     accepted = _used_proposals(project).order_by("pk")
     return [*version_of_judges(project), list(accepted.values_list("pk", "judge", "candidate"))]
 
@@ -135,7 +135,6 @@ def _candidates(project: Project) -> list[_Candidate]:
 
 
 def _other_judges(project: Project, judge: Judge) -> Section:
-    """The section of all other judges with values on the documents for selecting."""
     pairs = list(_beside(project, judge))
     rows = [
         [
@@ -237,7 +236,7 @@ def _row(each: _Candidate) -> list[Cell]:
 
 
 def cells_of_part(compared: JudgesCompared) -> list[Cell]:
-    """Return how many items, alpha of the second judge, of the first, and the difference."""
+    """Return the number of items, alpha of the second judge, of the first, and the difference."""
     found = _alpha(compared)
     reason = found.reason or str(_NO_ITEM)
     return [

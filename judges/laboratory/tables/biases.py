@@ -67,7 +67,7 @@ _NO_CONTROL = gettext_lazy("The value without bias needs no control.")
 
 @dataclass(frozen=True)
 class _Row:
-    """The measures of a kind on one dimension, and cells beside them."""
+    """The measures of a kind on one dimension, and additional cells."""
 
     dimension: Cell
     biases: Sequence[Bias]
@@ -76,7 +76,7 @@ class _Row:
 
 @dataclass
 class _Page:
-    """Sections as they are made, and by measure the rows of the first table."""
+    """Sections in order of creation, and by measure the rows of the first table."""
 
     sections: list[Section] = field(default_factory=list)
     findings: list[tuple[int, int, list[Cell]]] = field(default_factory=list)
@@ -84,7 +84,7 @@ class _Page:
     def add(
         self, kind: kinds.KindOfBias, rows: Sequence[_Row], needs: str = "", beside: Sequence[Column] = ()
     ) -> None:
-        """Add a section: a table where any of its values is defined, else what is needed for it."""
+        """Add a section: a table if any of its values is defined, else the missing requirements."""
         reasons = {bias.measured.reason or "" for row in rows for bias in row.biases}
         needs = needs or " ".join(sorted(reasons)) or gettext("The judge gives no values here yet.")
         for place, name in enumerate(kind.measures.values()):
@@ -106,7 +106,7 @@ class _Page:
         )
 
     def summary(self, judge: Judge) -> Section:
-        """Return the first section: what was found of each bias."""
+        """Return the first section: the result for each bias."""
         columns = [
             Column("bias", gettext("bias"), ColumnKind.TEXT),
             Column("measure", gettext("measure"), ColumnKind.TEXT),
@@ -125,7 +125,7 @@ def _value_on(dimension: Cell, bias: Bias) -> str:
 
 
 def answer_biases(tables: Tables) -> str:
-    """Return how many measures find a bias, and of which kinds."""
+    """Return the number of measures that find a bias, and their kinds."""
     table = tables.get("biases")
     if table is None:
         return gettext("No bias can be tested yet.")
@@ -145,7 +145,7 @@ def answer_biases(tables: Tables) -> str:
 
 
 def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return every bias of the chosen judge, with a summary in front. Seventeen queries at most."""
+    """Return every bias of the selected judge, with a summary first. Up to seventeen queries."""
     judge = chosen_judge(project, chosen)
     backwards = Judge.objects.filter(project=project, method="mcq_reversed", model=judge.model)
     others = list(backwards.order_by("name")) if judge.method == "mcq" else []
@@ -185,7 +185,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def version_of_biases(project: Project) -> Sequence[object]:
-    """Return what no change of values, perplexities or families leaves as it was. Eight queries."""
+    """Return a version that changes with values, perplexities or families. Eight queries."""
     return [*version_of_metrics(project), *version_of_texts(project)]
 
 
@@ -269,7 +269,7 @@ def _of_dimensions(
 def _add_calls(
     page: _Page, judge: Judge, scored: Sequence[Scored], places: Mapping[tuple[int, int], AskedPlaces]
 ) -> None:
-    """Add what the score before and the place in a call do."""
+    """Add the effects of the previous score and of the position in a call."""
     following = list(followings(scored, places))
     page.add(kinds.BEFORE, [_follow(each) for each in following], str(kinds.NEEDS_SEVERAL), BEFORE)
     if following:
@@ -417,5 +417,5 @@ def _share_of_people(each: Scored, ratings: npt.NDArray[np.float64], score: floa
 
 
 def _round_known(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the values that are there, to two decimals: a third is 3.33 wherever it comes from."""
+    """Round the known values to two decimals: a third is 3.33 for every source."""
     return np.round(values[~np.isnan(values)], 2)

@@ -86,7 +86,7 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
 
 
 def _name(experiment: Experiment, effect: FactorEffect) -> Cell:
-    """Return what changes: “Temperature 0 → 1”, of an interaction “Temperature 1 × Scale 1 to 10”."""
+    """Return the name of a change: “Temperature 0 → 1”, of an interaction “Temperature 1 × Scale 1 to 10”."""
     parts = []
     for place, level in effect.levels.items():
         factor = experiment.factors[place]
@@ -116,7 +116,7 @@ def _cost(judge: Judge, spent: Spent | None) -> float | None:
 
 
 def _more(effect: FactorEffect, costs: Mapping[tuple[int, ...], float | None]) -> Cell:
-    """Return what a level costs more than the base level; an interaction has no cost of its own."""
+    """Return the extra cost of a level over the base level; an interaction has no separate cost."""
     if len(effect.levels) > 1:
         return Cell(reason=gettext("Costs are compared by level."))
     ((factor, level),) = effect.levels.items()
@@ -128,7 +128,7 @@ def _more(effect: FactorEffect, costs: Mapping[tuple[int, ...], float | None]) -
 
 
 def answer_effects(tables: Tables) -> str:
-    """Return which effects on agreement with people are significant; nothing without an experiment."""
+    """Return the significant effects on agreement with people; empty without an experiment."""
     rows = [row for key in ("effects", "effects-named") if key in tables for row in tables[key].rows]
     tested = [(row, row[2].value, row[3].value) for row in rows if isinstance(row[3].value, float)]
     if not tested:

@@ -1,4 +1,4 @@
-"""Variants of a judge beside each other: on the same items, with cost and time, and tests between any two."""
+"""Comparison of a judge's variants: on the same items, with cost and time, and tests between any two."""
 
 import re
 from collections.abc import Sequence
@@ -83,9 +83,9 @@ RUN = Parameter("run", gettext_lazy("Experiment"), _runs)
 
 
 def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return effects of factors, variants beside each other and the tests between them.
+    """Return effects of factors, the variants and the tests between them.
 
-    Raises NoJudgesError with what to do where there are no two judges with values.
+    Raises NoJudgesError with instructions unless two judges have values.
     """
     run = None if chosen["run"] == ALL else Run.objects.get(project=project, pk=int(chosen["run"]))
     loaded = Experiment.objects.prefetch_related("variants__judge")
@@ -114,7 +114,7 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def _shared_sentence(scored: Sequence[Scored]) -> str:
-    """Return how many items all variants have values for, and which variant lacks the most."""
+    """Return the number of items with values of all variants, and the variant that lacks the most."""
     if not scored:
         return ""
     shared = shared_items(scored)
@@ -212,7 +212,7 @@ def _temperatures(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
     """Return correlations by temperature (Stureborg and others 2024, figure 6), if two were used.
 
     Judges of a curve differ in temperature only. At temperature 0 all samples are alike, so one sample
-    stands for any number.
+    represents any number.
     """
     judges = list({each.judge.pk: each.judge for each in scored}.values())
     curves: dict[tuple[object, ...], list[Judge]] = {}
@@ -247,14 +247,14 @@ def _temperatures(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
 
 
 def _settings(judge: Judge) -> tuple[object, ...]:
-    """Return what the judges of a curve have in common, besides the number of samples."""
+    """Return the common settings of the judges of a curve, except for the number of samples."""
     names = set(names_of_settings()) - {"temperature", "samples", "max_tokens_name", "reference"}
     values = (str(getattr(judge, name)) for name in sorted(names))
     return judge.model, judge.endpoint_id, judge.template_id, judge.reference_id, *values
 
 
 def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
-    """Return the tests over groups of samples, none where no two judges have enough of them."""
+    """Return the tests over groups of samples, empty if fewer than two judges have enough of them."""
     measure, level = CORRELATIONS[chosen["coefficient"]], Level(chosen["level"])
     pairs = [
         (first, second, compare_groups(first.scores, first.said.as_read, second.said.as_read, measure, level))
@@ -294,7 +294,7 @@ def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
 
 
 def _adjust(pairs: Sequence[tuple[Scored, Scored, GroupsCompared]], name: str) -> dict[int, float]:
-    """Return p values by place, after Holm over the pairs of judges of a dimension."""
+    """Return p values by position, after Holm over the pairs of judges of a dimension."""
     found: dict[int, float] = {}
     for key in {first.dimension.key for first, _, _ in pairs}:
         own = {

@@ -11,7 +11,7 @@ from judges.results.tables.columns import ABOUT_INTERVALS_OF_M
 
 @dataclass(frozen=True)
 class KindOfBias:
-    """A kind of bias: what its section is called and says, and its measures by column."""
+    """A kind of bias: title and description of its section, and its measures by column."""
 
     key: str
     title: str | Promise

@@ -1,4 +1,4 @@
-"""Whether a judge agrees with itself, and how many samples are worth asking for."""
+"""Agreement of a judge with itself, and the useful number of samples."""
 
 from collections.abc import Sequence
 
@@ -62,9 +62,9 @@ _NO_SAMPLES = gettext_lazy(
 
 
 def self_consistency_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return a judge's agreement with itself, the curve of samples, and raters compared as judges are.
+    """Return a judge's agreement with itself, the curve of samples, and raters compared like judges.
 
-    Raises NoJudgesError where no judge has values. Nine queries.
+    Raises NoJudgesError if no judge has values. Nine queries.
     """
     found = compared_values(project, chosen, [chosen_judge(project, chosen)])
     itself = [_self_agreement(found.scored)] if found.scored else []
@@ -85,7 +85,7 @@ def self_consistency_sections(project: Project, chosen: Chosen) -> list[Section]
 
 
 def answer_self_consistency(tables: Tables) -> str:
-    """Return whether a judge agrees with itself, and how many of its samples are worth their cost."""
+    """Return a judge's agreement with itself, and the number of samples worth their cost."""
     alphas, people = (amounts_of(tables.get("self-agreement"), key) for key in ("alpha", "among_people"))
     if not alphas:
         return gettext("This judge has one sample of each item, so its agreement with itself is unknown.")
@@ -201,7 +201,7 @@ def _curve(curves: Sequence[tuple[Scored, SampleCurve]]) -> Table:
 
 
 def _raters(people: Sequence[PeopleOnDimension], coefficient: str) -> list[Table]:
-    """Return each rater beside the mean of the others, none where nobody rated beside another."""
+    """Return each rater compared with the mean of the others, empty if raters share no units."""
     measure = CORRELATIONS[coefficient]
     rows = [
         [
@@ -260,7 +260,7 @@ _BY_CHANCE = gettext_lazy("Mean of 400 simulated calibrated judges (function con
 
 
 def sample_sections(found: ComparedJudges) -> list[Section]:
-    """Return how judges' samples are distributed, and how well their confidence is calibrated. No query."""
+    """Return the distribution of judges' samples, and the calibration of their confidence. No query."""
     scored = [each for each in found.scored if each.samples.shape[1] > 1]
     compared = [(each, _compare(each)) for each in scored]
     compared = [(each, own) for each, own in compared if own.items]

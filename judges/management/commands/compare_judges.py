@@ -13,18 +13,17 @@ from annotate.results.table import Table
 
 
 class Command(ResultsCommand):
-    """Prints what a project's judges say beside what people say."""
+    """Prints the values of a project's judges compared with people's."""
 
     page = "judges"
     brief = ("scoring", "most", "comparing")
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         super().add_arguments(parser)
         parser.add_argument("--judge", action="append", help="Only this judge; repeatable.")
 
     def narrow(self, kept: KeptPage, options: dict[str, Any]) -> KeptPage:
-        """Return the rows and sections of these judges only, all where none is named."""
+        """Return the rows and sections of these judges only, all if none is specified."""
         wanted = options["judge"]
         if not wanted:
             return kept
@@ -38,7 +37,7 @@ class Command(ResultsCommand):
 
 
 def _of_judges(table: Table, wanted: Collection[str]) -> Table:
-    """Return a table without the rows of other judges; one that is not by judge as it is."""
+    """Return a table without the rows of other judges; a table that is not by judge is unchanged."""
     places = [place for place, column in enumerate(table.columns) if column.key in ("judge", "other_judge")]
     rows = [row for row in table.rows if not places or any(row[place].value in wanted for place in places)]
     return replace(table, rows=rows)

@@ -13,10 +13,9 @@ from judges.metrics.computing import MEASURES, PackageMissingError
 
 
 class Command(ConcordCommand):
-    """Computes metrics of a project's texts; what was computed before is not computed again."""
+    """Computes metrics of a project's outputs; existing values are not computed again."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the arguments."""
         parser.add_argument("project", help="the project's slug, as its address has it")
         parser.add_argument("metric", nargs="+", choices=list(MEASURES), help="what to compute")
         parser.add_argument(
@@ -30,7 +29,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print the numbers of new values as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Compute and print how many values there are."""
         measures = [MEASURES[key] for key in options["metric"]]
         references = options["reference"]
         without = [measure.label for measure in measures if measure.needs_references and not references]

@@ -4,6 +4,6 @@ from annotate.management.results import ResultsCommand
 
 
 class Command(ResultsCommand):
-    """Prints mean human scores by system from all judgments and the ratings there are."""
+    """Prints mean human scores by system from all judgments and the available ratings."""
 
     page = "estimates"

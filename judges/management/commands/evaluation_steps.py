@@ -16,20 +16,17 @@ from judges.results.queries.pairings import judge_called
 class Command(ConcordCommand):
     """Lets a judge's model write the evaluation steps of its prompt, once for each dimension (G-Eval).
 
-    For a prompt of SummEQuAL, the model proposes the schema in one call, for the first three documents.
-    They become wordings of the prompt, of its next version where this one has judgments. Dimensions with a
-    wording of their own are left alone, so a command that was stopped goes on. The exit code is 1 where a
-    dimension has no steps.
+    For a prompt of SummEQuAL, the model proposes the schema in one call, for the first three documents. The
+    steps become wordings of the prompt, of its next version if this one has judgments. Dimensions with their
+    own wording are skipped, so a stopped command can resume. The exit code is 1 if a dimension has no steps.
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the project and the judge."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("--json", action="store_true", help="print what was written as JSON")
         parser.add_argument("--judge", required=True, metavar="NAME", help="whose prompt, model and endpoint")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Ask for each dimension, and print what was written."""
         project = project_called(options["project"])
         judges = Judge.objects.filter(project=project).select_related("endpoint", "template__project")
         problems, rows = 0, []

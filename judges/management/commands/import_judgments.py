@@ -28,13 +28,12 @@ METAVARS = {"judge": "NAME", "model": "NAME", "method": "KEY", "dimension": "KEY
 
 
 class Command(ReportedImport):
-    """Imports judgments made elsewhere, or says of all lines that cannot be imported why.
+    """Imports judgments made elsewhere, or prints the reason for each invalid line.
 
-    The exit code is 1 when a line was refused; then nothing is imported.
+    The exit code is 1 when a line is invalid; then nothing is imported.
     """
 
     def add_columns(self, parser: ArgumentParser) -> None:
-        """Declare how it is said what the columns mean."""
         for field in GIVEN:
             more = f"; one of {', '.join(METHODS)}" if field == "method" else ""
             parser.add_argument(
@@ -54,7 +53,6 @@ class Command(ReportedImport):
     def take(
         self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
     ) -> FileReport:
-        """Import the file, or check it for a dry run."""
         source = Source(path, path.name, _mapping(path, options))
         act = check_judgments if options["dry_run"] else import_judgments
         return act(project=project, source=source, on_progress=on_progress, only_good=options["only_good"])

@@ -19,13 +19,12 @@ from judges.metrics.reading import MetricMapping, guess_metric_mapping
 
 
 class Command(ReportedImport):
-    """Imports metrics of texts, or says of all lines that cannot be imported why.
+    """Imports metrics of outputs, or prints the reason for each invalid line.
 
-    The exit code is 1 when a line was refused; then nothing is imported.
+    The exit code is 1 when a line is invalid; then nothing is imported.
     """
 
     def add_columns(self, parser: ArgumentParser) -> None:
-        """Declare how it is said what the columns mean."""
         parser.add_argument("--document", metavar="COLUMN", help="the column with the document's key")
         parser.add_argument(
             "--number", metavar="COLUMN", help="the column with its number, from 1 as imported"
@@ -41,7 +40,6 @@ class Command(ReportedImport):
     def take(
         self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
     ) -> FileReport:
-        """Import the file, or check it for a dry run."""
         source = Source(path, path.name, _mapping(project, path, options))
         act = check_metrics if options["dry_run"] else import_metrics
         return act(project=project, source=source, on_progress=on_progress)

@@ -44,14 +44,13 @@ PAUSED_BY_HAND = 130
 class Command(ConcordCommand):
     """Plans a run of judges over a project, starts it and follows it to its end.
 
-    The exit code is 0 when every judgment has an answer, 1 when some failed, wait in another run or the run
-    was stopped, 130 when it was paused by Ctrl-C.
+    The exit code is 0 when every judgment has an answer. It is 1 when some failed, are pending in another run
+    or the run was stopped, and 130 when Ctrl-C paused it.
     """
 
     _asked_for_worker = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the scope, the budget and who works."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("--judge", action="append", required=True, metavar="NAME", help="once per judge")
         parser.add_argument(
@@ -87,7 +86,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print plan and result as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Plan, start, follow."""
         project = project_called(options["project"])
         scope = _scope(project, options)
         via = Run.Via.BATCH if options["batch"] else Run.Via.CALLS
@@ -118,7 +116,7 @@ class Command(ConcordCommand):
             raise SystemExit(1)
 
     def _follow(self, run: Run, options: dict[str, Any]) -> bool:
-        """Show how far the run is until it ends; Ctrl-C pauses it, and calls in flight are finished."""
+        """Show the run's progress until it ends; Ctrl-C pauses it, and calls in flight are finished."""
         paused = False
         with ThreadPoolExecutor(1) as here, interruptions() as interrupted:
             work = here.submit(_work, run.pk) if options["here"] else None
@@ -164,7 +162,8 @@ class Command(ConcordCommand):
 
 @contextmanager
 def interruptions() -> Iterator[threading.Event]:
-    """Give an event that the first Ctrl-C sets, where an exception could tear a statement's connection apart.
+    """Yield an event that the first Ctrl-C sets, because an exception could break the connection of a
+    statement.
 
     A second Ctrl-C ends the process as usual.
     """
@@ -183,7 +182,6 @@ def interruptions() -> Iterator[threading.Event]:
 
 
 def plan_as_text(plan: RunPlan) -> list[str]:
-    """Return the plan as lines of text."""
     judges = [
         f"{each.judge.name}: {amount(each.calls)} of {amount(each.judgments)} judgments to ask, "
         f"{amount(each.input_tokens)} tokens in, {amount(each.output_tokens)} out, cost {money(each.cost)}"
@@ -200,7 +198,7 @@ def _time(plan: RunPlan) -> str:
 
 
 def nothing_to_ask(plan: RunPlan) -> str:
-    """Return why no run was made of a plan without calls."""
+    """Return the reason why a plan without calls made no run."""
     if plan.waiting:
         return (
             f"No run was made: {amount(plan.waiting)} judgments wait in another run. "
@@ -212,7 +210,7 @@ def nothing_to_ask(plan: RunPlan) -> str:
 
 
 def plan_as_dict(plan: RunPlan) -> dict[str, Any]:
-    """Return the plan for programs; what is unknown is null."""
+    """Return the plan for programs; unknown values are null."""
     return {
         "via": plan.via,
         "judgments": plan.judgments,
@@ -237,7 +235,6 @@ def plan_as_dict(plan: RunPlan) -> dict[str, Any]:
 
 
 def bar(progress: RunProgress) -> str:
-    """Return a line of text that says how far a run is."""
     full = BAR * progress.ended // max(progress.total, 1)
     problems = [
         f"{count} {name}"
@@ -256,7 +253,6 @@ def bar(progress: RunProgress) -> str:
 
 
 def result_as_text(progress: RunProgress) -> list[str]:
-    """Return what came of a run as lines of text."""
     run = progress.run
     unknown = f", and unknown for {amount(progress.cost_unknown)}" if progress.cost_unknown else ""
     counts = f"{amount(progress.done)} done, {amount(progress.unreadable)} unreadable, "
@@ -271,7 +267,7 @@ def result_as_text(progress: RunProgress) -> list[str]:
 
 
 def savings_as_text(run: Run) -> list[str]:
-    """Return what a run saved as lines of text: by stored answers, and by the caches of servers."""
+    """Return a run's savings as lines of output: by stored answers, and by the caches of servers."""
     lines = []
     if run.reused:
         unknown = f", and unknown for {amount(run.reused_cost_unknown)}" if run.reused_cost_unknown else ""
@@ -283,7 +279,6 @@ def savings_as_text(run: Run) -> list[str]:
 
 
 def batches_as_text(run: Run) -> list[str]:
-    """Return how far the batches of a run are, each a line of text."""
     return [
         f"batch {number}: {amount(batch.requests)} requests to {batch.model}, {batch_state(batch)}"
         + (f", {amount(batch.failed)} failed" if batch.failed else "")
@@ -316,11 +311,11 @@ def _batch_as_dict(batch: Batch) -> dict[str, Any]:
 
 
 def _work(run: int) -> None:
-    """Ask until nothing is left for this process, in a thread with a connection of its own."""
+    """Make all possible calls of this process, in a thread with a separate connection."""
     try:
         collect(run=run, seconds=SLICE)
         while needs_work(run):
-            time.sleep(LOOK_EVERY)  # what is left may be in the hands of other workers, or of a provider
+            time.sleep(LOOK_EVERY)  # other workers, or a provider, may hold the remaining judgments
             collect(run=run, seconds=SLICE)
     finally:
         connections.close_all()

@@ -9,14 +9,12 @@ from judges.management.demonstration.finished import load_finished_demonstration
 
 
 class Command(ConcordCommand):
-    """Makes the finished demonstration, with both rounds and two judges, unless it is there."""
+    """Creates the finished demonstration, with both rounds and two judges, unless it exists."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what can be asked for."""
         parser.add_argument("--json", action="store_true", help="print the project as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Make what is missing and name the project."""
         project = load_finished_demonstration()
         made = {"project": project.slug, "name": project.name}
         self.stdout.write(json.dumps(made, indent=1) if options["json"] else project.name)

@@ -16,14 +16,13 @@ from judges.results.queries.pairings import judge_called
 
 
 class Command(ConcordCommand):
-    """Measures the perplexity of a project's texts under a judge's model, for the bias of familiarity.
+    """Measures the perplexity of a project's outputs under a judge's model, for the bias of familiarity.
 
-    Each value is kept as it comes, so a command that was stopped goes on where it was. The exit code is 1
-    where a text has none.
+    Each value is stored immediately, so a stopped command can resume. The exit code is 1 if an output has
+    none.
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the project and the judge."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
         parser.add_argument("--judge", required=True, metavar="NAME", help="whose model and endpoint")
@@ -32,7 +31,7 @@ class Command(ConcordCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Ask about each text that has no value, and print how many there are."""
+        """Measure each output without a value, and print the number of values."""
         judges = Judge.objects.filter(project=project_called(options["project"])).select_related("endpoint")
         values, costs, problems = 0, list[Decimal | None](), []
         try:

@@ -16,20 +16,19 @@ SHOWN = 20
 
 
 class Command(ConcordCommand):
-    """Reads the stored replies of judges with the present rules: shows what would change, or applies it.
+    """Parses the stored replies of judges by the present rules: shows the changes, or applies them.
 
-    What a person set or excluded stays. The exit code is 0.
+    Values that a person set or excluded stay. The exit code is 0.
     """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the project, the judges, and whether anything is written."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("--judge", action="append", metavar="NAME", help="once per judge; else all")
         parser.add_argument("--apply", action="store_true", help="write what would change")
         parser.add_argument("--json", action="store_true", help="print counts and all changes as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Show the first changes and count them all; write them where that was asked for."""
+        """Show the first changes and count them all; write them if requested."""
         project = project_called(options["project"])
         judges = list(Judge.objects.filter(project=project).order_by("pk"))
         judges = [judge_called(judges, name) for name in options["judge"] or []] or judges

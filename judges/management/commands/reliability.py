@@ -4,6 +4,6 @@ from annotate.management.results import ResultsCommand
 
 
 class Command(ResultsCommand):
-    """Prints where a model agrees with itself (R) and with people (P), and whether R tells P."""
+    """Prints a model's agreement with itself (R) and with people (P), and the relation of R to P."""
 
     page = "reliability"

@@ -25,10 +25,9 @@ from judges.templatetags.judging import amount, duration
 
 
 class Command(ConcordCommand):
-    """Sends units to people where a judge cannot be trusted, by R or certificates, and audits the rest."""
+    """Sends units to people if a judge is not reliable there, by R or certificates, and audits the rest."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the rule."""
         parser.add_argument("project", help="the project's short name, as in its address")
         parser.add_argument("--rts", metavar="NAME", help="the judge that decides")
         parser.add_argument("--mcq", metavar="NAME", help="the judge that it is held against")
@@ -89,7 +88,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print the plan as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Show the plan and follow it."""
         project = project_called(options["project"])
         spec = _certified_policy(project, options) if options["certificates"] else _spec(project, options)
         policy = draft_policy(project, spec)
@@ -109,12 +107,11 @@ class Command(ConcordCommand):
 
 @transaction.atomic
 def _route(project: Project, spec: PolicySpec) -> RoutingPolicy:
-    """Make and follow the policy, or leave nothing of it."""
+    """Create and follow the policy in one transaction."""
     return route(policy=make_policy(project=project, spec=spec, by=None), by=None)
 
 
 def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
-    """Return a plan, and whether it was followed, as lines of text."""
     cells = [
         f"{cell.system}, {cell.dimension.key}: {'people' if cell.decision.to_humans else 'judge'}"
         f"{_r(cell)}. {cell.decision.reason}"
@@ -146,7 +143,7 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
 
 
 def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
-    """Return the same for programs; what is unknown or undefined is null."""
+    """Return the same for programs; unknown or undefined values are null."""
     return {
         "policy": policy.name if policy.status == RoutingPolicy.Status.ROUTED else None,
         "status": policy.status,

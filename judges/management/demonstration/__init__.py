@@ -1,1 +1,1 @@
-"""The finished demonstration: twelve articles, six systems and two judges, all of it written for Concord."""
+"""The finished demonstration: twelve articles, six systems and two judges, all written for Concord."""

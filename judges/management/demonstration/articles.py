@@ -1,4 +1,4 @@
-"""Twelve invented articles of a local paper, and what six invented systems made of each."""
+"""Twelve invented articles of a local paper, with summaries by six invented systems."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ class Article:
     """A document and its summaries.
 
     sentences: the article. headline, small_model, large_model, editor: the summaries of these systems; the
-    others copy sentences. flaw: what the small model got wrong. missing: what the terse summaries leave out.
+    others copy sentences. flaw: the error of the small model. missing: the content that the terse summaries
+    omit.
     """
 
     key: str

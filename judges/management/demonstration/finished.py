@@ -1,4 +1,4 @@
-"""Making the finished demonstration: both rounds, judges, runs, routing and an export."""
+"""Creation of the finished demonstration: both rounds, judges, runs, routing and an export."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ ABOUT = (
 # How strict each annotator is, and how much they waver.
 _LEANINGS = {"ann@example.org": 0.1, "bo@example.org": -0.4, "cem@example.org": 0.3}
 _WAVERS = 0.6
-_LOW = 3  # and below: annotators say why
+_LOW = 3  # and below: annotators give a reason
 _MARKED = ("consistency", "relevance")
 _LONGEST = timedelta(minutes=10)
 _TEACH, _SELECT = 2, 1  # documents that prompts learn from, and are ranked on
@@ -73,10 +73,10 @@ _CERTIFIED = ("consistency", "relevance")
 
 
 def load_finished_demonstration() -> Project:
-    """Make the finished demonstration, unless it is there or is being made.
+    """Create the finished demonstration, unless it exists or another process creates it.
 
-    Each step is a transaction of its own, so that others can save meanwhile. An interruption deletes what is
-    half made. What a killed process left half made is deleted and made anew.
+    Each step is a separate transaction, so that others can save in between. An interruption deletes the
+    unfinished project. If a killed process left one, it is deleted and created again.
     """
     users = make_accounts()
     if existing := Project.objects.filter(name=NAME).first():
@@ -100,7 +100,10 @@ def delete_half_made() -> None:
 
 
 def is_wanted() -> bool:
-    """Return whether there is anything left to make: no project but the other demonstration, or a half."""
+    """Return True if the demonstration must be created:
+
+    no project but the other demonstration, or an unfinished one.
+    """
     existing = Project.objects.filter(name=NAME).first()
     if existing is not None:
         return _is_left_half_made(existing)
@@ -149,7 +152,6 @@ def _make(users: Mapping[Person, User]) -> Project:
 
 
 def add_items(project: Project) -> None:
-    """Add the articles with their summaries."""
     for article in ARTICLES:
         add_texts(
             project,
@@ -169,7 +171,7 @@ def _tag(project: Project, admin: User) -> None:
 
 
 def _add_webhook(project: Project, admin: User) -> None:
-    """Add a webhook, and deliveries of both closed rounds as if its server had taken them."""
+    """Add a webhook, and deliveries of both closed rounds as if its server had accepted them."""
     events = (ROUND_CLOSED, DISPUTE_SETTLED)
     url = "https://lab.example.org/concord"  # no such server
     webhook, _ = add_webhook(project=project, url=url, events=events, by=admin)
@@ -188,7 +190,6 @@ def _add_webhook(project: Project, admin: User) -> None:
 
 
 def _import_replies(project: Project) -> None:
-    """Import what the judge replied, as replies recorded elsewhere are imported."""
     replies = list(rows())
     with TemporaryDirectory(prefix="concord-demonstration-") as folder:
         path = Path(folder) / "replies.jsonl"
@@ -227,7 +228,6 @@ def _calibration(project: Project) -> CalibrationSpec:
 
 
 def _rate(round: Round, place: Membership, email: str) -> None:
-    """Rate everything that the annotator is asked for."""
     chance = Stream(0).of("demonstration", "pace", email).shuffler()
     chance_of_marks = Stream(0).of("demonstration", "marks", email).shuffler()
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
@@ -256,7 +256,7 @@ def _reasons(
         return "", ()
     sentences = item.text.split(". ")
     last = len(item.text) - len(sentences[-1])
-    # Most mark the last sentence, some its first words.
+    # Most annotators mark the last passage, some its first words.
     end = len(item.text) if chance.random() < 0.7 else last + len(" ".join(sentences[-1].split()[:4]))
     flawed = item.system.name == "small-model"
     comment = why(dimension, article, item.text, low=True, flawed=flawed) if chance.random() < 0.5 else ""

@@ -1,4 +1,4 @@
-"""The demonstration's picture for its guidelines: five bars that grow from left to right."""
+"""The image in the demonstration's guidelines: five bars that grow from left to right."""
 
 import struct
 import zlib

@@ -24,7 +24,7 @@ _SECONDS = 0.2  # of a call
 
 def add_recorded_runs(project: Project, by: User) -> None:
     """Add the endpoint with two judges: one with a finished run, one whose run is planned."""
-    # Not by the command: an operator's list of servers may lack this one, and then its calls are refused.
+    # Not by the command: if an operator's list of servers lacks this one, its calls are rejected.
     endpoint = Endpoint.objects.create(
         project=project,
         name="Recorded replies (invented prices)",

@@ -1,4 +1,4 @@
-"""Recorded replies as a server like OpenAI's gives them: a judge that needs no key."""
+"""Server of recorded replies with OpenAI's interface: a judge that needs no key."""
 
 import json
 from collections.abc import Mapping
@@ -34,7 +34,6 @@ def reply_to(prompt: str) -> str:
 
 
 def _position(article: Article, prompt: str) -> int | None:
-    """Return the position of the summary between the tags of the text."""
     text = prompt.rpartition("<text>\n")[2].partition("\n</text>")[0].strip()
     return article.summaries.index(text) if text in article.summaries else None
 
@@ -43,14 +42,10 @@ def _position(article: Article, prompt: str) -> int | None:
 
 
 class RecordedReplies(BaseHTTPRequestHandler):
-    """Answers chat completions with recorded replies."""
-
     def do_GET(self) -> None:
-        """List the one model."""
         self._send({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
 
     def do_POST(self) -> None:
-        """Answer a chat completion."""
         try:
             sent = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             prompt = "\n".join(str(each["content"]) for each in sent["messages"])
@@ -69,7 +64,7 @@ class RecordedReplies(BaseHTTPRequestHandler):
         self.wfile.write(encoded)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Write no log: prompts are none of its business."""
+        """Disable the log, because prompts do not belong there."""
 
 
 def completion_of(prompt: str, samples: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the demonstration's raters and judge say about a summary that they find poor or good."""
+"""Remarks of the demonstration's raters and judge on poor or good summaries."""
 
 from judges.management.demonstration.articles import Article
 

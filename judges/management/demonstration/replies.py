@@ -1,4 +1,4 @@
-"""What the demonstration's judge replied, as a file of judgments has it."""
+"""Replies of the demonstration's judge, in the format of a file of judgments."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -8,7 +8,7 @@ from judges.management.demonstration.articles import ARTICLES, QUALITY, SYSTEMS,
 from judges.management.demonstration.remarks import why
 
 MODEL = "invented-model"
-# How far the judge's values lie about the quality: of fluency it knows little, of consistency much.
+# The spread of the judge's values around the quality: large for fluency, small for consistency.
 _SPREAD = {"coherence": 0.9, "consistency": 0.4, "fluency": 1.3, "relevance": 0.4}
 _LENIENT = 0.3
 _ITEMS_DIFFER = 0.9  # standard deviation of a system's summaries
@@ -29,19 +29,19 @@ def rows() -> Iterator[Row]:
 
 
 def felt(article: Article, position: int, dimension: str, *, by: str, leaning: float, spread: float) -> int:
-    """Return what somebody gives a summary, from 1 to 5; always the same for the same names."""
+    """Return the value of a rater or judge for a summary, from 1 to 5; deterministic for the same names."""
     quality = quality_of(article, position, dimension)
     value = quality + leaning + _chance(by, article, position, dimension) * spread
     return min(max(int(value + 0.5), 1), 5)
 
 
 def quality_of(article: Article, position: int, dimension: str) -> float:
-    """Return how good a summary is, before anybody differs about it."""
+    """Return the quality of a summary, before individual differences."""
     return QUALITY[dimension][position] + _chance("quality", article, position, dimension) * _ITEMS_DIFFER
 
 
 def _chance(what: str, article: Article, position: int, dimension: str) -> float:
-    """Return a draw from the standard normal distribution that follows from the names alone."""
+    """Return a standard normal deviate that depends only on the names."""
     name = (what, article.key, SYSTEMS[position], dimension)
     return Stream(0).of("demonstration", *name).shuffler().gauss(0, 1)
 
@@ -70,7 +70,7 @@ def _compare(article: Article, first: int, second: int) -> Row:
         quality_of(article, each, _COMPARED) + _chance("h2h", article, each, _COMPARED) * 0.6
         for each in (first, second)
     )
-    better = "A" if one + 0.3 > other else "B"  # the text shown first has a small advantage
+    better = "A" if one + 0.3 > other else "B"  # the output in first position has a small advantage
     return {
         "document": article.key,
         "system": SYSTEMS[first],

@@ -1,4 +1,4 @@
-"""Lets a worker that includes this serve the recorded replies: another process would take 26 MB."""
+"""Serves the recorded replies in a worker that includes this: another process would take 26 MB."""
 
 from typing import Any
 
@@ -9,5 +9,4 @@ from judges.management.demonstration.recorded_server import serve_recorded_repli
 
 @worker_ready.connect
 def serve(**_signal: Any) -> None:
-    """Start the server of recorded replies."""
     serve_recorded_replies()

@@ -1,4 +1,4 @@
-"""The entry point by which a worker makes the finished demonstration."""
+"""Task by which a worker creates the finished demonstration."""
 
 import subprocess
 import sys
@@ -15,10 +15,10 @@ _stopping = Event()
 
 @shared_task(name="judges.management.demonstration.tasks.load_finished_demonstration")
 def load_finished_demonstration() -> None:
-    """Make the finished demonstration in a process of its own.
+    """Create the finished demonstration in a separate process.
 
-    A worker would keep its 90 MB and could not stop it. It belongs to the process group of the worker: a
-    signal to that group ends both. If it fails, the worker deletes the unfinished project.
+    A worker would keep its 90 MB and could not stop it. The process belongs to the process group of the
+    worker: a signal to that group ends both. If it fails, the worker deletes the unfinished project.
     """
     with subprocess.Popen(COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as loading:
         _loading.add(loading)
@@ -38,7 +38,7 @@ def load_finished_demonstration() -> None:
 
 @worker_shutting_down.connect
 def stop_loading(**_options: Any) -> None:
-    """Stop the process when this worker stops; the next start makes the demonstration."""
+    """Stop the process when this worker stops; the next start creates the demonstration."""
     _stopping.set()
     for loading in list(_loading):
         loading.kill()

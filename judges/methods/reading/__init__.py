@@ -1,1 +1,1 @@
-"""Reading replies: from text to a value or a reason. Pure, total, and never a guess."""
+"""Parsing of replies: from a string to a value or a reason. Pure, total, and never a guess."""

@@ -1,4 +1,4 @@
-"""Replies that say yes or no: to one question, or to each of several that are numbered."""
+"""Replies of yes or no: to one question, or to each of several numbered ones."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ from judges.methods.readings import Unreadable
 YES = frozenset(("yes", "true", "y", "supported", "consistent", "correct", "1"))
 NO = frozenset(("no", "false", "n", "unsupported", "not supported", "inconsistent", "incorrect", "0"))
 WORDS = r"yes|no|true|false|not\s+supported|unsupported|supported|inconsistent|consistent"
-# What stands behind "Answer:"; the first words; the last ones.
+# The words after "Answer:"; the first words; the last ones.
 FORMS = tuple(
     re.compile(form.replace("WORD", rf"(?P<word>{WORDS})"), re.IGNORECASE)
     for form in (
@@ -27,7 +27,7 @@ NUMBERED = re.compile(
 
 
 def read_yes_or_no(reply: str) -> bool | Unreadable:
-    """Return whether a reply says yes, or why it says neither."""
+    """Return True for yes and False for no, or the reason why a reply is neither."""
     start = answer_start(reply)
     if isinstance(start, Unreadable):
         return start
@@ -43,9 +43,10 @@ def read_yes_or_no(reply: str) -> bool | Unreadable:
 
 
 def read_answers(reply: str, count: int) -> list[bool] | Unreadable:
-    """Return what a reply says to each of so many numbered questions, or why that is not all of them.
+    """Return the answers to `count` numbered questions, or the reason why some are missing.
 
-    A JSON list of answers, a JSON object from number to answer, objects with an `answer`, or numbered lines.
+    Accepts a JSON list of answers, a JSON object from number to answer, objects with an `answer`, or numbered
+    lines.
     """
     start = answer_start(reply)
     if isinstance(start, Unreadable):

@@ -25,12 +25,12 @@ NEXT_ENTRY = (
 
 
 def short(written: str) -> str:
-    """Return the beginning of a text, as reasons show it."""
+    """Return the first words of a string, as reasons show it."""
     return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}…"
 
 
 def either(names: Iterable[str]) -> str:
-    """Return alternatives for whole names, the longest first, with a bar behind each."""
+    """Return alternatives for whole names, the longest first, with a bar after each."""
     longest_first = sorted((name.strip() for name in names), key=len, reverse=True)
     return "".join(rf"(?<!\w){re.escape(name)}(?!\w)|" for name in longest_first)
 
@@ -46,14 +46,14 @@ class Forms(ABC):
 
     @abstractmethod
     def statements(self, text: str) -> Iterator[ScoreStatement]:
-        """Yield all statements of a text; the same answer may come up by several forms."""
+        """Yield all statements of a reply; several forms may match the same answer."""
 
     @abstractmethod
     def statement(self, match: re.Match[str], rank: Rank) -> ScoreStatement:
         """Return the statement of a match."""
 
     def alone(self, text: str, offset: int = 0) -> list[ScoreStatement]:
-        """Return the answer that a text consists of, if it is one and nothing else."""
+        """Return the answer if the string contains one and nothing else."""
         match = self.whole.fullmatch(text)
         return [self.statement(match, Rank.MARKED).move(offset)] if match else []
 
@@ -85,7 +85,7 @@ class ScoreForms(Forms):
         self._stars = None if scales.is_named(dimension) else re.compile(table.STARS)
 
     def statements(self, text: str) -> Iterator[ScoreStatement]:
-        """Yield the scores of a text; those in a list of several are its parts."""
+        """Yield the scores of a reply; scores in a list of several are its parts."""
         parts = self._parts(text)
         yield from parts.values()
         for rank, pattern in self._rows:
@@ -101,7 +101,7 @@ class ScoreForms(Forms):
             yield ScoreStatement(Rank.LINE, value, match.start(), match.end(), match.start(), problem=problem)
 
     def _parts(self, text: str) -> dict[int, ScoreStatement]:
-        """Return the scores, by position, in a list of at least two with labels or numbers of their own."""
+        """Return the scores, by position, in a list of at least two with their own labels or numbers."""
         labels, parts = set(), {}
         for row in chain.from_iterable(pattern.finditer(text) for pattern in self._rows_of_lists):
             label = text[row.start() : row.start("value")].strip(" \n\"'-:|=").casefold()
@@ -112,11 +112,11 @@ class ScoreForms(Forms):
         return parts if len(labels) > 1 else {}
 
     def _numbers_a_list(self, match: re.Match[str]) -> bool:
-        """Return whether this is the 1 of a list ("1. ... 2. ...") or of its only entry, and no score."""
+        """Return True if this is the 1 of a list ("1. ... 2. ...") or of its only entry, and no score."""
         rest = match.string[match.end("value") : match.end("value") + LONGEST_ENTRY]
         if match["value"] != "1" or rest[:1] not in (".", ")"):
             return False
-        # "1. Natural" praises the text; a score of 1 would not.
+        # "1. Natural" praises the output; a score of 1 would not.
         if (word := ONE_WORD.match(rest)) and word["word"].casefold().startswith(self._stem):
             return self._dimension.scale_minimum == 1
         return LIST_GOES_ON.search(rest) is not None or self._next_entry.match(rest) is not None
@@ -132,7 +132,10 @@ class ScoreForms(Forms):
         return ScoreStatement(rank, value, start, match.end(), at, bool(groups.get("final")), problem)
 
     def _problem(self, value: float | None, written: str, whole: str | float | None) -> str:
-        """Return why a score is off this scale, else nothing. whole: "5" of "4/5", 100 of percents."""
+        """Return the reason why a score is off this scale, or an empty string.
+
+        whole: "5" of "4/5", 100 of percents.
+        """
         scale, of = scales.extent(self._dimension), number(whole) if isinstance(whole, str) else whole
         lowest, highest = scales.ends(self._dimension)
         if value is None:
@@ -150,7 +153,7 @@ class ScoreForms(Forms):
 
 @dataclass(frozen=True)
 class Choices:
-    """What can be chosen: letters and names with their values. `quality` where two texts are compared."""
+    """The options of a reply: letters and names with their values. `quality` if two outputs are compared."""
 
     letters: tuple[tuple[str, float], ...]
     names: tuple[tuple[str, float], ...] = ()
@@ -180,7 +183,7 @@ class ChoiceForms(Forms):
         self._tied = compile_form(table.TIED if compares else r"(?!)", {})
 
     def statements(self, text: str) -> Iterator[ScoreStatement]:
-        """Yield the choices of a text. Lines that begin with different letters are no choice."""
+        """Yield the choices of a reply. Lines that start with different letters are no choice."""
         matches = [(match, rank) for rank, pattern in self._rows for match in pattern.finditer(text)]
         lines = list(self._line.finditer(text))
         if len({match["value"] for match in lines}) < 2:
@@ -200,7 +203,7 @@ class ChoiceForms(Forms):
             )
 
     def statement(self, match: re.Match[str], rank: Rank) -> ScoreStatement:
-        """Return the option of a match, with the problem if it was not shown."""
+        """Return the option of a match, with a problem if it is no option of the prompt."""
         written, at = match["value"], match.start("value")
         value, ends = self._values.get(written.casefold()), (self._letters[0], self._letters[-1])
         said = gettext("The option {written} is not one of {first} to {last}.")
@@ -212,7 +215,7 @@ class ChoiceForms(Forms):
 
 
 def score_forms(dimension: FrozenDimension) -> ScoreForms:
-    """Return a dimension's forms, compiled once for all that are called and scaled alike."""
+    """Return a dimension's forms, compiled once for all with the same name and scale."""
     return _compile_scores(replace(dimension, id=0, key="", definition="", guidelines=""))
 
 

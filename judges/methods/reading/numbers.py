@@ -1,7 +1,7 @@
-"""Numbers as replies write them: 4, 3.5, 3,5, 3½, four, seventy-five, vier, 四.
+"""Numbers in replies: 4, 3.5, 3,5, 3½, four, seventy-five, vier, 四.
 
 In English, German, French, Spanish, Russian, Arabic, Hindi, Chinese and Japanese. Digits of every script are
-read (see `plain`). An article is no number: "eine 4" is not 1.
+accepted (see `plain`). An article is no number: "eine 4" is not 1.
 """
 
 import re
@@ -44,7 +44,7 @@ NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<![{''.join(
 
 
 def number(written: str) -> float | None:
-    """Return the value of what `NUMBER` matched, None where it is not a number after all."""
+    """Return the value of a match of `NUMBER`, None if it is no number after all."""
     half = written[-1:] if written[-1:] in FRACTIONS else ""
     digits = written.removesuffix(half) if half else written
     joined = re.sub(r"[\s-]", "-" if "hundred" not in digits.casefold() else " ", digits.casefold())

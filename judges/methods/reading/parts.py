@@ -1,4 +1,4 @@
-"""What a reply about several dimensions says of one: lines with its label, or its field of a JSON object."""
+"""One dimension's part of a reply about several: lines with its label, or its field of a JSON object."""
 
 import json
 import re
@@ -16,15 +16,15 @@ from judges.methods.readings import Readable, Reading, Unreadable
 NAMING = ("dimension", "quality", "criterion", "aspect", "metric", "name")
 """Fields by which an object in a list says what it scores."""
 SUFFIX = re.compile(r" (?:score|rating|grade)\Z")
-# A label begins a line, behind bullets and numbers, or follows a comma, semicolon or bar of a table. It takes
-# no other line and no number but that of a list, which would be the score of the label before. Lengths have
-# limits, or a reply of blanks alone would take time that grows with its square.
+# A label starts a line, after bullets and numbers, or follows a comma, semicolon or bar of a table. It
+# includes no other line and no number but a list's, which would be the score of the label before. Lengths
+# have limits, because a reply of blanks alone would take time that grows with its square.
 _BULLETS = r"(?:[^\S\n]|[>*_#`•()\[\]\"“-]){0,10}?"
 _LISTED = rf"{_BULLETS}(?:\d{{1,2}}[.)]{_BULLETS})?"
 BEFORE = rf"(?:^|[\n,;，；|]){_LISTED}"
 AFTER = r"[\s*_`\"”]{0,6}(?:\([^()\n]{0,60}\)[\s*_`]{0,6})?[:：=|–—-]"
-# Labels of what is no dimension of the call ("Overall score: 3"). Within a line only a number alone tells a
-# label from a clause with a colon; on a line of its own, so does its length.
+# Labels that are no dimension of the call ("Overall score: 3"). Within a line only a number alone
+# distinguishes a label from a clause with a colon; on a separate line, so does its length.
 LABEL = re.compile(
     rf"(?:\n\|?{_LISTED}|[.,;，；。|/–—-][*_`\"”]{{0,6}}[^\S\n]{{0,3}}[*_`\"“]{{0,6}})"
     r"(?P<words>[^\W\d](?:[\w'’/&-]|[^\S\n]){0,60}?)[*_`\"”]{0,6}(?:[^\S\n]?\([^()\n]{0,60}\)[*_`]{0,6})?"
@@ -37,7 +37,7 @@ OF_A_SCORE = "|".join(
         r"(?:comment|note|evidence|example|strength|weakness|issue|error|assessment|evaluation)(?:e?s)?",
     )
 )
-MOST_WORDS = 4  # of a label, unless nothing or a number follows; more words are a sentence with a colon
+MOST_WORDS = 4  # of a label, unless nothing or a number follows; more words are prose with a colon
 NOTHING_OR_NUMBER = re.compile(r"[\s*_`|]*(?:\Z|\d)")
 # A first line that says all there is: no score applies, or it is a number that is none on the scale.
 NOT_APPLICABLE = re.compile(
@@ -63,10 +63,10 @@ def read_part(
     *,
     structured: bool,
 ) -> Reading:
-    """Return what a reply about some dimensions says of one of them, or why that is nothing.
+    """Return the reading of one dimension in a reply about several, or the reason why there is none.
 
-    read: reads a text that is about this dimension alone. Where the dimension is scored more than once, all
-    scores must be the same. A reply about one dimension only needs no label.
+    read: parses a string about this dimension alone. If the dimension is scored more than once, all scores
+    must be the same. A reply about one dimension only needs no label.
     """
     start, name = answer_start(reply), dimension.name
     if isinstance(start, Unreadable):
@@ -90,7 +90,7 @@ def read_part(
 
 
 def _read_lines(name: str, part: str, read: Reader) -> Reading:
-    """Read the line of the label, and where it leaves the score open all that follows up to another label."""
+    """Parse the line of the label, and if it has no score, everything up to another label."""
     part = _until_other_label(name, part)
     line = part.lstrip(' \t\n*_`|"”').partition("\n")[0]
     nothing = NOT_APPLICABLE.match(line)
@@ -101,7 +101,7 @@ def _read_lines(name: str, part: str, read: Reader) -> Reading:
 
 
 def _until_other_label(name: str, part: str) -> str:
-    """Return a part without what begins with the label of something else, unless its own comes after that."""
+    """Return a part up to the label of another subject, unless its own label follows."""
     of_name = r"\s+".join(map(re.escape, name.split()))
     own = re.compile(
         rf"(?:{of_name}\s+)?(?:{OF_A_SCORE})(?:\s+(?:for|of|on)\s+{of_name})?|{of_name}", re.IGNORECASE
@@ -119,7 +119,7 @@ def _until_other_label(name: str, part: str) -> str:
 
 
 def _parts(answer: str, name: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield what stands behind each label with a name, up to the next label."""
+    """Yield the content after each label with a name, up to the next label."""
     longest_first = sorted({*names, name}, key=len, reverse=True)
     written = "|".join(r"\s+".join(map(re.escape, each.split())) for each in longest_first)
     labels = list(re.finditer(f"{BEFORE}(?P<name>{written}){AFTER}", answer, re.IGNORECASE))
@@ -130,9 +130,9 @@ def _parts(answer: str, name: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _fields(answer: str, dimension: FrozenDimension, dimensions: Sequence[FrozenDimension]) -> Iterator[str]:
-    """Yield what JSON objects in a reply give for a dimension, each as a text of its own.
+    """Yield the values of a dimension in a reply's JSON objects, each as a separate string.
 
-    A key outlives a renaming, and may have become the name of another dimension, which the prompt shows.
+    A key survives a renaming, and may have become the name of another dimension, which the prompt shows.
     """
     others = {fold_name(each.name) for each in dimensions if each.key != dimension.key}
     wanted = {fold_name(dimension.name)} | ({fold_name(dimension.key)} - others)
@@ -151,5 +151,5 @@ def _as_text(content: Any) -> str:
 
 
 def fold_name(name: str) -> str:
-    """Return a name or key as JSON fields are compared: without case, hyphens and underscores."""
+    """Return a name or key in the form for comparing JSON fields: without case, hyphens and underscores."""
     return " ".join(name.replace("_", " ").replace("-", " ").split()).casefold()

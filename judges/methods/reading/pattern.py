@@ -1,6 +1,6 @@
-"""Reading a reply by a regular expression of a project's own, where the rules cannot know the form.
+"""Parsing of a reply by a project's own regular expression, for forms unknown to the rules.
 
-RE2 finds matches in a time that grows with the text alone, whatever the pattern, so that none stops a worker
+RE2 finds matches in a time that grows linearly with the input, for every pattern, so that none stops a worker
 (docs/decisions/0025).
 """
 
@@ -15,19 +15,19 @@ from judges.methods.reading.plain import answer_start
 from judges.methods.readings import Readable, Reading, Unreadable
 
 LONGEST = 500  # characters of a pattern
-LONGEST_REPLY = 8_000  # characters of a reply that are looked through, its last ones
+LONGEST_REPLY = 8_000  # searched characters of a reply, its last ones
 ANSWER = "answer"
 
 
 def compile_pattern(pattern: str) -> Any:
-    """Return a pattern as it is used: letters of either case, ^ and $ at every line. Raises re2.error."""
+    """Return the compiled pattern: letters of either case, ^ and $ at every line. Raises re2.error."""
     options = re2.Options()
     options.log_errors = False
     return re2.compile(f"(?im){pattern}", options)
 
 
 def problem_of_pattern(pattern: str) -> str:
-    """Return why a pattern cannot be used, empty where it can."""
+    """Return the problem of an invalid pattern, empty if it is valid."""
     if len(pattern) > LONGEST:
         return gettext("A pattern has {limit} characters at the most.").format(limit=LONGEST)
     try:
@@ -41,10 +41,10 @@ def problem_of_pattern(pattern: str) -> str:
 
 
 def read_by_pattern(reply: str, pattern: str, read: Callable[[str], Reading]) -> Reading:
-    """Return what `read` makes of the last match of a pattern in a reply, with what stands before as reasons.
+    """Return the result of `read` for the last match of a pattern, with the preceding content as reasons.
 
-    Of a match counts the group called `answer`, else the first group, else all of it. Thinking is not looked
-    through, and of a very long reply only its last 8,000 characters.
+    The group called `answer` counts, else the first group, else the whole match. Thinking is not searched,
+    and of a very long reply only its last 8,000 characters.
     """
     start = answer_start(reply)
     if isinstance(start, Unreadable):

@@ -25,8 +25,8 @@ BEGIN_OF_THINKING = re.compile(
 )
 MATHS = re.compile(r"\$(?P<inside>\d[\d./]{0,6})\$|\\[()\[\]]")
 BULLET = re.compile(r"^([^\S\n]*)[*•·](?=[^\S\n])", re.MULTILINE)
-# Patterns skip signs between words, several times over: a reply of brackets alone took time by its cube.
-# Stars are counted.
+# Patterns skip signs between words, several times over: the time for a reply of brackets alone grew with its
+# cube. Stars are counted.
 KEPT_SIGNS = 20
 MANY_SPACES = re.compile(r"\s{3,}")
 MANY_SIGNS = re.compile(rf"(?<=[^\w★⭐🌟☆]{{{KEPT_SIGNS}}})[^\w★⭐🌟☆]+(?=[^\w★⭐🌟☆]{{{KEPT_SIGNS}}})")
@@ -34,14 +34,14 @@ MANY_SIGNS = re.compile(rf"(?<=[^\w★⭐🌟☆]{{{KEPT_SIGNS}}})[^\w★⭐🌟
 
 @dataclass(frozen=True)
 class Plain:
-    """Text to match; character i of it stood at `origins[i]` in the reply."""
+    """A string for matching; its character i comes from `origins[i]` of the reply."""
 
     text: str
     origins: Sequence[int]
 
 
 def answer_start(reply: str) -> int | Unreadable:
-    """Return where the reply proper begins, behind a model's thinking; a reason where nothing is there."""
+    """Return the start of the reply proper, after a model's thinking; a reason if it is empty."""
     ends = [match.end() for match in END_OF_THINKING.finditer(reply)]
     start = ends[-1] if ends else 0
     if not start and BEGIN_OF_THINKING.match(reply):
@@ -50,9 +50,9 @@ def answer_start(reply: str) -> int | Unreadable:
 
 
 def plain(reply: str, start: int = 0) -> Plain:
-    """Return the reply from `start` on: no Markdown, plain quotes and dashes, at most two spaces in a row.
+    """Return the reply from `start`: no Markdown, plain quotes and dashes, a maximum of two spaces in a row.
 
-    A bullet is a dash. Of more than 40 signs in a row only the first and the last 20 are kept.
+    A bullet is a dash. Runs of more than 40 signs are shortened to the first and the last 20.
     """
     text = MATHS.sub(lambda match: f" {match['inside'] or ''} ", reply[start:])
     text = BULLET.sub(r"\1-", text).translate(LETTERS)

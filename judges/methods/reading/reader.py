@@ -1,7 +1,7 @@
-"""Reading a reply: from its text to a value and reasons, or to a reason why it has no value.
+"""Parsing of a reply to a value and reasons, or to a reason why it has no value.
 
-JSON first; then the statements that the forms of `table` find, of which `choose_statement` takes one. Scores
-and choices are read in the same way.
+JSON comes first. Then `choose_statement` selects one of the statements that the forms of `table` find. Scores
+and choices are parsed in the same way.
 """
 
 import re
@@ -28,7 +28,7 @@ OWN_SENTENCE_AFTER = re.compile(r"[\s\"').!>]*\Z")
 
 
 def read(reply: str, forms: Forms, *, structured: bool = False) -> Reading:
-    """Return the answer that a reply states; structured: only that of a JSON object counts."""
+    """Return the answer in a reply; structured: only a JSON object counts."""
     start = answer_start(reply)
     if isinstance(start, Unreadable):
         return start
@@ -48,7 +48,7 @@ def read(reply: str, forms: Forms, *, structured: bool = False) -> Reading:
 
 
 def position(reply: str, forms: Forms) -> int | None:
-    """Return where the stated answer begins, None where there is none."""
+    """Return the start of the stated answer, None if there is none."""
     start = answer_start(reply)
     if isinstance(start, Unreadable):
         return None
@@ -58,7 +58,7 @@ def position(reply: str, forms: Forms) -> int | None:
 
 
 def nothing_found(text: str, nothing: str) -> Unreadable:
-    """Return why a reply has no answer: it refuses, or `nothing`."""
+    """Return the reason why a reply has no answer: the model declines, or `nothing`."""
     return Unreadable(gettext("The reply refuses to judge.") if REFUSES.search(text) else nothing)
 
 
@@ -79,7 +79,7 @@ def _reading_of(statement: ScoreStatement, reasons: str) -> Reading:
 
 
 def rationale(reply: str, plain: Plain, statement: ScoreStatement) -> str:
-    """Return all of a reply but its answer, if that stands at an end on its own; else all of it."""
+    """Return a reply without its answer if that is separate at an end, else the whole reply."""
     before, after = plain.text[: statement.start], plain.text[statement.end :]
     first = plain.origins[0]
     if OWN_SENTENCE_AFTER.fullmatch(after) and (own := OWN_SENTENCE_BEFORE.search(before)):

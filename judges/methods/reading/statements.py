@@ -48,7 +48,9 @@ LOOKED_AT = 120
 
 @dataclass(frozen=True)
 class ScoreStatement:
-    """One statement of an answer from `start` to `end`, the value itself at `at`; `final` if called so."""
+    """One statement of an answer from `start` to `end`, the value itself at `at`; `final` if labelled
+    final.
+    """
 
     rank: Rank
     value: float | None
@@ -60,21 +62,20 @@ class ScoreStatement:
 
     @property
     def in_prose(self) -> bool:
-        """Whether it stands in a sentence, which may deny it."""
+        """Return True if it is part of a sentence, which may deny it."""
         return self.rank in (Rank.SENTENCE, Rank.THING)
 
     def move(self, by: int) -> "ScoreStatement":
-        """Return the statement with all positions moved."""
         return replace(self, start=self.start + by, end=self.end + by, at=self.at + by)
 
 
 def choose_statement(statements: Iterable[ScoreStatement], text: str) -> ScoreStatement | None:
-    """Return the statement that counts, None where several contradict each other.
+    """Return the statement that counts, None if several contradict each other.
 
     1. Statements that a sentence denies, or only wishes or imagines, do not count.
     2. Without a label, an answer off the scale counts only if there is none on it.
-    3. What is marked as the answer decides, else what is called final or overall, else the lowest rank.
-    4. If these differ, those in the last sentence or in sentences that conclude decide.
+    3. The marked answer decides, else the one called final or overall, else the lowest rank.
+    4. If these differ, the last sentence or concluding sentences decide.
     """
     found = sorted(keep_meant(list(statements), text), key=lambda each: (each.at, each.rank))
     if any(not each.problem for each in found):
@@ -91,7 +92,7 @@ def choose_statement(statements: Iterable[ScoreStatement], text: str) -> ScoreSt
 
 
 def keep_meant(statements: Sequence[ScoreStatement], text: str) -> list[ScoreStatement]:
-    """Return the statements without those of sentences that are denied, wished or imagined."""
+    """Return the statements outside denied, wished or imagined sentences."""
     denied = {each.at for each in statements if each.in_prose and not _is_meant(each, text)}
     return [each for each in statements if not (each.in_prose and each.at in denied)]
 
@@ -104,7 +105,7 @@ def _is_meant(statement: ScoreStatement, text: str) -> bool:
 
 
 def _common(statements: Sequence[ScoreStatement]) -> ScoreStatement | None:
-    """Return the last of statements that all state the same, None where they differ."""
+    """Return the last of statements if all state the same, None if they differ."""
     stated = {(each.value, each.problem) for each in statements}
     return statements[-1] if len(stated) == 1 else None
 
@@ -114,7 +115,7 @@ def _concluding(statements: Sequence[ScoreStatement], text: str) -> list[ScoreSt
     starts = [0, *(match.end() for match in END_OF_SENTENCE.finditer(text)), len(text)]
     last = len(text.rstrip())
 
-    @cache  # a sentence may be long, and hold very many statements
+    @cache  # a sentence may be long, and contain many statements
     def concludes(sentence: int) -> bool:
         start, end = starts[sentence - 1], starts[sentence]
         return end >= last or CONCLUDES.search(text, start, end) is not None

@@ -1,4 +1,4 @@
-"""Answers in a form of their own: a field of a JSON object, or what stands between tags or in a box."""
+"""Answers with markup: a field of a JSON object, or the content of tags or a box."""
 
 import json
 import re
@@ -16,7 +16,7 @@ MOST_OBJECTS = 50
 
 
 def find_tagged(text: str) -> list[tuple[int, str]]:
-    """Return the texts in tags and boxes for an answer, each with its position."""
+    """Return the contents of answer tags and boxes, each with its position."""
     return [
         (match.start(group), match[group])
         for match in TAGS.finditer(text)
@@ -26,13 +26,13 @@ def find_tagged(text: str) -> list[tuple[int, str]]:
 
 
 def json_value(text: str) -> Any:
-    """Return the longest JSON list or object in a text, None without one."""
+    """Return the longest JSON list or object in a reply, None without one."""
     found = [(end - start, content) for start, end, content in _contents(text, r"[\[{]")]
     return max(found, key=lambda each: each[0])[1] if found else None
 
 
 def json_answers(text: str, own_name: str = "") -> list[tuple[str, str]]:
-    """Return (answer, reason) of every JSON object in a text that has a field for an answer."""
+    """Return (answer, reason) of every JSON object in a reply with a field for an answer."""
     answers = []
     for fields in objects(text):
         folded = {str(name).strip().casefold(): content for name, content in fields.items()}
@@ -44,7 +44,7 @@ def json_answers(text: str, own_name: str = "") -> list[tuple[str, str]]:
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a text, and those within them unless they have a field for an answer."""
+    """Yield the JSON objects in a reply, including nested ones unless the outer has a field for an answer."""
     behind = 0
     for start, end, content in _contents(text, r"\{"):
         if start >= behind and isinstance(content, dict):

@@ -1,8 +1,7 @@
-"""The forms in which replies state a score or choose an option: each with its rank, and how it is written.
+"""The forms of scores and choices in replies: each with its rank and its pattern.
 
-Words in capitals stand for pieces. Spaces do not count. All pieces have a limit, so that no reply takes
-  long to
-read. `value` is the answer; where the group `final` matches, the form says that it is the last word.
+Words in capitals are pieces to fill in. Spaces do not count. All pieces have a limit, so that no reply takes
+long to parse. `value` is the answer; if the group `final` matches, the form marks the final answer.
 """
 
 import re
@@ -13,13 +12,13 @@ from judges.methods.reading.numbers import DIGITS, LETTER, NUMBER
 
 
 class Rank(IntEnum):
-    """How explicit a statement is; the lowest number decides. See `statements.choose_statement`."""
+    """The explicitness of a statement; the lowest number decides. See `statements.choose_statement`."""
 
     MARKED = 0  # in a tag, a box or a field of JSON
     LABEL = 1  # Score: 4
     WEAK_LABEL = 2  # Answer: 4; Coherence: 4
     LINE = 3  # the reply, its beginning, its end or one of its lines is the answer
-    ONE_LINE = 4  # the only line that begins with an option
+    ONE_LINE = 4  # the only line that starts with an option
     SENTENCE = 5  # I would rate it a 4
     THING = 6  # it is a solid 4
     WHOLE = 7  # Yes, 2.
@@ -47,8 +46,8 @@ def fill(form: str, pieces: Mapping[str, str]) -> str:
     )
 
 
-# What is no English: German, French, Spanish, Russian, Arabic, Hindi, Chinese, Japanese.
-# NOT_MORE: neither a range (3-4, 3 or 4), nor a list (1, 2, or 3), nor points that are added up or taken off.
+# Non-English forms: German, French, Spanish, Russian, Arabic, Hindi, Chinese, Japanese. NOT_MORE: neither a
+# range (3-4, 3 or 4), nor a list (1, 2, or 3), nor points that are added or subtracted.
 _PIECES = r"""
 FINAL     (?P<final>\b(?:final|overall)\b[^.:=\n]{0,40}?)?
 ASIDE     (?:\s*\([^()\n]{0,60}\))?
@@ -123,8 +122,8 @@ PIECES = {"NUMBER": NUMBER, "DIGITS": DIGITS, "WORD": rf"(?<!{LETTER})"}
 for _name, _pattern in _entries(_PIECES):
     PIECES[_name] = fill(_pattern, PIECES)
 
-# Filled in for a dimension. NAMES: the names of its points. ANYNAME: with yes and no, which are scores behind
-# a label or alone, and mere words in a sentence. OWN: its name. STEM: how its adjective begins.
+# Filled in for a dimension. NAMES: the names of its points. ANYNAME: with yes and no, which are scores after
+# a label or alone, and mere words in a sentence. OWN: its name. STEM: the stem of its adjective.
 _SCORES = r"""
 # Score: 4. Final score for coherence (1-5) = 4/5.
 LABEL       FINAL WORD NOUN ASIDE ABOUT ASIDE SIGN OPEN ARTICLE ONLY
@@ -169,7 +168,8 @@ OVERALL = r"""(?:my|the|your|final|overall|total|a|an|given)?\W*(?:(?:final|over
 """A label of a line that is no part of a list: it names the answer itself."""
 STARS = r"(?<!\d)(?<!\d\s)(?P<full>(?:[★⭐🌟]\s?)+)(?P<half>½)?\s?(?P<empty>(?:☆\s?)*)"
 
-# Filled in for options. LETTERS: theirs. NAMED: their names. PRAISED: words for the better one of two texts.
+# Filled in for options. LETTERS: their letters. NAMED: their names. PRAISED: words for the better one of two
+# outputs.
 _CHOICES = r"""
 # Answer: D. Answer: d, at the end of a line. "It flows. D."
 LABEL       FINAL \bCHOICE ASIDE (?:SIGN|\s+(?:is|was|would\s+be)\b) OPEN KIND_OF OPTION
@@ -197,6 +197,6 @@ CHOICES = [(Rank[name], form) for name, form in _entries(_CHOICES)]
 
 
 def compile_form(form: str, own: Mapping[str, str]) -> re.Pattern[str]:
-    """Return a form with all pieces; own: those of a dimension or of options."""
+    """Return a form with all pieces; own: the pieces of a dimension or of options."""
     filled = fill(fill(form, PIECES), own)
     return re.compile(filled, re.IGNORECASE | re.MULTILINE)

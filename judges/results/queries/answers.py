@@ -25,9 +25,9 @@ PeopleByItem = Mapping[int, Mapping[int, Given]]
 class AnswersBesidePeople:
     """A judge's answers to one question compared with people's; None if the kind has no distance.
 
-    items: with an answer of the judge. among_people: of people with one another, about the same items.
+    items: items with an answer of the judge. among_people: of people with one another, about the same items.
     same_in_both_orders: the share of comparisons, None unless the judge answers in both orders. unmatched:
-    quotes that no text contains.
+    quotes that no output contains.
     """
 
     judge: Judge
@@ -140,13 +140,13 @@ def _closeness(dimension: FrozenDimension, pairs: Iterable[tuple[Given, Given]])
 
 
 def _same_in_both_orders(samples: Iterable[Sequence[Given]]) -> float:
-    """Return in which share of the comparisons all samples prefer the same, or none of them does."""
+    """Return the share of comparisons in which all samples prefer the same output, or none prefers any."""
     same = [len({sign(each.value) for each in own}) == 1 for own in samples]
     return sum(same) / len(same)
 
 
 def _people(questions: Sequence[FrozenDimension], round: Round | None) -> Mapping[int, PeopleByItem]:
-    """Return by question what people hold at the end of a round. One query."""
+    """Return people's values by question at the end of a round. One query."""
     found: dict[int, dict[int, dict[int, Given]]] = defaultdict(lambda: defaultdict(dict))
     if round is None:
         return found

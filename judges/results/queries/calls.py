@@ -1,4 +1,4 @@
-"""In which order judges that ask about several dimensions in one call asked about them."""
+"""Positions of dimensions in the calls of judges that cover several per call."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from judges.core.models import Judge, Judgment
 
 @dataclass(frozen=True, eq=False)
 class AskedPlaces:
-    """Where a dimension stood in the calls about items, each (items,).
+    """Positions of a dimension in the calls about items, each (items,).
 
-    places: 0 where it was the first, NaN where it was not asked about together with others. before: the id of
-    the dimension before it, 0 where there is none.
+    places: 0 for the first position, NaN if the call had no other dimensions. before: the id of the dimension
+    before it, 0 if there is none.
     """
 
     places: npt.NDArray[np.float64]
@@ -23,7 +23,7 @@ class AskedPlaces:
 
 
 def asked_places(judges: Sequence[Judge], items: Sequence[int]) -> Mapping[tuple[int, int], AskedPlaces]:
-    """Return places by judge and dimension id; none of judges that ask about one dimension a call. One query.
+    """Return positions by judge and dimension id; none for judges with one dimension per call. One query.
 
     items: ids in the order of the result.
     """
@@ -32,7 +32,7 @@ def asked_places(judges: Sequence[Judge], items: Sequence[int]) -> Mapping[tuple
         lambda: AskedPlaces(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
     )
     done = Judgment.objects.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
-    # Rotated orders are drawn for each item, so that all samples of an item have the same.
+    # Rotated orders depend on the item, so all samples of an item have the same.
     calls = done.exclude(asked_dimensions=[]).order_by("judge", "item")
     for judge, item, asked in calls.values_list("judge", "item", "asked_dimensions").distinct():
         for place, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):

@@ -1,4 +1,4 @@
-"""What judges said about a unit, and by which guideline judges and people are compared."""
+"""Judgments of a unit, and the guideline for comparing judges and people."""
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Round
@@ -8,7 +8,7 @@ NOTHING_FROZEN = FrozenGuideline("", 1, 2, 1, ())
 
 
 def judgments_of_unit(project: Project, item: int, key: str) -> list[Judgment]:
-    """Return what judges that give scores said about a unit, by judge and sample. One query."""
+    """Return the judgments of scoring judges about a unit, by judge and sample. One query."""
     asked = Judgment.objects.filter(
         judge__project=project,
         **OF_PROJECT,

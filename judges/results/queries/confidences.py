@@ -1,4 +1,4 @@
-"""How sure a judge is of each item of a project: the confidence that a calibration was planned with."""
+"""Confidences of a judge in each item of a project, of the kind planned in a calibration."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,10 +32,11 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the judgments say about each item on one dimension.
+    """Evidence of the judgments about each item on one dimension.
 
-    scores: the judge with people. features: (items, features) for an error model, None unless it is one.
-    confidences: (items,), NaN where there is none; of an error model only whether there will be one.
+    scores: the judge with people. features: (items, features) for an error model, None for other kinds.
+    confidences: (items,), NaN if there is none; for an error model it marks only the items that will have
+    one.
     """
 
     scores: Scores
@@ -45,12 +46,11 @@ class Evidence:
 
     @property
     def usable(self) -> npt.NDArray[np.bool_]:
-        """(items,): whether the judge has a value and a confidence, so that the item is of the batch."""
+        """(items,): True if the judge has a value and a confidence, so that the item is in the batch."""
         return np.asarray(~np.isnan(self.confidences) & ~np.isnan(self.scores.judge))
 
 
 def loss_of(calibration: Calibration) -> Loss:
-    """Return the loss that a calibration was planned with."""
     if calibration.loss == Calibration.Loss.OTHER_SIDE:
         assert calibration.cut is not None  # a constraint of the table
         return at_cut(calibration.cut)
@@ -75,7 +75,10 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
 
 
 def fit_model(evidence: Evidence, fits: npt.NDArray[np.intp], loss: Loss) -> dict[str, Any]:
-    """Return an error model fitted on these rated items, as it is stored. ValueError with fewer than two."""
+    """Return an error model fitted on these rated items, in its stored form.
+
+    Raises ValueError with fewer than two.
+    """
     assert evidence.features is not None
     losses = loss(evidence.scores.judge[fits], evidence.scores.human_means[fits])
     model = fit_error_model(evidence.features[fits], losses)
@@ -100,12 +103,12 @@ def _confidences(kind: str, scores: Scores, own: Values, other: Scores | None) -
         return steadiness(own)
     if kind == Kind.LARGEST_PROBABILITY:
         return _modal_shares(own)
-    assert other is not None  # closeness is refused without it
+    assert other is not None  # closeness is impossible without it
     return closeness(scores.judge, other.judge)
 
 
 def _probabilities_of_items(judge: Judge, material: Material, key: str) -> Values:
-    """(items,): the mean over samples of the probability of the given value; NaN where none is stored."""
+    """(items,): the mean over samples of the probability of the given value; NaN if none is stored."""
     dimension = next(each for each in material.dimensions if each.key == key)
     answered = Judgment.objects.filter(judge=judge, dimension=dimension.id, log_probabilities__isnull=False)
     rows = list(answered.filter(status=Judgment.Status.DONE).values_list("item", "log_probabilities"))
@@ -131,7 +134,7 @@ def _modal_shares(samples: Values) -> Values:
 
 
 def _features(scores: Scores, own: Values, other: Scores | None) -> tuple[tuple[str, ...], Values]:
-    """(items, features): what may tell the judge's errors, R of the item's system among it."""
+    """(items, features): possible predictors of the judge's errors, including R of the item's system."""
     found: dict[str, Values] = {"value": scores.judge}
     if other is not None:
         found |= {"other value": other.judge, "closeness": closeness(scores.judge, other.judge)}
@@ -142,6 +145,6 @@ def _features(scores: Scores, own: Values, other: Scores | None) -> tuple[tuple[
 
 
 def _indicators(scores: Scores, other: Values) -> Values:
-    """(items,): R of each item's system, 0 where it is undefined."""
+    """(items,): R of each item's system, 0 if it is undefined."""
     found: Sequence[float] = [each.coefficient.value or 0.0 for each in indicator(scores, other, spearman)]
     return np.asarray(found, dtype=float)[scores.systems]

@@ -1,4 +1,4 @@
-"""Means of systems on one dimension, corrected by a judge, and what the judge saves."""
+"""Means of systems on one dimension, corrected by a judge, and the judge's savings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,8 +28,9 @@ SUPPOSED_SHARE = 0.2
 class DimensionCorrection:
     """One dimension: its systems, and the gain of the judge.
 
-    systems: None with `reason`. raters: how many rated. is_supposed: whether the gain is for a share of the
-    documents that people might rate, as they rated all. cautions: by system, what makes its interval unsafe.
+    systems: None with `reason`. raters: the number of raters. is_supposed: True if the gain supposes ratings
+    of a share of the documents, because people rated all. cautions: by system, the reasons why its interval
+    is unsafe.
     """
 
     dimension: FrozenDimension
@@ -76,7 +77,7 @@ def correct_dimension(
 
 
 def _list_cautions(people: FloatArray) -> str:
-    """Return warnings about the interval of people's scores (texts,), NaN for gaps."""
+    """Return warnings about the interval of people's scores (outputs,), NaN for gaps."""
     return " ".join(warnings_of(RatedSample(judge=np.zeros(len(people)), human=people)))
 
 

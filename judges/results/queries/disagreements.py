@@ -86,7 +86,7 @@ class JudgeDifferences(PagedUnits):
     """Units that judges and people value differently, the largest difference first."""
 
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
-        """Find the units that are meant among those that are kept."""
+        """Find the selected units among the stored ones."""
         self._dimensions = {each.key: each for each in project.dimensions.all()}
         table = kept.table("units")
         self._rows = [

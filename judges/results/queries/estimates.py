@@ -1,4 +1,6 @@
-"""Mean human scores from all judgments and the ratings there are, with what people or the judge alone say."""
+"""Mean human scores estimated from all judgments and the available ratings, compared with people or the
+judge alone.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +45,7 @@ SPENT = (5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1000)
 class SystemEstimates:
     """One system's mean human score on one dimension; `combined` is by regression or strata.
 
-    beyond: whether it is about documents like these and not about these texts only.
+    beyond: True if it concerns documents like these and not only these outputs.
     """
 
     system: str
@@ -56,20 +58,20 @@ class SystemEstimates:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return what makes the asymptotic intervals unsafe here."""
+        """Return the reasons why the asymptotic intervals are unsafe here."""
         return () if self.complete else self.humans.warnings or self.combined.warnings
 
     @property
     def complete(self) -> bool:
-        """Return whether the mean is known, as it is about these texts and each is rated."""
+        """Return True if the mean is known, because it concerns these outputs and each is rated."""
         return not self.beyond and self.humans.ratings == self.humans.units
 
 
 @dataclass(frozen=True)
 class Width:
-    """How wide intervals are after so many ratings of each system, on average over systems; None: unknown.
+    """The mean width of intervals over systems after a number of ratings of each; None: unknown.
 
-    is_now: for the ratings there are.
+    is_now: True for the available ratings.
     """
 
     ratings: float
@@ -81,10 +83,10 @@ class Width:
 
 @dataclass(frozen=True)
 class DimensionEstimates:
-    """All systems on one dimension. `differences` and `ranks` are empty with `no_differences` saying why.
+    """All systems on one dimension. `differences` and `ranks` are empty if `no_differences` gives a reason.
 
-    There are no ranks either where no difference is estimated. pooled: all systems together where units were
-    drawn one by one and not all are rated.
+    There are no ranks either if no difference is estimated. pooled: all systems together, if units were
+    sampled individually and not all are rated.
     """
 
     dimension: FrozenDimension
@@ -109,8 +111,8 @@ class CategoryShares:
 class EstimatesReport:
     """The numbers of one judge and people, from the ratings at the end of a round.
 
-    named: how the judge goes with people on dimensions that have no mean, as their values are names; shares:
-    what share of each system's items has each category there.
+    named: the judge's agreement with people on categorical dimensions, which have no mean; shares: the share
+    of each category in each system's items there.
     """
 
     judge: Judge
@@ -131,11 +133,11 @@ def estimates_report(
     about: About = About.RATERS,
     with_corrected: bool = True,
 ) -> EstimatesReport:
-    """Return what people would have given each system's items on average, by one judge and their ratings.
+    """Return estimates of people's mean score of each system's items, by one judge and their ratings.
 
-    about: with RATERS corrected means treat raters as a sample, too, and the other estimates are about other
-    documents by these raters. Ratings are those at the end of the round. with_corrected: whether what a
-    person corrected counts. Five queries, before a round three.
+    about: with RATERS corrected means treat raters as a sample, too, and the other estimates concern other
+    documents by these raters. Ratings count as of the end of the round. with_corrected: True if corrections
+    by people count. Five queries, before a round three.
     """
     material = material_of(project, round, guideline_of(project, round))
     samples = samples_of([judge], material, with_corrected=with_corrected)
@@ -169,7 +171,7 @@ def estimates_report(
 
 @dataclass(frozen=True)
 class _How:
-    """What all estimates of a dimension have in common."""
+    """The common inputs of all estimates of a dimension."""
 
     dimension: FrozenDimension
     level: float
@@ -179,7 +181,7 @@ class _How:
         return Betting(self.dimension.scale_minimum, self.dimension.scale_maximum, stream, self.beyond)
 
     def about(self, estimate: Estimate, sample: RatedSample) -> Estimate:
-        """Return an estimate of these texts as what it is to be about."""
+        """Return an estimate of these outputs with the requested scope."""
         return beyond_batch(estimate, sample, confidence_level=self.level) if self.beyond else estimate
 
     def cut(self, estimate: Estimate) -> Estimate:
@@ -188,7 +190,7 @@ class _How:
 
 
 def _estimate_shares(how: _How, scores: Scores, drawn: Drawn, stream: Stream) -> Iterator[CategoryShares]:
-    """Yield each category with its share by system, which lies from 0 to 1 whatever the codes are."""
+    """Yield each category with its share by system, from 0 to 1 for any codes."""
     of_shares = replace(how, dimension=replace(how.dimension, scale_minimum=0, scale_maximum=1))
     for category in how.dimension.whole_values:
         own = scores.of_category(category)
@@ -207,7 +209,7 @@ def _samples(how: _How, scores: Scores, drawn: Drawn) -> list[RatedSample]:
 def _are_unequal(
     dimension: FrozenDimension, scores: Scores, drawn: Drawn, chosen: npt.NDArray[np.bool_]
 ) -> bool:
-    """Return whether these items (a mask) of a system are rated in part, with different probabilities."""
+    """Return True if these items (a mask) of a system are rated in part, with different probabilities."""
     samples = (
         drawn.sample(scores, dimension.id, chosen & (scores.systems == index))
         for index in range(len(scores.system_names))
@@ -248,7 +250,7 @@ def _estimate_dimension(how: _How, scores: Scores, drawn: Drawn, stream: Stream)
 
 
 def _pool_systems(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> Estimate | None:
-    """Return all systems together, None where each is rated throughout or one is all there is."""
+    """Return all systems together, None if each is fully rated or there is only one."""
     if len(samples) < 2 or all(sample.ratings == sample.units for sample in samples):
         return None
     documents = len(scores.document_labels) if how.beyond else None
@@ -284,7 +286,7 @@ def _why_no_differences(samples: Sequence[RatedSample]) -> str:
 def _widths(
     systems: Sequence[SystemEstimates], samples: Sequence[RatedSample], betting: Betting, level: float
 ) -> list[Width]:
-    """Return the mean width after 5, 10, ... ratings of each system, as far as it is known."""
+    """Return the mean width after 5, 10, ... ratings of each system, if known."""
     largest = min((each.humans.units for each in systems), default=0)
     spent = [number for number in SPENT if number <= largest]
     humans = np.array([projected_widths(each.humans, spent) for each in systems], dtype=float)
@@ -313,7 +315,7 @@ def _widths(
 
 
 def _now(systems: Sequence[SystemEstimates]) -> Width:
-    """Return the mean widths with the ratings there are."""
+    """Return the mean widths with the available ratings."""
     kinds = ("humans", "combined", "guaranteed")
     widths = {
         kind: _mean(np.array([getattr(each, kind).width for each in systems], dtype=float)) for kind in kinds

@@ -1,4 +1,4 @@
-"""Where judges can be trusted: R, P, M and what R tells, from a project's judgments and ratings."""
+"""Reliability of judges: R, P, M and the predictive value of R, from a project's judgments and ratings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ from judges.results.queries.scores import Material, material_of, samples_of, sco
 from judges.results.tables.streams import stream_of_judge, stream_of_pair
 from judges.results.tables.version import digest_of_values
 
-# Which units settled what is trusted of a judge: their ratings report on no policy or certificate of it.
+# Units that set the trust in a judge: their ratings report on no policy or certificate of it.
 
 
 def settling_units(judges: Sequence[Judge]) -> set[Unit]:
-    """Return the units whose ratings settled a routed policy or a certificate of these judges. One query."""
+    """Return the units with ratings that set a routed policy or a certificate of these judges. One query."""
     policies = RoutingPolicy.objects.filter(status=RoutingPolicy.Status.ROUTED)
     calibrations = Calibration.objects.filter(status=Calibration.Status.CERTIFIED)
     units = CalibrationUnit.objects.filter(
@@ -43,10 +43,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class DimensionIndicator:
-    """The indicator on one dimension, and what may be done with it.
+    """The indicator on one dimension, and its permitted use.
 
     adjusted_p_value: of `figures.validity`, by Holm over the report's dimensions. reading: in words, whether
-    R tells where the judge agrees with people here.
+    R predicts the judge's agreement with people here.
     """
 
     dimension: FrozenDimension
@@ -57,11 +57,11 @@ class DimensionIndicator:
 
 @dataclass(frozen=True)
 class ReliabilityReport:
-    """Everything about one pair of judges by one measure; P, M and validity are about `compared_judge`.
+    """Results for one pair of judges by one measure; P, M and validity concern `compared_judge`.
 
-    rated_units: those that people rated. settling: those of them that settled r of a policy or a certificate
-    of these judges; P leaves them out where `fresh`. with_corrected: whether what a person corrected counts.
-    judged: a digest of the judgments that R follows from.
+    rated_units: units with ratings. settling: rated units that set r of a policy or a certificate of these
+    judges; P excludes them if `fresh`. with_corrected: True if corrections by people count. judged: a digest
+    of the judgments that determine R.
     """
 
     project: Project
@@ -78,17 +78,15 @@ class ReliabilityReport:
 
     @property
     def label(self) -> str:
-        """Return the name of the measure."""
         return CORRELATIONS[self.coefficient].estimator.label
 
     @property
     def rated(self) -> bool:
-        """Whether people have rated any item that the judge has a value for."""
+        """Return True if people have rated any item with a value of the judge."""
         return any(each.rated for one in self.dimensions for each in one.figures.systems)
 
     @property
     def rows(self) -> list[tuple[str, list[SystemReliability]]]:
-        """Return each system with its figures on every dimension."""
         columns = zip(*(one.figures.systems for one in self.dimensions), strict=True)
         return [(cells[0].system, list(cells)) for cells in columns]
 
@@ -106,9 +104,8 @@ def reliability_report(
 ) -> ReliabilityReport:
     """Return R of a pair of judges with P of one of them (the RTS judge), against people's values of a round.
 
-    The round is the last one unless a number is given. `fresh`: without what people gave units that settled
-    what is trusted of these judges. `with_corrected`: with what a person corrected. Seven queries, before a
-    round six.
+    The round is the last one unless a number is passed. `fresh`: exclude ratings of units that set the trust
+    in these judges. `with_corrected`: include corrections by people. Seven queries, before a round six.
     """
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
@@ -137,7 +134,7 @@ Measured = list[tuple[FrozenDimension, DimensionReliability]]
 
 @dataclass(frozen=True)
 class _Measuring:
-    """What is measured of a pair of judges; P is of the first."""
+    """The measures of a pair of judges; P concerns the first."""
 
     project: Project
     pairing: Pairing
@@ -148,13 +145,12 @@ class _Measuring:
 
     @property
     def other(self) -> Judge:
-        """The judge of the pair that P is not of."""
+        """The judge of the pair without P."""
         return self.pairing.mcq if self.first == self.pairing.rts else self.pairing.rts
 
     def of_dimension(
         self, dimension: FrozenDimension, own: Scores, others: npt.ArrayLike
     ) -> DimensionReliability:
-        """Return R, P and what follows from them on a dimension."""
         of_pair = stream_of_pair(self.project, self.pairing.rts, self.pairing.mcq, dimension)
         drawn_with = DrawnWith(
             indicator=of_pair,
@@ -167,7 +163,7 @@ class _Measuring:
 
 
 def _settled_among(material: Material, units: set[Unit]) -> dict[str, BoolArray]:
-    """Return (items,) by dimension key: whether the unit is rated and one of these."""
+    """Return (items,) by dimension key: True if the unit is rated and one of these."""
     items = material.items.tolist()
     return {
         one.key: np.isin(material.items, material.rated[one.key].items)
@@ -180,7 +176,7 @@ def _settled_among(material: Material, units: set[Unit]) -> dict[str, BoolArray]
 def _measure_dimensions(
     material: Material, measuring: _Measuring, without: Mapping[str, BoolArray]
 ) -> Measured:
-    """Return the figures of every dimension that one of the judges has a value on."""
+    """Return the measures of every dimension with a value of one of the judges."""
     judges = [measuring.first, measuring.other]
     samples = samples_of(judges, material, with_corrected=measuring.with_corrected)
     found: Measured = []
@@ -206,13 +202,16 @@ def _adjust(found: Measured) -> list[DimensionIndicator]:
 
 
 def r_tells(found: Validity, adjusted: float | None) -> bool:
-    """Return whether R tells on which systems the judge agrees with people; adjusted: the p value by Holm."""
+    """Return True if R predicts on which systems the judge agrees with people; adjusted:
+
+    the p value by Holm.
+    """
     value = found.correlation.value
     return value is not None and value > 0 and adjusted is not None and adjusted <= SIGNIFICANCE_LEVEL
 
 
 def _verdict(found: Validity, adjusted: float | None) -> str:
-    """Return in a sentence whether R tells anything on this dimension."""
+    """Return the predictive value of R on this dimension, as a message."""
     value = found.correlation.value
     if value is None or adjusted is None:
         return gettext("Not known yet: {why}").format(why=_why(found))

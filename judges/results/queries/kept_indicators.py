@@ -1,4 +1,4 @@
-"""R as the page of reliability shows it, for decisions, as long as the judgments are the same."""
+"""Stored R of the reliability page, for decisions, while the judgments are unchanged."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,9 +16,9 @@ ByCell = Mapping[tuple[str, str], Cell]
 
 
 class IndicatorsNotKeptError(Exception):
-    """R of many units has not been computed yet; a worker makes it with the page that shows it.
+    """R of many units has not been computed yet; a worker computes it with the page that shows it.
 
-    result: that page.
+    result: the result of this page.
     """
 
     def __init__(self, result: Result) -> None:
@@ -35,10 +35,10 @@ def page_of(policy: RoutingPolicy) -> Result | None:
 
 
 def kept_indicators(policy: RoutingPolicy, judged: str) -> ByCell | None:
-    """Return R by system and dimension key as the page keeps it, None unless it is of these judgments.
+    """Return R by system and dimension key from the stored page, None unless it is of these judgments.
 
-    judged: their `digest_of_values`. The page is kept for each round and choice of P, which change no R: the
-    latest is taken, and ratings that came since do not matter. One query.
+    judged: their `digest_of_values`. The page is stored for each round and choice of P, which do not change
+    R. So the latest one is used, and newer ratings do not matter. One query.
     """
     asked = _parameters_of(policy)
     pages = ComputedResult.objects.filter(

@@ -19,12 +19,12 @@ from judges.results.tables.version import version_of_judges
 
 
 def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
-    """Return scores by item, by dimension key, of systems that a routed policy left to its judge in part.
+    """Return scores by item, by dimension key, of systems that a routed policy left partly to its judge.
 
     The score of a unit is f + (y - f) / pi if people rated it and f if not, with f the judge's value, y
     people's mean and pi the probability that people rate it. The mean of a system's scores is an unbiased
-    estimate of people's mean. NaN for a system as long as people have rated no unit of those that its judge
-    decides, or of the others. Seven queries, two without a policy.
+    estimate of people's mean. NaN for a system if people have rated no unit that its judge decides, or no
+    other unit. Seven queries, two without a policy.
     """
     policy = (
         RoutingPolicy.objects.filter(project=project, status=RoutingPolicy.Status.ROUTED)

@@ -1,4 +1,4 @@
-"""Which judges can be measured: those with values, and the pairs of an RTS and an MCQ judge among them."""
+"""Measurable judges: the ones with values, and the pairs of an RTS and an MCQ judge among them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Pairing:
 
     @property
     def warning(self) -> str:
-        """Return what to mind about this pair, or nothing."""
+        """Return the caveat of this pair, or an empty string."""
         if self.rts.model == self.mcq.model:
             return ""
         return gettext(
@@ -46,16 +46,15 @@ def measured_judges(project: Project) -> list[Judge]:
 
 
 def of_method(judges: Sequence[Judge], method: str) -> list[Judge]:
-    """Return the judges that ask by this method."""
     return [judge for judge in judges if judge.method == method]
 
 
 def usual_pairing(judges: Sequence[Judge]) -> Pairing:
-    """Return the pair of one model with the most values; of two models only where no model has both.
+    """Return the pair of one model with the most values; of two models only if no model has both.
 
-    Of pairs with as many it is the one that was made first, so that another judge changes no figure.
+    Ties go to the oldest pair, so that another judge changes no result.
 
-    Raises NoJudgesError with a sentence where there is no RTS or no MCQ judge with values.
+    Raises NoJudgesError with a message if there is no RTS or no MCQ judge with values.
     """
     rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
     missing = [name for name, found in (("RTS", rts), ("MCQ", mcq)) if not found]
@@ -70,9 +69,9 @@ def usual_pairing(judges: Sequence[Judge]) -> Pairing:
 
 
 def first_judge(judges: Sequence[Judge]) -> Judge:
-    """Return the RTS judge with the most values, else the judge with the most; of equals the first made.
+    """Return the RTS judge with the most values, else the judge with the most; of equals the oldest.
 
-    Raises NoJudgesError with a sentence where no judge has values.
+    Raises NoJudgesError with a message if no judge has values.
     """
     if not judges:
         raise NoJudgesError(
@@ -82,7 +81,7 @@ def first_judge(judges: Sequence[Judge]) -> Judge:
 
 
 def judge_called(judges: Sequence[Judge], name: str) -> Judge:
-    """Return the judge of this name; raises NoJudgesError with those that there are."""
+    """Return the judge of this name; raises NoJudgesError with the available names."""
     for judge in judges:
         if judge.name == name:
             return judge

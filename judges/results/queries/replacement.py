@@ -47,10 +47,10 @@ RATED_SHARE = 0.2
 
 @dataclass(frozen=True)
 class DimensionTest:
-    """The test on one dimension with its controls, and what the judge does to alpha as one more rater.
+    """The test on one dimension with its controls, and the change of alpha with the judge as one more rater.
 
-    error: the judge's error next to a random person's. gain: of correcting means if people rate `RATED_SHARE`
-    of the documents. uses: what both allow.
+    error: the judge's error compared with a random person's. gain: of correcting means if people rate
+    `RATED_SHARE` of the documents. uses: the uses that both allow.
     """
 
     dimension: FrozenDimension
@@ -64,7 +64,7 @@ class DimensionTest:
 
     @cached_property
     def plan(self) -> ReplacementPlan:
-        """Return the documents that the test needs, which only its own page asks for."""
+        """Return the documents that the test needs; only its own page uses them."""
         return plan_replacement(self.test, epsilon=self.epsilon, generator=self.stream)
 
 
@@ -81,10 +81,10 @@ class ReplacementReport:
 def replacement_report(
     project: Project, judge: Judge, *, epsilon: float = 0.2, with_corrected: bool = True
 ) -> ReplacementReport:
-    """Return whether the judge may stand in for an annotator of Round I, where nobody saw others' values.
+    """Return the test of the judge as a substitute for an annotator of Round I, with independent values.
 
-    The shuffled judge is dealt with the judge's stream. with_corrected: whether what a person corrected
-    counts. Six queries, before a round five.
+    The judge's stream generates the shuffled judge. with_corrected: True if corrections by people count. Six
+    queries, before a round five.
     """
     round = rounds_of(project).get(1)
     material = material_of(project, round, guideline_of(project, round))

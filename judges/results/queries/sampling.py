@@ -1,4 +1,4 @@
-"""Which units people were asked to rate, with which probability: what an estimate from a few must know."""
+"""Sampling probabilities of the units that people rate, for estimates from a part of them."""
 
 from dataclasses import dataclass
 
@@ -11,20 +11,21 @@ from annotate.core.models import AssignedUnit, Round
 from judges.results.queries.scores import Material
 
 SENT, LEFT = "sent to people", "left to the judge"
-_NEVER_DRAWN = 0.05  # nothing of such units is known then, whatever stands here; the stratum says so
+# nothing of such units is known then, whatever this value is; the stratum contains the reason
+_NEVER_DRAWN = 0.05
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """By dimension id, the probability with which each item's unit was drawn, NaN where it was not."""
+    """By dimension id, the probability of each item's unit in the sample, NaN if it was not sampled."""
 
     by_dimension: dict[int, npt.NDArray[np.float64]]
 
     def sample(self, scores: Scores, dimension: int, chosen: npt.NDArray[np.bool_]) -> RatedSample:
-        """Return these items (a mask) as a sample: simple random where whole items were asked for.
+        """Return these items (a mask) as a sample: simple random if whole items were assigned.
 
-        Where units were drawn one by one, those sent for certain are one stratum and those left to the judge,
-        of which some were drawn to audit it, the other.
+        If units were sampled individually, the units sent with certainty are one stratum. The units left to
+        the judge, of which some were audited, are the other.
         """
         human, judge = scores.human_means[chosen], scores.judge[chosen]
         everywhere = self.by_dimension.get(dimension)
@@ -43,7 +44,7 @@ class Drawn:
 
 
 def drawn_units(round: Round | None, material: Material) -> Drawn:
-    """Return what was drawn unit by unit up to a round. One query, none before a round."""
+    """Return the units sampled individually up to a round. One query, none before a round."""
     if round is None:
         return Drawn({})
     asked = AssignedUnit.objects.filter(
@@ -57,9 +58,9 @@ def drawn_units(round: Round | None, material: Material) -> Drawn:
 
 
 def _audit_share(drawn: npt.NDArray[np.float64], everywhere: npt.NDArray[np.float64]) -> float:
-    """Return the (least) probability with which units of these items that stay with the judge are drawn.
+    """Return the (least) probability with which the judge's units among these items are sampled.
 
-    That of any items of the dimension where none of these was drawn.
+    If none of these was sampled, use the probability of any items of the dimension.
     """
     shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
     return float(shares.min()) if len(shares) else _NEVER_DRAWN

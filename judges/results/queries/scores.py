@@ -1,4 +1,4 @@
-"""Values of judges beside values of people, as arrays for `agreement.comparison`."""
+"""Values of judges and of people, as arrays for `agreement.comparison`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ _VERDICT = np.dtype(
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """All that a judge said on a dimension, (items, samples), NaN where there is no value.
+    """All values of a judge on a dimension, (items, samples), NaN for a missing value.
 
-    values: on the dimension's scale. as_read: on the judge's own, the same where it has none; correlations
-    are of these.
+    values: on the dimension's scale. as_read: on the judge's own scale, the same if it has none; correlations
+    use these.
     """
 
     values: npt.NDArray[np.float64]
@@ -37,16 +37,16 @@ class Samples:
 
     @property
     def given(self) -> npt.NDArray[np.bool_]:
-        """(items,): whether there is a value."""
+        """(items,): True for items with a value."""
         return np.asarray(~np.isnan(self.values).all(axis=1))
 
     def of_items(self, chosen: npt.NDArray[np.bool_]) -> "Samples":
-        """Return the same with values of these items only, a mask."""
+        """Return the samples with values of these items only, a mask."""
         kept = np.reshape(chosen, (-1, 1))
         return Samples(*(np.where(kept, each, np.nan) for each in (self.values, self.as_read)))
 
     def all_in_all(self, dimension: FrozenDimension) -> "Samples":
-        """Return one sample, with what `value_of_samples` makes of all."""
+        """Return one sample, with the aggregate by `value_of_samples`."""
         values = value_of_samples(dimension, self.values)
         same = self.as_read is self.values
         as_read = values if same else value_of_samples(dimension, self.as_read)
@@ -59,10 +59,10 @@ SamplesOf = Mapping[tuple[int, str], Samples]
 
 @dataclass(frozen=True)
 class Material:
-    """All outputs of a project in one order, and what people say about them.
+    """All outputs of a project in one order, and people's values of them.
 
-    in_development: (items,), whether judges may have learned from an item's document. People's values of
-    these are gaps, unless the material is for learning: nothing reported rests on them.
+    in_development: (items,), True if judges may have learned from an item's document. People's values of
+    these are gaps, unless the material is for learning: no reported result depends on them.
     """
 
     items: npt.NDArray[np.int64]
@@ -75,7 +75,7 @@ class Material:
     with_development: bool = False
 
     def human(self, key: str) -> npt.NDArray[np.float64]:
-        """(raters, items): the values of people on a dimension; no rows where nobody has rated."""
+        """(raters, items): the values of people on a dimension; no rows without ratings."""
         rated = self.rated.get(key)
         if rated is None:
             return np.empty((0, len(self.items)))
@@ -92,15 +92,15 @@ class Material:
 
     @cached_property
     def item_names(self) -> Mapping[int, str]:
-        """What items are called in every installation of Concord, where a seed draws from them.
+        """Names of items that are the same in every installation, for seeded sampling.
 
-        By document and system; their keys in the database would draw others in a copy of the project.
+        By document and system; database keys would give a copy of the project another sample.
         """
         parts = zip(self.items.tolist(), self.document_keys, self.systems, strict=True)
         return {item: f"{len(key)}:{key}/{len(system)}:{system}" for item, key, system in parts}
 
     def unit_names(self, units: Sequence[Unit]) -> list[str]:
-        """Return the same for units: by document, system and dimension."""
+        """Return names of units: by document, system and dimension."""
         keys = {one.id: one.key for one in self.dimensions}
         return [f"{self.item_names[item]}/{keys[dimension]}" for item, dimension in units]
 
@@ -110,7 +110,7 @@ def material_of(
 ) -> Material:
     """Return a project's outputs and people's values on its scales at the end of a round. Three queries.
 
-    with_development: also about documents that judges may have learned from.
+    with_development: include documents that judges may have learned from.
     """
     items = outputs_of(project).order_by("pk")
     rows = list(items.values_list("pk", "system__name", "document", "document__key", "document__development"))
@@ -127,16 +127,16 @@ def material_of(
 
 
 def counted_judgments(*, with_corrected: bool) -> QuerySet[Judgment]:
-    """Return the judgments that figures may be of: all, or those that no person corrected."""
+    """Return the judgments that count in results: all, or those without corrections by people."""
     return Judgment.objects.all() if with_corrected else Judgment.objects.filter(is_corrected=False)
 
 
 def samples_of(
     judges: Sequence[Judge], material: Material, *, with_corrected: bool = True
 ) -> dict[tuple[int, str], Samples]:
-    """Return what judges said by judge and dimension key. One query.
+    """Return judges' samples by judge and dimension key. One query.
 
-    with_corrected: whether what a person corrected counts.
+    with_corrected: True if corrections by people count.
     """
     counted = counted_judgments(with_corrected=with_corrected)
     done = counted.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
@@ -157,7 +157,7 @@ def _on_both_scales(judge: Judge, dimension: FrozenDimension, as_read: npt.NDArr
 
 
 def scores_of(material: Material, key: str, samples: Samples) -> Scores:
-    """Return people and one judge on one dimension, with the judge's value as `value_of_samples` has it."""
+    """Return people and one judge on one dimension, with the judge's value by `value_of_samples`."""
     dimension = next(each for each in material.dimensions if each.key == key)
     said = samples.all_in_all(dimension)
     return Scores(
@@ -170,10 +170,10 @@ def scores_of(material: Material, key: str, samples: Samples) -> Scores:
 
 
 def value_of_samples(dimension: FrozenDimension, samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return (items,): what a judge says all in all, NaN where it said nothing.
+    """Return (items,): a judge's aggregate value, NaN without samples.
 
-    The mean of its samples (items, samples); of categories, which have none, the most frequent one, and of
-    several as frequent the one that it gave first.
+    The mean of its samples (items, samples). Categories have no mean and use the most frequent one; ties use
+    the earliest sample.
     """
     if not dimension.is_named:
         return mean_of_samples(samples)
@@ -183,7 +183,7 @@ def value_of_samples(dimension: FrozenDimension, samples: npt.NDArray[np.float64
 
 
 def mean_of_samples(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return (items,): the mean of the samples (items, samples) that there are, NaN where there are none."""
+    """Return (items,): the mean of the available samples (items, samples), NaN if there are none."""
     given = ~np.isnan(samples)
     means = np.full(len(samples), np.nan)
     np.divide(np.nansum(samples, axis=1), given.sum(axis=1), out=means, where=given.any(axis=1))
@@ -193,7 +193,7 @@ def mean_of_samples(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
 def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True) -> dict[str, Verdicts]:
     """Return a head-to-head judge's verdicts by dimension key, unreadable ones as gaps. One query.
 
-    with_corrected: whether what a person corrected counts.
+    with_corrected: True if corrections by people count.
     """
     status = [Judgment.Status.DONE, Judgment.Status.UNREADABLE]
     counted = counted_judgments(with_corrected=with_corrected)

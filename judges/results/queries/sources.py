@@ -35,7 +35,7 @@ ROUND_ONE, FINAL, JUDGE, PROJECT, VERSION = "round-1", "final", "judge-", "proje
 
 @dataclass(frozen=True)
 class ValueSource:
-    """One value a unit on each dimension, with the texts that it is about.
+    """One value per unit on each dimension, with digests of the rated content.
 
     name: the same in every installation and language, for streams. values: by dimension key. texts: the
     digests of the document and of the output.
@@ -50,7 +50,7 @@ class ValueSource:
 
 @dataclass
 class CommonUnits:
-    """The units of a dimension with equal texts and a value of both sources; the numbers of others."""
+    """The units of a dimension with equal content and a value of both sources; the numbers of others."""
 
     units: list[Unit] = field(default_factory=list)
     other_text: int = 0
@@ -230,7 +230,7 @@ def _rename_units(source: ValueSource, to: ValueSource) -> ValueSource:
 
 
 def find_common_units(first: ValueSource, second: ValueSource, key: str) -> CommonUnits:
-    """Return the units of a dimension that both sources have a value for, with equal texts, in order."""
+    """Return the units of a dimension with equal content and values of both sources, in order."""
     one, other = (source.values.get(key, {}) for source in (first, second))
     both = sorted(one.keys() & other.keys())
     equal = [unit for unit in both if first.texts[unit] == second.texts[unit]]

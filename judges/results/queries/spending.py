@@ -1,4 +1,4 @@
-"""What judges' answers cost and how long they took."""
+"""Cost and duration of judges' answers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from judges.results.queries.scores import counted_judgments
 
 @dataclass(frozen=True)
 class Spent:
-    """Of a judge's answers on a dimension: how many, cost (None: a price is unknown), mean seconds."""
+    """The number of a judge's answers on a dimension, cost (None: a price is unknown) and mean seconds."""
 
     answers: int
     unreadable: int
@@ -38,10 +38,10 @@ def spent_by_judges(
     with_corrected: bool = True,
     with_reused: bool = True,
 ) -> dict[tuple[int, str], Spent]:
-    """Return what was spent by judge and dimension key, in all runs. One query.
+    """Return the spending by judge and dimension key, in all runs. One query.
 
-    with_corrected: whether answers that a person corrected count. with_reused: whether stored answers that
-    were used again count, which cost nothing.
+    with_corrected: True if answers that a person corrected count. with_reused: True if reused stored answers
+    count, which cost nothing.
     """
     answered = Q(status__in=[Judgment.Status.DONE, Judgment.Status.UNREADABLE])
     judgments = counted_judgments(with_corrected=with_corrected).filter(answered, judge__in=list(judges))

@@ -1,4 +1,4 @@
-"""What is known of texts besides their values: length, perplexity, and their system's family."""
+"""Properties of outputs: length, perplexity, and their system's family."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ FAMILY = "family:"
 
 @dataclass(frozen=True)
 class ItemTexts:
-    """By item, in the order of their keys, as `Material` has them.
+    """Properties by item, in the order of their keys, as in `Material`.
 
-    items: their keys. log_length: of characters. log_perplexity: NaN where a text has none; None without
-    such a metric. log_document_perplexity: likewise of each item's document. families: the
-    lower-case family of each, empty where no tag names it.
+    items: their keys. log_length: of characters. log_perplexity: NaN if an output has none; None without such
+    a metric. log_document_perplexity: the same of each item's document. families: the lower-case family of
+    each, empty if no tag names it.
     """
 
     items: Sequence[int]
@@ -32,13 +32,13 @@ class ItemTexts:
     families: Sequence[str]
 
     def of_family(self, model: str) -> npt.NDArray[np.float64]:
-        """(items,): 1 where the family is part of the model's name, 0 where it is not, NaN where unknown."""
+        """(items,): 1 if the family is part of the model's name, 0 if it is not, NaN if unknown."""
         name = model.casefold()
         return np.array([float(each in name) if each else np.nan for each in self.families])
 
 
 def texts_of(project: Project) -> ItemTexts:
-    """Return what is known of a project's texts. Four queries."""
+    """Return the properties of a project's outputs. Four queries."""
     lengths = lengths_of(project)
     places = {pk: place for place, pk in enumerate(lengths)}
     logs = np.log(np.maximum(list(lengths.values()), 1))
@@ -54,7 +54,7 @@ def texts_of(project: Project) -> ItemTexts:
 
 
 def lengths_of(project: Project) -> dict[int, int]:
-    """Return the characters of each text by item, in the order of their keys. One query."""
+    """Return the number of characters of each output by item, in the order of their keys. One query."""
     return dict(outputs_of(project).order_by("pk").values_list("pk", Length("text")))
 
 
@@ -78,7 +78,7 @@ def _families(project: Project, places: dict[int, int]) -> list[str]:
 
 
 def version_of_texts(project: Project) -> Sequence[object]:
-    """Return what changes whenever a tag of a family is given or taken. One query."""
+    """Return a version that changes when a family tag is added or removed. One query."""
     tags = ItemTag.objects.filter(item__document__project=project, name__istartswith=FAMILY)
     counted = tags.order_by("name").values_list("name")
     return list(counted.annotate(Count("pk"), Sum("item")))

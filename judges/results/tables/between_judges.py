@@ -1,4 +1,4 @@
-"""Which judge agrees most with people, whether that is sure, and how every two judges differ."""
+"""Ranking of judges by agreement with people, its certainty, and differences of every two judges."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -46,7 +46,9 @@ Pairs = Sequence[tuple[FrozenDimension, Sequence[JudgesCompared]]]
 
 
 def tables_between_judges(found: ComparedJudges) -> list[Table]:
-    """Return who agrees most with people and every pair of judges, none where one judge gave scores."""
+    """Return the ranking by agreement with people and every pair of judges, empty with only one scoring
+    judge.
+    """
     dimensions = {each.dimension.key: each.dimension for each in found.scored}
     pairs = [(each, _compare(found, each)) for each in dimensions.values()]
     if not any(compared for _, compared in pairs):

@@ -1,4 +1,4 @@
-"""What the order of dimensions in a call does: the score before, and the place in the call."""
+"""Effects of the order of dimensions in a call: the previous score, and the position in the call."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _OTHER_SCALE = gettext_lazy("This dimension has another scale.")
 class Following:
     """A judge's scores on a dimension and on the one before it in the same calls.
 
-    chosen: (items,), those asked in this order, and with values of people on both where there are any.
+    chosen: (items,), True for items in this order, and with values of people on both if there are any.
     """
 
     before: Scored
@@ -50,7 +50,7 @@ class Following:
 
     @property
     def beside(self) -> list[Cell]:
-        """The dimension before, how many items there are, and r of both dimensions of judge and people."""
+        """The dimension before, the number of items, and r of both dimensions of judge and people."""
         first, second = (each.scores.of_items(self.chosen) for each in (self.before, self.after))
         named = self.before.dimension
         return [
@@ -99,7 +99,7 @@ def followings(
 
 
 def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
-    """Return how often a judge's next score was which, by the score before, beside people's."""
+    """Return the frequencies of a judge's next score by the score before, compared with people's."""
     ranges = sorted({each for pair in following for each in ranges_of(pair.after.dimension.values)})
     columns = [
         DIMENSION,
@@ -118,7 +118,7 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
 
 
 def correlations_by_place(each: Scored, asked: AskedPlaces, most: int) -> list[Cell]:
-    """Return Kendall's correlation with people by the place of the dimension in the call."""
+    """Return Kendall's correlation with people by the position of the dimension in the call."""
     return [
         figure(
             correlation_with_humans(
@@ -132,7 +132,6 @@ def correlations_by_place(each: Scored, asked: AskedPlaces, most: int) -> list[C
 
 
 def columns_by_place(most: int) -> list[Column]:
-    """Return the columns of `correlations_by_place`."""
     return [
         Column(f"place_{place}", gettext("Kendall, position {position}").format(position=place), decimals=2)
         for place in range(1, most + 1)
@@ -140,6 +139,5 @@ def columns_by_place(most: int) -> list[Column]:
 
 
 def name_of_range(ends: Range) -> str:
-    """Return a point, or the first and the last of several."""
     lowest, highest = ends
     return f"{lowest:g}" if lowest == highest else f"{lowest:g} to {highest:g}"

@@ -1,4 +1,4 @@
-"""Tables of judges and people where values are names of categories: there is no mean and no correlation."""
+"""Tables of judges and people for categorical dimensions, without means and correlations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _COUNTED = gettext_lazy(
 
 @dataclass(frozen=True)
 class JudgeCategories:
-    """A judge on a dimension of categories; `names` are the cells that say which."""
+    """A judge on a dimension of categories; `names` are the identifying cells."""
 
     names: Sequence[Cell]
     dimension: FrozenDimension
@@ -48,7 +48,6 @@ def category_tables(scored: Sequence[Scored]) -> list[Table]:
 
 
 def accuracy_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) -> Table:
-    """Return accuracy and macro-F1; `heads` name what `JudgeCategories.names` holds."""
     rows = [
         [
             *each.names,
@@ -69,7 +68,7 @@ def accuracy_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) ->
 
 
 def f1_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) -> Table:
-    """Return F1 of each category, and how often it was given."""
+    """Return F1 of each category, and its frequency."""
     rows = [
         [
             *each.names,

@@ -1,4 +1,4 @@
-"""What tables about judges have in common: columns, and cells of estimates and of what may be missing."""
+"""Common columns of tables about judges, and cells of estimates and of possibly missing values."""
 
 from django.utils.translation import gettext, gettext_lazy
 
@@ -34,7 +34,8 @@ def estimate_cell(estimate: Estimate) -> Cell:
 def difference_cell(found: PairedDifference | None, what: str, *, nothing: str = "") -> Cell:
     """Return a paired difference as a cell; its count is of documents (systems).
 
-    what: what is compared, and by which function. nothing: why there is no difference to speak of.
+    what: the compared quantity, and the function that computes it. nothing: the reason for a missing
+    difference.
     """
     if found is None:
         return Cell(reason=nothing)
@@ -50,10 +51,9 @@ def difference_cell(found: PairedDifference | None, what: str, *, nothing: str =
 
 
 def number_or_reason(value: float | None, reason: str, how: str = "") -> Cell:
-    """Return a number as a cell; where it is None this is the reason."""
+    """Return a number as a cell, or the reason if it is None."""
     return Cell(value, reason=reason if value is None else "", how=how)
 
 
 def yes_or_no(said: bool) -> Cell:
-    """Return an answer as a cell."""
     return text(gettext("yes") if said else gettext("no"))

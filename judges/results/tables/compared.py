@@ -1,4 +1,4 @@
-"""What judges and people say about the same items, with every figure of it computed once."""
+"""Values of judges and people on the same items; every statistic is computed once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ from judges.results.tables.streams import stream_of_judge, stream_of_people
 
 @dataclass(frozen=True, eq=False)
 class PeopleOnDimension:
-    """What people say on one dimension, which is the same beside every judge.
+    """People's values on one dimension, the same for every judge.
 
     scores: without a judge. raters: names of the rows of its human scores.
     """
@@ -76,15 +76,15 @@ class PeopleOnDimension:
 
     @cached_property
     def systems(self) -> Sequence[HumanScores]:
-        """Return the means and deviations of every system."""
         scale = self.dimension.scale_minimum, self.dimension.scale_maximum
         return human_scores_by_system(self.scores, generator=self.stream, scale=scale)
 
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
-    """A judge and people on one dimension. asked, read: how many items (texts to compare) it answered about,
-    and of how many of these a value was read.
+    """A judge and people on one dimension.
+
+    asked, read: the number of items (comparisons) that it answered about, and of these with a parsed value.
     """
 
     judge: Judge
@@ -96,7 +96,7 @@ class _Compared:
 
     @property
     def names(self) -> list[Cell]:
-        """Return the cells that name it, with a warning where more than a few replies have no value."""
+        """Return the name cells, with a warning if more than a few replies have no value."""
         dimension = text(self.dimension.name, key=self.dimension.key)
         return [text(self.judge.name, warning=self._gaps), dimension]
 
@@ -109,7 +109,7 @@ class _Compared:
 class Scored(_Compared):
     """A judge that gives scores.
 
-    said: all that it said. ranking: the systems by people's scores, the best first.
+    said: all its samples. ranking: the systems by people's scores, the best first.
     """
 
     scores: Scores
@@ -118,17 +118,15 @@ class Scored(_Compared):
 
     @property
     def samples(self) -> npt.NDArray[np.float64]:
-        """(items, samples): all that it said, on the dimension's scale."""
+        """(items, samples): all its samples, on the dimension's scale."""
         return self.said.values
 
     @property
     def items(self) -> int:
-        """Return how many items the judge has a value for."""
         return int((~np.isnan(self.scores.judge)).sum())
 
     @cached_property
     def correlations(self) -> Mapping[tuple[str, Level], Coefficient]:
-        """Return the correlation with mean human scores by measure and level."""
         return {
             (name, level): correlation_with_humans(self.scores, measure, level, generator=self.stream)
             for name, measure in CORRELATIONS.items()
@@ -145,7 +143,6 @@ class Scored(_Compared):
 
     @cached_property
     def self_consistency(self) -> Coefficient:
-        """Return alpha over its samples."""
         return self_consistency(
             self.samples.T,
             documents=self.scores.documents,
@@ -155,12 +152,11 @@ class Scored(_Compared):
 
     @cached_property
     def categories(self) -> CategoryAgreement:
-        """Return accuracy and F1, of a dimension whose values are names."""
+        """Return accuracy and F1, for categorical dimensions."""
         return category_agreement(self.scores, self.dimension.whole_values, generator=self.stream)
 
     @cached_property
     def by_system(self) -> Mapping[str, Sequence[SystemCoefficient]]:
-        """Return P of every system by measure."""
         return {
             name: agreement_with_humans(self.scores, measure, generator=self.stream)
             for name, measure in CORRELATIONS.items()
@@ -168,7 +164,6 @@ class Scored(_Compared):
 
     @cached_property
     def meta_correlations(self) -> Mapping[str, Coefficient]:
-        """Return M by measure."""
         return {
             name: meta_correlation(self.scores, measure, generator=self.stream)
             for name, measure in CORRELATIONS.items()
@@ -176,27 +171,28 @@ class Scored(_Compared):
 
     @cached_property
     def systems(self) -> Sequence[SystemScores]:
-        """Return the means and deviations of every system."""
         return scores_by_system(self.scores, generator=self.stream, people=self.people.systems)
 
     @cached_property
     def all_pairs(self) -> CorrectPreferences:
-        """Return in which pairs of systems the judge prefers the one that people prefer."""
+        """Return the pairs of systems in which the judge prefers the same one as people."""
         return correct_preferences(self.scores, generator=self.stream)
 
     @cached_property
     def texts(self) -> TextPreferences:
-        """Return of which texts for one document the judge prefers the one that people prefer."""
+        """Return the pairs of outputs for one document in which the judge prefers the same one as people."""
         return text_preferences_of_scores(self.scores)
 
     @cached_property
     def neighbours(self) -> CorrectPreferences:
-        """Return the same for systems next to each other in people's ranking."""
+        """Return the preferences for systems next to each other in people's ranking."""
         return correct_preferences(self.scores, neighbours(self.ranking), generator=self.stream)
 
 
 def with_same_raters(scored: Sequence[Scored]) -> list[Scores]:
-    """Return the scores of several dimensions with the same rows of people; who rated one alone has gaps."""
+    """Return the scores of several dimensions with the same rows of people; raters of one dimension alone
+    have gaps.
+    """
     raters = list(dict.fromkeys(rater for each in scored for rater in each.people.raters))
     found = []
     for each in scored:
@@ -208,7 +204,7 @@ def with_same_raters(scored: Sequence[Scored]) -> list[Scores]:
 
 @dataclass(frozen=True, eq=False)
 class Versus(_Compared):
-    """A judge that compares two texts; the better system of a pair, by people, is its first."""
+    """A judge that compares two outputs; the better system of a pair, by people, is its first."""
 
     verdicts: Verdicts
     scores: Scores
@@ -216,33 +212,32 @@ class Versus(_Compared):
 
     @cached_property
     def points(self) -> Sequence[PairPoints]:
-        """Return the points of every pair."""
         return head_to_head_points(self.verdicts, self.pairs, generator=self.stream)
 
     @cached_property
     def consistency(self) -> PositionConsistency:
-        """Return how often the outcome is the same after the texts are swapped."""
+        """Return the frequency of the same outcome after swapping the outputs."""
         return position_consistency(self.verdicts, generator=self.stream)
 
     @cached_property
     def strengths(self) -> Strengths:
-        """Return the strengths and ranks of systems, and what the first place does."""
+        """Return the strengths and ranks of systems, and the effect of the first position."""
         return system_strengths(self.verdicts)
 
     @cached_property
     def texts(self) -> TextPreferences:
-        """Return of which texts for one document the judge prefers the one that people prefer."""
+        """Return the pairs of outputs for one document in which the judge prefers the same one as people."""
         return text_preferences_of_verdicts(self.verdicts, self.scores)
 
     @cached_property
     def correct(self) -> CorrectPreferences:
-        """Return in which pairs the judge prefers the system that people prefer."""
+        """Return the pairs in which the judge prefers the same system as people."""
         return correct_verdicts(self.verdicts, self.scores, self.pairs, generator=self.stream)
 
 
 @dataclass(frozen=True)
 class ComparedJudges:
-    """All judges of a project and the values that people hold at the end of a round (None: nobody)."""
+    """All judges of a project and people's values at the end of a round (None: no values)."""
 
     project: Project
     round: Round | None
@@ -253,31 +248,27 @@ class ComparedJudges:
 
     @property
     def with_amounts(self) -> list[Scored]:
-        """Return what judges scored where values are amounts, so that there are means and correlations."""
         return [each for each in self.scored if not each.dimension.is_named]
 
     @property
     def with_names(self) -> list[Scored]:
-        """Return what judges said where values are names of categories."""
         return [each for each in self.scored if each.dimension.is_named]
 
     def scored_by(self, judge: Judge) -> list[Scored]:
-        """Return what a judge scored, by dimension."""
         return [each for each in self.scored if each.judge == judge]
 
     def compared_by(self, judge: Judge) -> list[Versus]:
-        """Return what a judge compared, by dimension."""
         return [each for each in self.versus if each.judge == judge]
 
 
 def compared_values(
     project: Project, chosen: Chosen, judges: Sequence[Judge] | None = None
 ) -> ComparedJudges:
-    """Return a project's judges and people's values of a round, the last one where none is chosen.
+    """Return a project's judges and people's values of a round, the last one if none is chosen.
 
-    judges: only these, all where left out.
+    judges: only these, all if omitted.
 
-    Raises NoJudgesError where there is no judge. Eight queries, and one more for each judge that compares.
+    Raises NoJudgesError if there is no judge. Eight queries, and one more for each judge that compares.
     """
     if judges is None:
         judges = list(Judge.objects.filter(project=project).order_by("name"))
@@ -338,7 +329,7 @@ def shared_items(scored: Sequence[Scored]) -> dict[str, npt.NDArray[np.bool_]]:
 
 
 def on_shared_items(scored: Sequence[Scored]) -> list[Scored]:
-    """Return the same on the items for which all judges of a dimension have a value; none without any."""
+    """Return the scores on the items with values of all judges of a dimension; none without any."""
     shared = shared_items(scored)
     return [
         replace(each, scores=each.scores.without_judge(~items), said=each.said.of_items(items))
@@ -378,7 +369,7 @@ def _versus(
 
 
 def _people(project: Project, material: Material) -> dict[str, PeopleOnDimension]:
-    """Return people alone on every dimension, by which systems are ranked."""
+    """Return people alone on every dimension, for ranking the systems."""
     gap = np.full((len(material.items), 1), np.nan)
     nothing = Samples(gap, gap)
     return {
@@ -393,6 +384,5 @@ def _people(project: Project, material: Material) -> dict[str, PeopleOnDimension
 
 
 def _better_first(pair: tuple[str, str], ranking: Sequence[str]) -> tuple[str, str]:
-    """Return the pair in the order of its systems in people's ranking."""
     first, second = sorted(pair, key=lambda name: ranking.index(name) if name in ranking else len(ranking))
     return first, second

@@ -1,4 +1,4 @@
-"""How many judgments that a person corrected a page's figures leave out, where that was chosen."""
+"""The number of corrected judgments excluded from a page's statistics, if that was selected."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ NOTHING_LEFT_OUT = gettext_lazy("No judgment with a value was corrected by a per
 def with_count_of_corrected(
     sections: Sequence[Section], judges: Collection[Judge], chosen: Chosen
 ) -> list[Section]:
-    """Return sections, the first saying what these judges leave out. Two queries, one where all counts."""
+    """Return sections, the first with the number excluded for these judges. Two queries, one if all count."""
     first, *others = sections
     left_out = [] if counts_corrected(chosen) else [_count_sentence(judges)]
     left_out += [sentence for judge in list(judges)[:1] if (sentence := sentence_of_development(judge))]
@@ -25,7 +25,9 @@ def with_count_of_corrected(
 
 
 def sentence_of_development(judge: Judge) -> str:
-    """Return how many documents figures leave out, as judges may learn from them, or nothing. One query."""
+    """Return a message on the number of documents excluded because judges may learn from them, or an empty
+    string. One query.
+    """
     drawn = DevelopmentDocument.objects.filter(document__project=judge.project_id).count()
     if not drawn:
         return ""

@@ -1,4 +1,4 @@
-"""The tables of systems whose means a judge corrects, and of what the judge saves."""
+"""Tables of systems with means corrected by a judge, and of the judge's savings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -44,10 +44,10 @@ _NO_PAIRS = gettext_lazy("There are no ranks without a tested pair.")
 def corrected_sentence(
     corrections: Sequence[DimensionCorrection], about: str, about_others: str, *, independent: bool
 ) -> str:
-    """Return what corrected means are about, and on which dimensions they are not what was asked for.
+    """Return the scope of corrected means, and the dimensions on which it differs from the requested one.
 
-    about_others: what they are about if raters are given. independent: whether raters had not seen each
-    other's values.
+    about_others: their scope if raters are fixed. independent: True if raters had not seen each other's
+    values.
     """
     found = [(each, each.systems) for each in corrections if each.systems]
     says = []
@@ -62,7 +62,9 @@ def corrected_sentence(
 
 
 def why_not_corrected(corrections: Sequence[DimensionCorrection]) -> str:
-    """Return a sentence for each reason why means are not corrected, or raters no sample, with dimensions."""
+    """Return a message for each reason why means are not corrected, or raters are no sample, with
+    dimensions.
+    """
     reasons: dict[str, list[str]] = {}
     for each in corrections:
         own = each.systems
@@ -174,7 +176,6 @@ def _p_value(each: SystemDifference, value: float | None) -> Cell:
 
 
 def gain_table(corrections: Sequence[DimensionCorrection]) -> Table:
-    """Return what the judge saves on each dimension."""
     columns = [
         DIMENSION,
         Column("gain", gettext("gain in means"), decimals=2),
@@ -219,7 +220,7 @@ def _saving_cell(gain: Gain | None, found: CorrectionGain) -> Cell:
     return Cell(gain.saving, low=low, high=high, count=found.documents, how=str(_HOW_GAIN))
 
 
-_NOTHING = 0.005  # less is shown as 0 %
+_NOTHING = 0.005  # lower values are rounded to 0 %
 _SAVES = gettext_lazy("The judge saves this share of the ratings: {saved}.")
 _SAVES_NOTHING = gettext_lazy(
     "The judge saves no ratings: within systems its scores hardly rise with people’s."
@@ -237,7 +238,7 @@ _SENTENCES = {YES: (_WOULD_SAVE, _WOULD_SAVE_NOTHING), NO: (_SAVES, _SAVES_NOTHI
 
 
 def gain_sentence(table: Table | None) -> str:
-    """Return in one sentence what the judge saves, from `gain_table`; two if some shares are supposed."""
+    """Return a message on the judge's savings, from `gain_table`; two if some shares are supposed."""
     if table is None:
         return ""
     keys = [column.key for column in table.columns]
@@ -255,7 +256,7 @@ def gain_sentence(table: Table | None) -> str:
 
 
 def _describe_saving(row: Mapping[str, Cell]) -> str:
-    """Return the dimension with what is saved there, or nothing."""
+    """Return the dimension with its savings, or an empty string."""
     saving = row["saving"]
     if not isinstance(saving.value, float) or saving.value < _NOTHING:
         return ""

@@ -68,7 +68,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:
-    """Return the systems by corrected mean, with what the judge saves; none without ratings."""
+    """Return the systems by corrected mean, with the judge's savings; none without ratings."""
     means, gains = corrected_table(report.corrections, report.judge.name), gain_table(report.corrections)
     if not means.rows:
         return []
@@ -208,12 +208,12 @@ def _caution(each: SystemEstimates) -> str:
 
 
 def _apart(report: EstimatesReport) -> str:
-    """Return how systems are compared whose units were drawn one by one."""
+    """Return the method for comparing systems with individually sampled units."""
     return str(_APART) if any(one.pooled for one in report.dimensions) else ""
 
 
 def _no_differences(report: EstimatesReport) -> str:
-    """Return why dimensions have no differences, a sentence for each reason."""
+    """Return the reasons for missing differences on dimensions, one message each."""
     reasons: dict[str, list[str]] = {}
     for one in report.dimensions:
         if one.no_differences:

@@ -1,4 +1,4 @@
-"""How many replies of judges have a value, where a page's figures leave more than a few out."""
+"""The number of replies with a value, if a page's statistics exclude more than a few."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ _ASKED = Q(status__in=[_Status.DONE, _Status.UNREADABLE, _Status.FAILED])
 
 
 def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
-    """Return a warning where more than a few replies have no value, else nothing."""
+    """Return a warning if more than a few replies have no value, else an empty string."""
     if asked - read <= FEW_UNREAD * asked:
         return ""
     return gettext("{judge} on {dimension}: {read:,} of {asked:,} read; results exclude the others.").format(
@@ -33,10 +33,10 @@ def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
 def with_gaps(
     sections: Sequence[Section], judges: Iterable[Judge], chosen: Chosen, *, only_unread: bool = False
 ) -> list[Section]:
-    """Return sections, the first with a table of these judges' gaps where there are any. One query.
+    """Return sections, the first with a table of these judges' gaps if there are any. One query.
 
-    Where corrected judgments are left out, they are gaps, too. only_unread: only dimensions on which a judge
-    has no value at all, for pages that warn where its figures are and have none there.
+    If corrected judgments are excluded, they are gaps, too. only_unread: include only dimensions without any
+    value of a judge, for pages that warn next to its other statistics.
     """
     first, *others = sections
     counts = _count_values(judges, with_corrected=counts_corrected(chosen))
@@ -54,16 +54,16 @@ def with_gaps(
 
 
 def asked_and_read(judges: Iterable[Judge], chosen: Chosen) -> dict[tuple[int, str], tuple[int, int]]:
-    """Return how many items judges were asked about and gave values to, by judge and dimension. One query.
+    """Return the number of judged items and of items with values, by judge and dimension. One query.
 
-    Where corrected judgments are left out, their values are not given.
+    If corrected judgments are excluded, their values do not count.
     """
     counts = _count_values(judges, with_corrected=counts_corrected(chosen))
     return {(each.judge, each.key): (each.asked, each.read) for each in counts}
 
 
 class _ValueCount(NamedTuple):
-    """How many items a judge was asked about on a dimension, and for how many it has a value."""
+    """The number of items that a judge was called for on a dimension, and the number with a value."""
 
     judge: int
     name: str

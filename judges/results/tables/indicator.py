@@ -1,4 +1,4 @@
-"""The page of reliability: R, P, what R tells, quality, and spread over systems, as tables."""
+"""The page of reliability: R, P, the predictive value of R, quality, and spread over systems, as tables."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -81,7 +81,7 @@ RELIABILITY_PARAMETERS = (
 
 
 def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return every table about a pair of judges; those that need people only where they rated."""
+    """Return every table about a pair of judges; tables that need people only if there are ratings."""
     judges = {str(judge.pk): judge for judge in measured_judges(project)}
     pairing = Pairing(rts=judges[chosen["rts"]], mcq=judges[chosen["mcq"]])
     report = reliability_report(

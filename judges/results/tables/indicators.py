@@ -1,4 +1,4 @@
-"""R of the usual pair of judges, and what it tells of either judge's agreement with people."""
+"""R of the usual pair of judges, and its relation to either judge's agreement with people."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ Both = Sequence[tuple[Scored, Scored, Stream]]
 
 
 def indicator_tables(found: ComparedJudges) -> list[Table]:
-    """Return R by system and dimension for every measure, and R with P; none where there is no pair."""
+    """Return R by system and dimension for every measure, and R with P; empty if there is no pair."""
     try:
         pairing = usual_pairing(measured_judges(found.project))
     except NoJudgesError:
@@ -66,7 +66,7 @@ def _indicator(pairing: Pairing, both: Both, name: str, measure: PairMeasure) ->
 
 
 def _validity_of(own: Scored, other: Scored, measure: PairMeasure, stream: Stream) -> Validity:
-    """Return what R tells of one judge's agreement, drawn as the page of reliability draws it."""
+    """Return the predictive value of R for one judge's agreement, with the stream of the reliability page."""
     drawn_with = stream.of("beside people", own.judge.name)
     return validity(own.scores, other.scores.as_read, measure, generator=drawn_with)
 

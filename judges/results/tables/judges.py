@@ -70,7 +70,6 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def anchor_of(judge: Judge) -> str:
-    """Return where the section of a judge is on the page."""
     return f"judge-{judge.pk}"
 
 
@@ -110,12 +109,12 @@ def tables_of_scores(key: str, name: str, scored: Sequence[Scored]) -> list[Tabl
 
 
 def tables_of_verdicts(key: str, name: str, versus: Sequence[Versus]) -> list[Table]:
-    """Return the tables of a judge that compares two texts, none without verdicts."""
+    """Return the tables of a judge that compares two outputs, none without verdicts."""
     return [strengths_table(key, name, versus), _pairs(key, name, versus)] if versus else []
 
 
 def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
-    """Return every system's scores beside the judge's agreement with people on it."""
+    """Return every system's scores and the judge's agreement with people on it."""
     rows = [row for each in scored for row in _systems(each)]
     by_dimension = "; ".join(
         f"{each.dimension.name} {_format_coefficient(each.meta_correlations['spearman'])}" for each in scored
@@ -246,7 +245,7 @@ _COUNTED = gettext_lazy("Counts of items with a value of the judge and one of pe
 
 
 def scatter(key: str, name: str, pairs: Pairs) -> Table:
-    """Return how many items have which mean of people and which value of the judge."""
+    """Return the number of items for each mean of people and value of the judge."""
     rows = [
         [
             text(dimension.name, key=dimension.key),
@@ -268,7 +267,7 @@ def scatter(key: str, name: str, pairs: Pairs) -> Table:
 
 
 def confusion(key: str, name: str, pairs: Pairs) -> Table:
-    """Return how often the judge said what where a person said what: a row for each value of people.
+    """Return the frequencies of the judge's values for each value of people, one per row.
 
     The judge's value is rounded to a point of the scale, halves to the even one, and each rating counts once.
     """
@@ -304,7 +303,7 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
 
 
 def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
-    """Return how often the judge gave which category where a person gave which, those that occur together."""
+    """Return the frequencies of pairs of categories of the judge and of people, the pairs that occur."""
     rows = [
         [
             text(dimension.name, key=dimension.key),
@@ -333,7 +332,8 @@ def _circles(scores: Scores) -> Counter[tuple[float, float]]:
 
 def _count_pairs(dimension: FrozenDimension, scores: Scores) -> Counter[tuple[float, float]]:
     lowest, step = dimension.scale_minimum, dimension.scale_step
-    places = np.round((scores.judge - lowest) / step + lowest) - lowest  # halves to even values, not places
+    # halves to even values, not even positions
+    places = np.round((scores.judge - lowest) / step + lowest) - lowest
     rounded = np.broadcast_to(lowest + places * step, scores.human.shape)
     both = ~np.isnan(scores.human) & ~np.isnan(rounded)
     pairs = zip(scores.human[both].tolist(), rounded[both].tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Metrics beside judges: how each goes with mean human scores, at every level."""
+"""Metrics compared with judges: the correlation of each with mean human scores, at every level."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class _Beside:
 def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the table of metrics and judges on one dimension.
 
-    Raises NoMetricsError where there is no metric. Eleven queries.
+    Raises NoMetricsError if there is no metric. Eleven queries.
     """
     metrics = list(Metric.objects.filter(project=project).order_by("name"))
     if not metrics:
@@ -167,14 +167,13 @@ def _row(each: _Beside, dimension: FrozenDimension, coefficient: str) -> list[Ce
 
 
 def version_of_metrics(project: Project) -> Sequence[object]:
-    """Return what no change of ratings, judgments or metrics leaves as it was. Seven queries."""
+    """Return a version that changes with ratings, judgments or metrics. Seven queries."""
     last = MetricValue.objects.filter(metric__project=project).order_by("-pk").values_list("pk", flat=True)
     metrics = Metric.objects.filter(project=project).order_by("pk").values_list("pk", "name")
     return [*version_of_judges(project), list(metrics), last.first()]
 
 
 def size_of_metrics(project: Project) -> int:
-    """Return how many values the page rests on."""
     return values_of(project) + MetricValue.objects.filter(metric__project=project).count()
 
 

@@ -1,5 +1,3 @@
-"""The results pages about judges."""
-
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.results.answers import RELIABLE, TENTATIVE, amounts_of, answer_range, column_of, count_of
@@ -39,7 +37,7 @@ _YES = "yes"
 
 
 def answer_judges(tables: Tables) -> str:
-    """Return which judge agrees best with people on most dimensions, and whether that is sure."""
+    """Return the judge that agrees best with people on most dimensions, and the certainty of this."""
     most = tables.get("most")
     if most is None:
         return _answer_one_judge(tables.get("alphas"))
@@ -95,7 +93,7 @@ def answer_compare(tables: Tables) -> str:
 
 
 def answer_metrics(tables: Tables) -> str:
-    """Return which metric or judge correlates most with people over all items."""
+    """Return the metric or judge with the highest correlation with people over all items."""
     table = tables.get("metrics")
     rows = [row for row in table.rows if isinstance(row[3].value, float)] if table else []
     if not rows:
@@ -132,7 +130,7 @@ def answer_estimates(tables: Tables) -> str:
 
 
 def answer_replacement(tables: Tables) -> str:
-    """Return on how many dimensions the judge passes the test."""
+    """Return the number of dimensions on which the judge passes the test."""
     tests = tables.get("tests")
     own = [row for row in tests.rows if str(row[5].value).startswith(("Passes", "Fails"))] if tests else []
     if not own:

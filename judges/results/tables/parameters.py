@@ -1,4 +1,4 @@
-"""What can be chosen about results of judges: which judge, whose values at the end of which round."""
+"""Parameters of results of judges: the judge, and the round of the human values."""
 
 from collections.abc import Sequence
 
@@ -19,14 +19,14 @@ Options = Sequence[tuple[str, str]]
 
 
 def _judges(project: Project) -> Options:
-    """Return the judges with values, the usual one first. Raises NoJudgesError where there is none."""
+    """Return the judges with values, the usual one first. Raises NoJudgesError if there is none."""
     judges = measured_judges(project)
     first = first_judge(judges)
     return [(str(each.pk), each.name) for each in (first, *(one for one in judges if one != first))]
 
 
 def _all_judges(project: Project) -> Options:
-    """Return all judges by name, the usual one first. Raises NoJudgesError where there is none."""
+    """Return all judges by name, the usual one first. Raises NoJudgesError if there is none."""
     judges = list(Judge.objects.filter(project=project).order_by("name"))
     if not judges:
         raise NoJudgesError(gettext("There is no judge yet; add one and plan a run, or import judgments."))
@@ -80,12 +80,11 @@ CONFIDENCE = Parameter("confidence", gettext_lazy("Confidence"), _confidence)
 
 
 def chosen_judge(project: Project, chosen: Chosen) -> Judge:
-    """Return the judge that was chosen."""
     return Judge.objects.get(project=project, pk=int(chosen["judge"]))
 
 
 def counts_corrected(chosen: Chosen) -> bool:
-    """Return whether judgments that a person corrected count."""
+    """Return True if judgments corrected by a person count."""
     return chosen.get("corrected") != LEFT_OUT
 
 

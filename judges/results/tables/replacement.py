@@ -1,4 +1,4 @@
-"""The tables of the page of replacement: a judge with its controls, by annotator, and alpha with it."""
+"""Tables of the page of replacement: a judge with its controls, by annotator, and alpha with it."""
 
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
@@ -22,7 +22,7 @@ _HOW = gettext_lazy(
 
 
 def epsilons(_project: Project) -> Options:
-    """Return what a person may be worth more than a judge, for experts first."""
+    """Return the options for epsilon, the advantage of a person over a judge, for experts first."""
     return [(f"{value:g}", f"{value:g}: {who}") for value, who in EPSILONS.items()]
 
 
@@ -40,7 +40,7 @@ _INTRODUCTION = gettext_lazy(
 
 
 def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the tests of one judge and what they rest on. Raises NotReadyError without Round I."""
+    """Return the tests of one judge and their inputs. Raises NotReadyError without Round I."""
     judge = chosen_judge(project, chosen)
     report = replacement_report(
         project, judge, epsilon=float(chosen["epsilon"]), with_corrected=counts_corrected(chosen)
@@ -243,7 +243,6 @@ _HOW_GAIN = gettext_noop(
 
 
 def error_table(report: ReplacementReport) -> Table:
-    """Return the judge's error on each dimension."""
     columns = [
         DIMENSION,
         JUDGE,

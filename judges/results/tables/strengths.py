@@ -1,4 +1,4 @@
-"""The table of systems by strength, from the verdicts of one judge that compares two texts."""
+"""The table of systems by strength, from the verdicts of one judge that compares two outputs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,7 +39,6 @@ def strengths_table(key: str, name: str, versus: Sequence[Versus]) -> Table:
 
 
 def strength_cell(found: Estimated | None, strengths: Strengths) -> Cell:
-    """Return an estimate with its interval, or why there is none."""
     if found is None:
         return Cell(reason=strengths.reason)
     return Cell(found.value, found.low, found.high, count=strengths.documents, how=str(HOW_STRONG))

@@ -41,7 +41,7 @@ _SHARES = gettext_lazy(
 
 
 def tables_together(found: ComparedJudges) -> list[Table]:
-    """Return the tables of judges that give scores, and of those that compare two texts."""
+    """Return the tables of judges that give scores, and of judges that compare two outputs."""
     of_scores = (_scoring_table, _correlations, _alphas, _differences, _meta_correlations, _preferences)
     scored = [table(found.with_amounts) for table in of_scores] if found.with_amounts else []
     scored += [_text_preferences(found)]
@@ -271,9 +271,9 @@ Pair = tuple[Scored, Scored]
 
 
 def tables_of_nearness(found: ComparedJudges) -> list[Table]:
-    """Return which of two judges is nearer, and the power of comparisons; none with one judge. Two queries.
+    """Return the nearer of two judges, and the power of comparisons; none with one judge. Two queries.
 
-    Documents come in the order in which their raters finished them in Round I.
+    Documents are in the order in which their raters finished them in Round I.
     """
     dimensions = {each.dimension.key: each.dimension for each in found.scored}
     pairs = {key: _pair_judges(found, dimension) for key, dimension in dimensions.items()}

@@ -109,17 +109,15 @@ class ComparedSources:
 
     @property
     def name(self) -> Cell:
-        """The cell that names its dimension."""
         return text(self.dimension.name, key=self.dimension.key)
 
     @property
     def documents(self) -> Sequence[str]:
-        """The document of each unit."""
         return [document for document, _ in self.common.units]
 
 
 def compare_sources_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the tables of two sources, or a sentence if both are the same."""
+    """Return the tables of two sources, or a message if both are the same."""
     keys = (chosen["first"], chosen["second"])
     title = gettext("Two sources of values")
     if keys[0] == keys[1]:
@@ -210,7 +208,7 @@ def _bias(amounts: Sequence[ComparedSources], stream: Stream) -> Table:
 
 
 def _rank(each: ComparedSources, stream: Stream) -> tuple[Sequence[str], Sequence[int], TwoRankings]:
-    """Return the systems, the number of documents of each, and how both sources rank them."""
+    """Return the systems, the number of documents of each, and both sources' rankings."""
     documents, of_document = np.unique(each.documents, return_inverse=True)
     systems, of_system, sizes = np.unique(
         [system for _, system in each.common.units], return_inverse=True, return_counts=True

@@ -1,4 +1,4 @@
-"""What changes whenever figures about judges might."""
+"""Versions that change with the statistics about judges."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from judges.results.queries.scores import Material
 
 
 def version_of_judges(project: Project) -> Sequence[object]:
-    """Return what no change of ratings or judgments leaves as it was. Six queries."""
+    """Return a version that changes with ratings or judgments. Six queries."""
     drawn = Count("project__documents__development")
     judges = list(Judge.objects.filter(project=project).order_by("pk").annotate(drawn=drawn))
     return [
@@ -25,21 +25,24 @@ def version_of_judges(project: Project) -> Sequence[object]:
 
 
 def _without_value(project: Project) -> Sequence[object]:
-    """Return how many judgments of each judge cannot be read or failed: pages say that they are left out."""
+    """Return the number of unreadable or failed judgments of each judge, which pages report as excluded."""
     status = [Judgment.Status.UNREADABLE, Judgment.Status.FAILED]
     counted = Judgment.objects.filter(judge__project=project, status__in=status).order_by("judge")
     return list(counted.values_list("judge").annotate(Count("pk"), Sum("item"), Sum("dimension")))
 
 
 def version_of_values(judges: Sequence[Judge]) -> Sequence[object]:
-    """Return what changes whenever a value of these judges does, or goes to another unit. One query."""
+    """Return a version that changes when a value of these judges changes or moves to another unit.
+
+    One query.
+    """
     done = Judgment.objects.filter(judge__in=judges, status=Judgment.Status.DONE)
     sums = done.order_by("judge").values_list("judge")
     rows = sums.annotate(
         Count("pk"),
         Max("pk"),
         Max("answered_at"),
-        corrected=Count("pk", filter=Q(is_corrected=True)),  # these can be left out
+        corrected=Count("pk", filter=Q(is_corrected=True)),  # these can be excluded
         total=Sum("value"),
         of_items=Sum(F("value") * F("item")),
         of_dimensions=Sum(F("value") * F("dimension")),
@@ -51,10 +54,10 @@ def version_of_values(judges: Sequence[Judge]) -> Sequence[object]:
 def digest_of_values(
     project: Project, judges: Sequence[Judge], material: Material, *, with_corrected: bool = True
 ) -> str:
-    """Return a word for everything that R of these judges follows from, with its interval. One query.
+    """Return a digest of all inputs of R of these judges, with its interval. One query.
 
-    with_corrected: another word where what a person corrected is left out, so that no decision by R, which
-    counts it, takes such a page's R.
+    with_corrected: the digest differs if corrections by people are excluded. So no decision by R, which
+    counts them, uses R of such a page.
     """
     parts = [
         VERSION,
@@ -71,5 +74,5 @@ def digest_of_values(
 
 
 def values_of(project: Project) -> int:
-    """Return how many values figures about judges rest on. Two queries."""
+    """Return the number of values in statistics about judges. Two queries."""
     return ratings_of(project) + Judgment.objects.filter(judge__project=project).count()

@@ -1,4 +1,4 @@
-"""Asking the judges that a certificate or a policy waits for."""
+"""Runs of the pending judges of certificates and policies."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from judges.runs.commands.runs import plan_run, retry_failed, start_run
 
 
 def ask_waiting_judges(*, project: Project, waiting: Sequence[JudgeToAsk], by: User | None) -> Run:
-    """Start a run about exactly the units that the judges lack, and the runs that failed there again.
+    """Start a run on exactly the units that the judges lack, and restart the failed runs there.
 
     Raises RunRefusedError, RunStateError.
     """

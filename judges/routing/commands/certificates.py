@@ -1,4 +1,4 @@
-"""Calibrations: a sample drawn and asked for, then certificates computed from its ratings, or withdrawn."""
+"""Calibrations: sample, assign, then compute certificates from the ratings, or withdraw."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -34,12 +34,12 @@ Status = Calibration.Status
 def draw_calibration(
     *, project: Project, spec: CalibrationSpec, by: User | None, shown: str | None = None
 ) -> Calibration:
-    """Draw the sample of a calibration and ask people for exactly its units.
+    """Sample the units of a calibration and assign exactly these to people.
 
-    Opens Round I with these units where it was never opened; places that are there count, so where everything
-    was rated nobody is asked. `shown`: the digest of the plan that was looked at. Locks the project, then the
-    items' assignments: of two admins one draws, the other is told so. Raises InvalidValueError,
-    CalibrationRefusedError, CalibrationChangedError, NotReadyError.
+    If Round I was never opened, opens it with these units. Existing assignments count, so nothing is assigned
+    if everything was rated. `shown`: the digest of the viewed plan. Locks the project, then the items'
+    assignments: if two admins act at once, one succeeds and the other gets an error. Raises
+    InvalidValueError, CalibrationRefusedError, CalibrationChangedError, NotReadyError.
     """
     project = lock_project(project)
     plan = draw_plan(project, spec)
@@ -72,10 +72,10 @@ def draw_calibration(
 
 @transaction.atomic
 def compute_certificates(*, calibration: Calibration, by: User | None) -> list[Certificate]:
-    """Look at the ratings, once, and store a certificate for each dimension; those of a computed one return.
+    """Read the ratings, once, and store a certificate for each dimension; repeated calls return these.
 
-    Locks the project and the calibration. Raises CalibrationRefusedError where nothing was rated yet, or
-    what the certificates would be about has changed since the sample was drawn.
+    Locks the project and the calibration. Raises CalibrationRefusedError if nothing was rated yet, or the
+    certificates' subject has changed since the sampling.
     """
     calibration = _lock_calibration(calibration)
     if calibration.status == Status.CERTIFIED:
@@ -113,11 +113,10 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
 
 @transaction.atomic
 def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibration:
-    """Take back a sample before it is computed: one that nobody has begun to rate, or that has lapsed.
+    """Withdraw a sample before its computation, if no rater has started it or it has lapsed.
 
-    What somebody has begun stays with its ratings. A Round I that was opened for units and holds none is as
-    if it had never been opened. Locks the project, the calibration, then its assignments. Raises
-    CalibrationRefusedError.
+    Started assignments stay with their ratings. A Round I opened for units returns to unopened if it is
+    empty. Locks the project, the calibration, then its assignments. Raises CalibrationRefusedError.
     """
     calibration = _lock_calibration(calibration)
     if calibration.status == Status.WITHDRAWN:

@@ -1,4 +1,4 @@
-"""Places that a round's calibrations and policy share: kept for whoever needs them, with one probability."""
+"""Assignments shared by a round's calibrations and policy, with one probability per unit."""
 
 from collections import defaultdict
 
@@ -13,16 +13,16 @@ from judges.core.models import Calibration, RoutedUnit, RoutingPolicy
 
 
 def ask_again(round: Round, *, besides: str = "") -> None:
-    """Ask for what drawn samples and the policy need and lack, but not for the origin `besides`.
+    """Assign missing units of samples and the policy, except for the origin `besides`.
 
     An assignment serves all origins that want its units, so an origin that withdraws its assignments may
-    leave others without raters. The caller holds the project.
+    leave others without raters. The caller holds the lock on the project.
     """
     drawn = Calibration.objects.filter(project=round.project_id, status=Calibration.Status.DRAWN)
     routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED)
     everybody: list[Calibration | RoutingPolicy] = [*drawn, *routed]
-    # All of them, and not only who shared a place with `besides`: asking twice adds nothing, and a place's
-    # origin names only who asked first.
+    # All of them, not only the origins that shared an assignment with `besides`: repeated requests add
+    # nothing, and an assignment's origin is only the first one.
     for asking in everybody:
         if asking.origin == besides:
             continue
@@ -39,7 +39,7 @@ def ask_again(round: Round, *, besides: str = "") -> None:
 
 
 def ask_for_routed_units(round: Round) -> bool:
-    """Ask people for what the round's policy sends to them; return whether there is a policy."""
+    """Assign the units that the round's policy sends to people; return True if there is a policy."""
     is_routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).exists()
     if is_routed:
         ask_again(round)
@@ -47,12 +47,12 @@ def ask_for_routed_units(round: Round) -> bool:
 
 
 def settle_probabilities(round: Round) -> None:
-    """Store for each unit that calibrations and the policy asked for its probability over all of them.
+    """Store each sampled unit's total probability over the calibrations and the policy.
 
-    A unit that goes to people for certain has 1, whatever drew it before. One that stays with the judge was
-    missed by all draws with the product of their misses, which is the same for all of a system that stay on a
-    dimension.
-    Without a calibration that asked people nothing changes. The caller holds the project's lock.
+    A unit that goes to people with certainty has 1, whatever sampled it before. A unit that stays with the
+    judge was missed by all samples, with the product of their probabilities of missing it. This product is
+    the same for all staying units of a system on a dimension. Without a calibration that assigned units
+    nothing changes. The caller holds the lock on the project.
     """
     calibrations = _calibrations_that_ask(round)
     if not calibrations:
@@ -60,8 +60,8 @@ def settle_probabilities(round: Round) -> None:
     missed = _probabilities_missed(calibrations)
     policy = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).first()
     routed = _routed_chances(policy)
-    # A calibration may have drawn a unit that the policy's audit did not. It still had the chance of the
-    # audit, that of its system on the dimension: estimates without it would weigh such units too much.
+    # A calibration may have sampled a unit that the policy's audit did not. The unit still had the audit's
+    # probability of its system on the dimension: estimates without it would weigh such units too much.
     usual, shares = policy.audit_share if policy else 0.0, _audit_shares(policy)
     for calibration in calibrations:
         units = calibration.units.values_list("item", "dimension", "item__system")
@@ -85,7 +85,7 @@ def _routed_chances(policy: RoutingPolicy | None) -> dict[Unit, float]:
 
 
 def _audit_shares(policy: RoutingPolicy | None) -> dict[tuple[int, int], float]:
-    """By system and dimension, with which probability a unit that stays is drawn, on average."""
+    """Mean probability of auditing a staying unit, by system and dimension."""
     if policy is None:
         return {}
     audited = policy.units.filter(why=RoutedUnit.Why.AUDIT).order_by()
@@ -99,14 +99,14 @@ def _either(chance: float, missed: float) -> float:
 
 
 def _calibrations_that_ask(round: Round) -> list[Calibration]:
-    """The project's calibrations that asked people for units of the round and have not taken all back."""
+    """The project's calibrations with assignments in the round that are not all withdrawn."""
     origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
     calibrations = Calibration.objects.filter(project=round.project_id)
     return [each for each in calibrations if each.origin in origins]
 
 
 def _probabilities_missed(calibrations: list[Calibration]) -> defaultdict[int, float]:
-    """By dimension, the probability that none of the calibrations draws a unit."""
+    """By dimension, the probability that none of the calibrations samples a unit."""
     missed: defaultdict[int, float] = defaultdict(lambda: 1.0)
     for calibration in calibrations:
         chances = calibration.units.order_by().values_list("dimension", "inclusion_probability").distinct()

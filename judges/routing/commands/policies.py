@@ -1,4 +1,4 @@
-"""Routing policies: made, followed, brought up to new judgments, withdrawn."""
+"""Routing policies: create, follow, update to new judgments, withdraw."""
 
 from collections.abc import Iterable, Set
 from dataclasses import fields, replace
@@ -49,9 +49,9 @@ Status = RoutingPolicy.Status
 def draft_policy(
     project: Project, spec: PolicySpec, by: User | None = None, *, policy: RoutingPolicy | None = None
 ) -> RoutingPolicy:
-    """Return the policy that `make_policy` would store, to look at what it would do. One query at most.
+    """Return the policy that `make_policy` would store, for a preview. Maximum one query.
 
-    policy: the stored draft that is to become so; its audit is drawn by its own seed.
+    policy: the stored draft to change; its own seed determines its audit.
     """
     if policy is not None:
         return RoutingPolicy(pk=policy.pk, project=project, seed=policy.seed, created_by=by, **_values(spec))
@@ -68,7 +68,7 @@ def within_budget(
     policy: RoutingPolicy | None = None,
     preview: bool = False,
 ) -> PolicySpec:
-    """Return a policy with the largest r that asks people for at most `budget` ratings; as it is without one.
+    """Return a policy with the largest r that needs up to `budget` ratings; unchanged without a budget.
 
     policy: see `draft_policy`. Raises InvalidValueError, and in a preview IndicatorsNotKeptError.
     """
@@ -83,7 +83,7 @@ def within_budget(
 def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> RoutingPolicy:
     """Store a draft of a policy. Locks the project. Raises InvalidValueError."""
     _refuse(project, spec)
-    # It takes seconds, so no lock is held; `route` looks again.
+    # It takes seconds, so it runs without a lock; `route` checks again.
     _refuse_by_verdict(draft_policy(project, spec, by))
     with transaction.atomic():
         project = lock_project(project)
@@ -95,7 +95,10 @@ def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> Routi
 
 
 def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
-    """Give a draft other values. Locks project and policy. Raises InvalidValueError, RoutingRefusedError."""
+    """Replace the settings of a draft.
+
+    Locks project and policy. Raises InvalidValueError, RoutingRefusedError.
+    """
     if policy.status == Status.DRAFT:
         _refuse(policy.project, to, besides=policy)
         _refuse_by_verdict(
@@ -120,13 +123,14 @@ def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
 
 
 def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -> RoutingPolicy:
-    """Open assignments for exactly the units that the policy sends to people; a routed one is returned.
+    """Open assignments for exactly the units that the policy sends to people; a routed policy is returned
+    unchanged.
 
-    Opens Round I with these units where it was never opened. `shown`: the digest of the plan that was looked
-    at; what has changed since is refused. Ratings that are there mark their units as having calibrated r.
-    Locks the project, the policy, then the items' assignments: of two admins one routes, the other finds it
-    routed. A long write, whose assignments `finish_round` writes. Raises RoutingRefusedError,
-    RoutingChangedError, NotReadyError for gold items.
+    If Round I was never opened, opens it with these units. `shown`: the digest of the viewed plan; a changed
+    plan raises RoutingChangedError. Existing ratings mark their units as having calibrated r. Locks the
+    project, the policy, then the items' assignments: if two admins act at once, one routes and the other
+    finds it routed. A long write; `finish_round` writes its assignments. Raises RoutingRefusedError,
+    RoutingChangedError, and NotReadyError for gold items.
     """
     with long_write():
         policy = write_when_free(
@@ -168,14 +172,14 @@ def _decide(policy: RoutingPolicy, by: User | None, shown: str | None) -> Routin
 
 @transaction.atomic
 def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> RoutingProposal:
-    """Bring a routed policy up to the judgments as they are now, and return what changed.
+    """Update a routed policy to the present judgments, and return the changes.
 
-    `shown`: the digest of the proposal that was looked at. What someone has begun to rate stays.
-    Locks the project, the policy, then its assignments. Raises RoutingRefusedError, RoutingChangedError.
+    `shown`: the digest of the viewed proposal. Started ratings stay. Locks the project, the policy, then its
+    assignments. Raises RoutingRefusedError, RoutingChangedError.
     """
     policy = lock_policy(policy)
     round = _open_round(policy)
-    begun_units(round=round, origin=policy.origin)  # locks them: nobody begins while it is decided
+    begun_units(round=round, origin=policy.origin)  # locks them: no rater starts during the decision
     plan = routing_plan(policy, policy.project)
     if plan.refusal:
         raise RoutingRefusedError(plan.refusal)
@@ -191,7 +195,7 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
             StoppedStage.objects.get_or_create(
                 policy=policy, judge=audit.judge, defaults={"reason": audit.says}
             )
-    ask_for(policy, round, proposal.add)  # before others are dropped: places that are there serve both
+    ask_for(policy, round, proposal.add)  # before others are dropped: existing assignments serve both
     _drop(policy, round, proposal)
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
@@ -208,10 +212,10 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
 
 @transaction.atomic
 def withdraw_policy(*, policy: RoutingPolicy, by: User | None) -> RoutingPolicy:
-    """Take back everything that a policy asked for while nobody has begun it; a draft is put aside.
+    """Withdraw all assignments of a policy if none is started; a draft is discarded.
 
-    A Round I that was opened for the policy and holds nothing else is as if it had never been opened.
-    Locks the project, the policy, then its assignments. Raises RoutingRefusedError once a place was begun.
+    A Round I opened for the policy returns to unopened if it is otherwise empty. Locks the project, the
+    policy, then its assignments. Raises RoutingRefusedError once an assignment was started.
     """
     policy = lock_policy(policy)
     if policy.status == Status.WITHDRAWN:
@@ -242,7 +246,7 @@ def _take_back(policy: RoutingPolicy) -> None:
 
 
 def forget_empty_round(round: Round) -> bool:
-    """Let a round without any place be as if it had never been opened; return whether it was one."""
+    """Return a round without assignments to unopened; return True if it had none."""
     if round.assignments.exists():
         return False
     RoutingPolicy.objects.filter(round=round).update(status=Status.WITHDRAWN, round=None)
@@ -365,7 +369,7 @@ def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None
 
 
 def _refuse_by_verdict(policy: RoutingPolicy) -> None:
-    """Refuse a draft that leaves units to a judge that must not decide them."""
+    """Raise RoutingRefusedError for a draft that leaves units to a judge that must not decide them."""
     try:
         plan = routing_plan(policy, policy.project, preview=True)
     except IndicatorsNotKeptError:

@@ -23,9 +23,11 @@ from judges.routing.queries.verdicts import (
 
 @dataclass(frozen=True)
 class ThresholdStep:
-    """The units that stay at an r. ratings_saved: about how many people need not give for them, after audits.
+    """The units that stay at an r.
 
-    verdict: on these units, as a policy with this r gets it.
+    ratings_saved: the approximate number of ratings that they save, after audits.
+
+    verdict: on these units, the same as for a policy with this r.
     """
 
     threshold: float
@@ -34,7 +36,6 @@ class ThresholdStep:
     verdict: DimensionVerdict
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values for JSON."""
         return {
             "threshold": self.threshold,
             "kept": self.kept.units,
@@ -48,7 +49,9 @@ class ThresholdStep:
 
 @dataclass(frozen=True)
 class ThresholdAdvice:
-    """The curve over r on a dimension, by increasing r, the step to choose, and why; None for no r."""
+    """The curve over r on a dimension, by increasing r, the recommended step, and the reason; None for no
+    r.
+    """
 
     dimension: FrozenDimension
     units: int
@@ -57,7 +60,6 @@ class ThresholdAdvice:
     says: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values for JSON."""
         return {
             "dimension": self.dimension.key,
             "threshold": self.chosen.threshold if self.chosen else None,
@@ -75,9 +77,9 @@ def advise_thresholds(
 ) -> list[ThresholdAdvice]:
     """Return the advice on each dimension.
 
-    The chosen r saves the most ratings of all r at which the verdict does not refuse, and the expected share
-    of wrong units is at most the accepted one. An r that divides the systems is chosen only if R predicts
-    agreement with people: else a small share is chance. cells: of any r. told: whether R predicts agreement,
+    The chosen r saves the most ratings under two conditions: the verdict allows it, and the expected share of
+    wrong units does not exceed the accepted one. An r that divides the systems is chosen only if R predicts
+    agreement with people: else a small share is chance. cells: of any r. told: True if R predicts agreement,
     by dimension key.
     """
     found = []
@@ -104,7 +106,6 @@ def advise_thresholds(
 
 
 def caveat_of_advice(systems: int) -> str:
-    """Return the limits of every advice on r."""
     return gettext(
         "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems certify "
         "nothing. For a bound on errors, calibrate a certificate."
@@ -112,7 +113,7 @@ def caveat_of_advice(systems: int) -> str:
 
 
 def fewest_decimals(low: float, below: float) -> float:
-    """Return the shortest number from `low` on and below `below`, at most 1."""
+    """Return the shortest decimal number from `low` on and below `below`, with a maximum of 1."""
     for decimals in range(2, 10):
         found = ceil(low * float(10**decimals)) / float(10**decimals)
         if low <= found < below:

@@ -1,4 +1,4 @@
-"""What it takes to ask the judges that a certificate or a policy waits for."""
+"""The run of the pending judges of certificates and policies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from judges.runs.queries.plans import RunPlan, plan_of
 
 @dataclass(frozen=True)
 class RunToAsk:
-    """A run about the units that wait. units: how many."""
+    """A run on the pending units. units: their number."""
 
     scope: Scope
     plan: RunPlan
@@ -22,7 +22,6 @@ class RunToAsk:
 
     @property
     def names(self) -> str:
-        """Return the names of the judges."""
         return gettext(" and ").join(judge.name for judge in self.scope.judges)
 
 
@@ -39,7 +38,7 @@ def scope_to_ask(project: Project, waiting: Sequence[JudgeToAsk]) -> Scope:
 
 
 def asking_of(project: Project, waiting: Sequence[JudgeToAsk]) -> RunToAsk | None:
-    """Return what asking the waiting judges takes; None if none waits. Twelve queries at most."""
+    """Return the run of the pending judges; None if no judge is pending. Up to twelve queries."""
     if not waiting:
         return None
     scope = scope_to_ask(project, waiting)

@@ -1,4 +1,4 @@
-"""The audit of what stays with a judge: which units are drawn, and what their ratings say of the rest."""
+"""Audit of the units that stay with a judge: the sample, and the inference from its ratings."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,10 +35,10 @@ _STEP = 0.05  # of the audit share, so that few new judgments move no probabilit
 def audit_drawn(
     policy: RoutingPolicy, material: Material, units: Sequence[Unit], distances: npt.NDArray[np.float64]
 ) -> list[tuple[int, float]]:
-    """Return the index of each drawn unit and its probability, by the policy's seed and the unit alone.
+    """Return the index and probability of each audited unit, by the policy's seed and the unit alone.
 
-    At random, `audit_least` units of each system on each dimension are drawn at least.
-    distances: (units,), |RTS - MCQ|, NaN where one of them has no value.
+    At random, with at least `audit_least` units of each system on each dimension. distances: (units,), |RTS -
+    MCQ|, NaN if one of them has no value.
     """
     names = material.unit_names(units)
     if policy.audit == RoutingPolicy.Audit.ACTIVE:
@@ -61,9 +61,10 @@ def audit_drawn(
 def audit_probabilities(
     policy: RoutingPolicy, material: Material, units: Sequence[Unit], distances: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """(units,): in an active audit; their mean on each dimension is the audit share.
+    """(units,): probabilities in an active audit; their mean on each dimension is the audit share.
 
-    In a system where that would hardly draw `audit_least` units it is the share that does in 19 of 20 draws.
+    If that share is unlikely to sample `audit_least` units of a system, its share is the one that does in 19
+    of 20 samples.
     """
     found = np.empty(len(units))
     dimensions = np.array([dimension for _, dimension in units])
@@ -86,9 +87,9 @@ def _active_chances(distances: npt.NDArray[np.float64], share: float) -> npt.NDA
 
 @dataclass(frozen=True)
 class AuditCell:
-    """One system on one dimension: how many units stay and are audited. share: of them on average.
+    """One system on one dimension: the numbers of staying and audited units. share: of them on average.
 
-    Without those of development documents, which are not audited.
+    Excludes units of development documents, which are not audited.
     """
 
     system: str
@@ -99,14 +100,14 @@ class AuditCell:
 
     @property
     def too_few(self) -> bool:
-        """Whether intervals from this audit come with a warning."""
+        """Return True if intervals from this audit have a warning."""
         return self.audited < min(LEAST_RATINGS, self.kept)
 
 
 def audit_cells(
     policy: RoutingPolicy, material: Material, units: Sequence[Unit], audited: Collection[Unit]
 ) -> list[AuditCell]:
-    """Return the audit of the units that stay by system and dimension, where any stay."""
+    """Return the audit of the staying units by system and dimension, if any stay."""
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
     return [
         AuditCell(
@@ -121,7 +122,7 @@ def audit_cells(
 
 
 def mean_share(cells: Iterable[AuditCell]) -> float | None:
-    """Return the share of all units of these cells that is audited on average; None where none stays."""
+    """Return the share of all units of these cells that is audited on average; None if none stays."""
     given = list(cells)
     kept = sum(each.kept for each in given)
     return sum(each.share * each.kept for each in given) / kept if kept else None
@@ -135,7 +136,6 @@ def audited_share(policy: RoutingPolicy, kept: int) -> float:
 
 
 def _cells(material: Material, units: Sequence[Unit]) -> list[list[int]]:
-    """Return the indexes of the units of each system on each dimension."""
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
     found: dict[tuple[str, int], list[int]] = {}
     for index, (item, dimension) in enumerate(units):
@@ -163,7 +163,7 @@ class Audited:
     judges: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def of(self, chosen: npt.NDArray[np.bool_]) -> "Audited":
-        """Return the chosen ones, a mask."""
+        """Return the selected units, a mask."""
         return Audited(
             [self.names[index] for index in np.flatnonzero(chosen).tolist()],
             self.losses[chosen],
@@ -189,17 +189,16 @@ class Audited:
 
     @cached_property
     def of_one_probability(self) -> npt.NDArray[np.bool_]:
-        """(units,): which ones are an audit in which every unit was as likely."""
+        """(units,): True for units that form an audit with equal probabilities."""
         return thin_to_one_probability(self.names, self.chances, seed=self.seed)
 
     @property
     def unequal(self) -> bool:
-        """Whether units had different probabilities."""
+        """Return True if units had different probabilities."""
         return len(np.unique(self.chances)) > 1
 
 
 def together(parts: Sequence[Audited], seed: int) -> Audited:
-    """Return the audited units of all dimensions."""
     return Audited(
         [name for each in parts for name in each.names],
         np.concatenate([np.empty(0), *(each.losses for each in parts)]),
@@ -212,7 +211,7 @@ def together(parts: Sequence[Audited], seed: int) -> Audited:
 
 
 def rating_times(policy: RoutingPolicy, round: Round) -> dict[Unit, float]:
-    """Return when each audited unit was last rated, in seconds. One query."""
+    """Return the time of each audited unit's last rating, in seconds. One query."""
     audited = RoutedUnit.objects.filter(
         policy=policy,
         why=RoutedUnit.Why.AUDIT,
@@ -227,7 +226,7 @@ def rating_times(policy: RoutingPolicy, round: Round) -> dict[Unit, float]:
 def check_in_order(
     found: Audited, risk: float, *, units: int | None, significance_level: float
 ) -> AuditFinding:
-    """Return whether the audit contradicts a risk, over units of one probability in the order of rating.
+    """Return the test of the audit against a risk, over units of one probability in the order of rating.
 
     Valid at every look, so the page may be read and people notified after each rating.
     """
@@ -243,9 +242,9 @@ def check_in_order(
 
 
 def exact_share(found: Audited, confidence_level: float) -> Interval | None:
-    """Return the exact interval of the share of errors in all that stays, None where no unit tells it.
+    """Return the exact interval of the share of errors in all staying units, None without usable units.
 
-    Over units that were drawn with one probability. Source: Clopper and Pearson 1934.
+    Uses units sampled with one probability. Source: Clopper and Pearson 1934.
     """
     losses = found.losses[found.of_one_probability & ~np.isnan(found.losses)]
     low, high = exact_interval(int(losses.sum()), len(losses), confidence_level)
@@ -255,9 +254,9 @@ def exact_share(found: Audited, confidence_level: float) -> Interval | None:
 
 
 def weighted_share(found: Audited, confidence_level: float) -> tuple[float | None, Interval | None]:
-    """Return the share of errors in all that stays, each unit weighed by 1 / probability, and an interval.
+    """Return the share of errors in all staying units, each weighed by 1 / probability, and an interval.
 
-    The interval is asymptotic (Hajek 1971), and there is none where all rated units agree.
+    The interval is asymptotic (Hajek 1971), and there is none if all rated units agree.
     """
     sample = RatedSample(
         judge=np.zeros(len(found.losses)),

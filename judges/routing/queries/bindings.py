@@ -1,4 +1,4 @@
-"""What a certificate is about, written down when its sample is drawn, and what of it has changed since."""
+"""The subject of a certificate, recorded at sampling, and the changes since then."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from judges.runs.queries.drift import alarms_of
 
 
 def population_of(project: Project, material: Material) -> dict[str, Any]:
-    """Return which texts certificates speak of. One query."""
+    """Return the outputs that certificates cover. One query."""
     rows = outputs_of(project).order_by("pk")
     texts = list(rows.values_list("pk", "digest", "document__digest", "system"))
     return {"items": len(material.items), "digest": text_digest(texts)}
@@ -32,10 +32,10 @@ def bound_now(
     samples: SamplesOf,
     population: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return what certificates of these judges on these dimensions bind.
+    """Return the values that certificates of these judges on these dimensions bind.
 
     The judges need their endpoints, templates and references. Judgments of later stages are not bound: these
-    judges are asked about more units after the certificates are computed.
+    judges process more units after the certificates are computed.
     """
     asked = _judges_by_name(stages)
     first = _judges_by_name(stages[:1])
@@ -65,7 +65,7 @@ def _judges_by_name(stages: Sequence[JudgeStage]) -> dict[str, Judge]:
 def lapses_of(
     calibration: Calibration, stages: Sequence[JudgeStage], now: dict[str, Any]
 ) -> dict[str, list[str]]:
-    """Return by dimension key what has changed since the sample was drawn, a sentence each. One query."""
+    """Return the changes since the sampling by dimension key, one message each. One query."""
     bound = calibration.bound
     judges = _judges_by_name(stages)
     common = [
@@ -74,7 +74,7 @@ def lapses_of(
         for setting in BOUND_SETTINGS
         if setting.key in settings and settings[setting.key] != now["judges"][name][setting.key]
     ]
-    # An alarm that nobody confirmed refuses the judge itself.
+    # An unconfirmed alarm invalidates the judge itself.
     confirmed = DriftWatch.objects.filter(
         alarmed_at__gt=calibration.drawn_at, confirmed_at__isnull=False
     ).select_related("judge")
@@ -133,7 +133,7 @@ def _definition(dimension: FrozenDimension) -> str:
 
 
 def _values(items: npt.NDArray[np.int64], samples: npt.NDArray[np.float64]) -> str:
-    """Return a digest of all values there are, each with its item and sample."""
+    """Return a digest of all available values, each with its item and sample."""
     row, sample = np.nonzero(~np.isnan(samples))
     parts = (items[row], sample, np.round(samples[row, sample], 9))
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()

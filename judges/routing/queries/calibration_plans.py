@@ -1,4 +1,4 @@
-"""What a calibration would draw, and how many ratings its guarantee needs, before anything is drawn."""
+"""Plan of a calibration before sampling: its units, and the ratings that its guarantee needs."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class CandidateUnit:
-    """A unit to be drawn, and whether its ratings fit the error model."""
+    """A unit to sample, and whether its ratings fit the error model."""
 
     item: int
     dimension: int
@@ -45,16 +45,15 @@ class CandidateUnit:
 
     @property
     def unit(self) -> Unit:
-        """Return the ids of item and dimension."""
         return self.item, self.dimension
 
 
 @dataclass(frozen=True)
 class DimensionPlan:
-    """What is drawn of one dimension.
+    """The sample of one dimension.
 
-    units: of the batch; left_out: those without a value or a confidence, which always go to humans. rated:
-    drawn units that have a rating already. warning: a sentence, or nothing.
+    units: of the batch; left_out: units without a value or a confidence, which always go to humans. rated:
+    sampled units that have a rating already. warning: a message, or empty.
     """
 
     dimension: FrozenDimension
@@ -68,7 +67,7 @@ class DimensionPlan:
 
 @dataclass(frozen=True)
 class DrawPlan:
-    """Everything that drawing would do. ratings: those still to be asked of people."""
+    """The effect of sampling. ratings: the number of ratings still required from people."""
 
     calibration: Calibration
     stages: Sequence[JudgeStage]
@@ -83,17 +82,16 @@ class DrawPlan:
 
     @property
     def items(self) -> int:
-        """Return how many items are drawn from."""
         return len({unit.item for unit in self.units})
 
     @property
     def seconds(self) -> float | None:
-        """Return how long the ratings take at the project's own median time per rating."""
+        """Return the duration of the ratings at the project's own median time per rating."""
         return None if self.seconds_per_rating is None else self.seconds_per_rating * self.ratings
 
     @property
     def warnings(self) -> list[str]:
-        """Return what an admin should know before drawing."""
+        """Return the warnings for admins before sampling."""
         found = [each.warning for each in self.dimensions if each.warning]
         if self.ratings and self.annotators < self.calibration.raters:
             found.append(
@@ -106,7 +104,7 @@ class DrawPlan:
 
     @cached_property
     def digest(self) -> str:
-        """Return what is the same exactly for plans that draw the same units for the same test."""
+        """Return a digest that is equal exactly for plans that sample the same units for the same test."""
         of = self.calibration
         judges = [judge.pk for stage in self.stages for judge in stage.judges]
         test = [judges, of.loss, of.cut, of.risk, of.significance_level, of.confidence]
@@ -115,9 +113,9 @@ class DrawPlan:
 
 
 def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
-    """Return what drawing would do now, in the same way every time. Thirteen queries at most.
+    """Return the present effect of sampling, deterministically. Up to thirteen queries.
 
-    Raises InvalidValueError where what is asked for does not fit together.
+    Raises InvalidValueError if the settings are inconsistent.
     """
     check_spec(project, spec)
     calibration = _make_unsaved(project, spec)
@@ -166,7 +164,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
 
 
 def number_of_paths(spec: CalibrationSpec) -> int:
-    """Return among how many paths of thresholds delta is divided, as in `paths_of`."""
+    """Return the number of paths of thresholds among which delta is divided, as in `paths_of`."""
     return 2 if spec.stages and spec.confidence != Kind.ERROR_MODEL else 1
 
 
@@ -192,7 +190,10 @@ def _plan_size(guarantee: Guarantee, spec: CalibrationSpec, units: int) -> Calib
 
 
 def _settle_size(calibration: Calibration, spec: CalibrationSpec, needed: Iterable[CalibrationPlan]) -> None:
-    """Give a calibration its sizes: what was asked for, else what the most demanding dimension needs."""
+    """Set the sizes of a calibration:
+
+    the requested ones, or the size that the most demanding dimension needs.
+    """
     sizes = [each.ratings or each.least_ratings or 0 for each in needed]
     calibration.size = spec.size or max(sizes, default=0)
     calibration.fitting = calibration.size // 2 if calibration.confidence == Kind.ERROR_MODEL else 0
@@ -204,11 +205,11 @@ def _units_to_draw(
     material: Material,
     evidence: Evidence,
 ) -> list[CandidateUnit]:
-    """Return the units drawn of a dimension.
+    """Return the sampled units of a dimension.
 
-    An item's number comes from the seed and the item's name alone, so all dimensions draw the same items
-    where they can, and who reads a text is asked for all of them. Of too small a batch a third fits, the
-    rest calibrates.
+    An item's number depends on the seed and the item's name alone. So all dimensions sample the same items if
+    possible, and raters of an output score all of them. If the batch is too small, a third fits the model and
+    the rest calibrates.
     """
     items: list[int] = material.items[evidence.usable].tolist()
     by_name = {material.item_names[item]: item for item in items}
@@ -267,5 +268,5 @@ def _of_dimension(
 
 
 def asks_people(plan: DrawPlan) -> bool:
-    """Return whether people must be asked for units: not in a closed round, whose panel is what it is."""
+    """Return True if units must be assigned to people: not in a closed round, with its fixed panel."""
     return bool(plan.ratings) and not (plan.round is not None and not plan.round.is_open)

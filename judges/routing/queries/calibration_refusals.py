@@ -1,4 +1,4 @@
-"""Why a calibration cannot be drawn, in a sentence each."""
+"""Reasons why a calibration cannot be sampled, one message each."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ def refusal_of(
     evidence: Mapping[str, Evidence],
     needed: Mapping[str, CalibrationPlan],
 ) -> str:
-    """Return why the test cannot be planned as asked, or nothing."""
+    """Return the reason why the requested test cannot be planned, or an empty string."""
     if not dimensions:
         return gettext("Choose a dimension or more to calibrate on.")
     for each in dimensions:
@@ -82,7 +82,7 @@ def _no_confidence(calibration: Calibration, name: str) -> str:
 def refused_by_round(
     calibration: Calibration, round: Round | None, units: Sequence[Unit], places: PlacesByUnit
 ) -> str:
-    """Return why nothing can be drawn now, or nothing. One query."""
+    """Return the reason why no units can be sampled now, or an empty string. One query."""
     waiting = Calibration.objects.filter(judge=calibration.judge, status=Calibration.Status.DRAWN).first()
     if waiting is not None:
         return gettext(
@@ -99,7 +99,7 @@ def refused_by_round(
 
 
 def check_spec(project: Project, spec: CalibrationSpec) -> None:
-    """Raise InvalidValueError, beside its field, where a calibration does not fit together. One query."""
+    """Raise InvalidValueError, with its field, if a calibration is inconsistent. One query."""
     if Calibration.objects.filter(project=project, name=spec.name).exists():
         raise _invalid(
             "name",
@@ -124,7 +124,10 @@ def check_spec(project: Project, spec: CalibrationSpec) -> None:
 def refused_stages(
     stages: Sequence[JudgeStage], dimensions: Sequence[FrozenDimension], material: Material
 ) -> str:
-    """Return why a later judge cannot be asked, or nothing. A query for each judge without an endpoint."""
+    """Return the reason why a later judge cannot be called, or an empty string.
+
+    A query for each judge without an endpoint.
+    """
     units = {(item, each.id) for item in material.items.tolist() for each in dimensions}
     for stage in stages[1:]:
         for judge in stage.judges:

@@ -1,5 +1,3 @@
-"""The tables of a calibration's page: its certificates, and the thresholds that were tested."""
-
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -18,7 +16,7 @@ Found = list[tuple[DimensionState, Certificate]]
 
 
 def certificates_tables(state: CalibrationState) -> list[Table]:
-    """Return what was found on each dimension and what was tested, nothing before it is computed."""
+    """Return the results of each dimension and the tested thresholds, empty before the computation."""
     found = [(each, each.certificate) for each in state.dimensions if each.certificate]
     tables = [_certificates(state, found), _steps(found)]
     return [table for table in tables if table.rows]

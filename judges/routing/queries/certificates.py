@@ -1,4 +1,4 @@
-"""Calibrations and their certificates as pages tell them: how far they are, what they say, what lapsed."""
+"""Calibrations and their certificates for pages: progress, meaning and lapses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ Status = Calibration.Status
 class DimensionState:
     """One dimension of a calibration.
 
-    drawn: units that calibrate; rated: those with a rating now. lapses: what has changed since the draw.
-    known: the errors on the units that stay, where people have rated every one; None else.
+    drawn: units that calibrate; rated: the part with a rating now. lapses: changes since the sampling. known:
+    the errors on the units that stay, if people have rated all of them; None otherwise.
     """
 
     dimension: FrozenDimension
@@ -38,17 +38,17 @@ class DimensionState:
 
     @property
     def missing(self) -> int:
-        """Return how many of the drawn units have no rating."""
+        """Return the number of sampled units without a rating."""
         return self.drawn - self.rated
 
     @property
     def valid(self) -> bool:
-        """Whether there is a threshold that still holds."""
+        """Return True if there is a threshold that is still valid."""
         return self.certificate is not None and self.certificate.threshold is not None and not self.lapses
 
     @property
     def says(self) -> str:
-        """Return what the certificate says, in a sentence or two."""
+        """Return the meaning of the certificate as a message."""
         found = self.certificate
         if found is None:
             return ""
@@ -96,7 +96,6 @@ class DimensionState:
 
     @property
     def warnings(self) -> list[str]:
-        """Return what to mind about a certificate."""
         found = self.certificate
         if found is None:
             return []
@@ -105,9 +104,9 @@ class DimensionState:
 
 @dataclass(frozen=True)
 class CalibrationState:
-    """How far a calibration is.
+    """The progress of a calibration.
 
-    fitting: drawn units that fit the error model. others: computed calibrations of the project besides this.
+    fitting: sampled units that fit the error model. others: other computed calibrations of the project.
     to_ask: judges of later stages that lack answers about the sample.
     """
 
@@ -120,33 +119,30 @@ class CalibrationState:
 
     @property
     def drawn(self) -> int:
-        """Return how many units calibrate."""
         return sum(each.drawn for each in self.dimensions)
 
     @property
     def rated(self) -> int:
-        """Return how many of them have a rating."""
         return sum(each.rated for each in self.dimensions)
 
     @property
     def missing(self) -> int:
-        """Return how many of them have none."""
         return self.drawn - self.rated
 
     @property
     def lapses(self) -> list[str]:
-        """Return what has changed since the sample was drawn, each sentence once."""
+        """Return the changes since the sampling, each message once."""
         return list(dict.fromkeys(sentence for each in self.dimensions for sentence in each.lapses))
 
     @property
     def can_route(self) -> bool:
-        """Whether a policy can follow it: a certificate or more, and nothing has lapsed."""
+        """Return True if a policy can follow it: it has a certificate, and nothing has lapsed."""
         return not self.lapses and any(each.valid for each in self.dimensions)
 
 
 @dataclass(frozen=True)
 class CalibrationLine:
-    """A calibration in a list, with its certificates and what has changed since its draw."""
+    """A calibration in a list, with its certificates and the changes since its sampling."""
 
     calibration: Calibration
     certificates: Sequence[Certificate]
@@ -154,7 +150,7 @@ class CalibrationLine:
 
 
 def calibration_state(calibration: Calibration) -> CalibrationState:
-    """Return how far a calibration is. Twelve queries; it needs its `OF_JUDGES`."""
+    """Return the progress of a calibration. Twelve queries; it needs its `OF_JUDGES`."""
     look = look_at(calibration)
     found = {each.dimension_id: each for each in _certificates(calibration)}
     others = Calibration.objects.filter(project=calibration.project_id, status=Status.CERTIFIED)
@@ -169,7 +165,7 @@ def calibration_state(calibration: Calibration) -> CalibrationState:
 
 
 def calibrations_of(project: Project) -> list[CalibrationLine]:
-    """Return a project's calibrations, the newest first, each with what it found. Nine queries at most."""
+    """Return a project's calibrations, the newest first, each with its results. Up to nine queries."""
     rows = Calibration.objects.filter(project=project).select_related(*OF_JUDGES)
     further = Prefetch("stages", CalibrationStage.objects.select_related(*OF_JUDGES))
     calibrations = list(rows.prefetch_related("certificates__dimension", further).order_by("-pk"))

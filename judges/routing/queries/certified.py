@@ -32,9 +32,9 @@ Mask = npt.NDArray[np.bool_]
 
 
 def decided_by_certificate(policy: RoutingPolicy, material: Material) -> Decided:
-    """Return which units stay by the certificates of the policy's calibration. Ten queries.
+    """Return the units that stay by the certificates of the policy's calibration. Ten queries.
 
-    Dimensions without a certificate go to people. Nothing can be routed by certificates that have lapsed.
+    Dimensions without a certificate go to people. Lapsed certificates cannot route.
     """
     assert policy.calibration_id is not None  # a constraint of the table
     calibrations = Calibration.objects.select_related("project", *OF_JUDGES)
@@ -135,10 +135,10 @@ def _stopped_judges(policy: RoutingPolicy) -> set[int]:
 
 
 def _judges_to_ask(look: Look, sent: Sequence[PlannedUnit]) -> list[JudgeToAsk]:
-    """Return the next judges that have to be asked about what the judges before them do not decide.
+    """Return the next judges for the units that earlier judges do not decide.
 
-    Only the first stage that lacks answers counts: what it decides, later ones are not asked about. Nobody
-    is asked about units of a stopped judge: people decide them.
+    Only the first stage that lacks answers counts, because later stages do not process units that it decides.
+    No judge processes units of a stopped judge: people decide them.
     """
     units = {unit.unit for unit in sent if unit.why == Why.UNSURE}
     for stage in look.stages[1:]:
@@ -158,7 +158,9 @@ def _why_to_ask(waiting: Sequence[JudgeToAsk]) -> str:
 def _agreement(
     material: Material, look: Look, found: Mapping[int, Certificate], kept: list[KeptUnit]
 ) -> list[KeptAgreement]:
-    """People beside the judges on what stays; ratings that calibrated report nothing here."""
+    """Return people compared with the judges on the units that stay; ratings that calibrated report
+    nothing here.
+    """
     stay = {each.unit for each in kept}
     agreements = []
     for one in look.dimensions:

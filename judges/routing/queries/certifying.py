@@ -1,4 +1,4 @@
-"""From the ratings of a calibration's sample to its certificates, which are computed once."""
+"""Computation of certificates from the ratings of a calibration's sample, once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -44,11 +44,11 @@ THRESHOLDS = 50
 
 @dataclass(frozen=True)
 class Look:
-    """A calibration beside the judgments and ratings as they are now.
+    """A calibration with the present judgments and ratings.
 
-    stages: its judges in their order. evidence: by dimension key, of the first judge; later: of the others.
-    lapses: by dimension key, what has changed since the sample was drawn. sample, fits: by dimension key, the
-    indices of the items that calibrate and of those that fit the error model.
+    stages: its judges in order. evidence: by dimension key, of the first judge; later: of the others. lapses:
+    by dimension key, the changes since the sampling. sample, fits: by dimension key, the indices of the items
+    that calibrate and of the items that fit the error model.
     """
 
     calibration: Calibration
@@ -64,17 +64,16 @@ class Look:
 
     @property
     def rated(self) -> int:
-        """Return how many units of the sample have a rating."""
         return sum(self.rated_of(each.key) for each in self.dimensions)
 
     @property
     def is_cascade(self) -> bool:
-        """Whether there are several judges."""
+        """Return True if there are several judges."""
         return len(self.stages) > 1
 
     @property
     def drawn_units(self) -> set[tuple[int, int]]:
-        """Return the units of the sample, those that fit a model included."""
+        """Return the units of the sample, including units that fit a model."""
         return {
             (int(self.material.items[index]), each.id)
             for each in self.dimensions
@@ -82,16 +81,14 @@ class Look:
         }
 
     def rated_of(self, key: str) -> int:
-        """Return how many calibrating units of a dimension have a rating."""
         return int((~np.isnan(self.evidence[key].scores.human_means[self.sample[key]])).sum())
 
     def all_evidence(self, key: str) -> list[Evidence]:
-        """Return what the judgments of every stage say on a dimension."""
         return [self.evidence[key], *self.later[key]]
 
 
 def look_at(calibration: Calibration) -> Look:
-    """Return a calibration beside what there is now. Ten queries; it needs its `OF_JUDGES`."""
+    """Return a calibration with the present data. Ten queries; it needs its `OF_JUDGES`."""
     project, stages = calibration.project, stages_of(calibration)
     round = round_one(project)
     guideline = guideline_at(project, round)
@@ -133,7 +130,10 @@ def certificates_from(look: Look) -> Iterator[tuple[Certificate, list[CertifiedS
 
 
 def batch_of(evidence: Evidence, fits: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """(items,): what a certificate speaks of: all with a confidence but those that fitted the model."""
+    """(items,): the items that a certificate covers:
+
+    all with a confidence, except the ones that fitted the model.
+    """
     batch = evidence.usable.copy()
     batch[fits] = False
     return batch
@@ -141,11 +141,11 @@ def batch_of(evidence: Evidence, fits: npt.NDArray[np.intp]) -> npt.NDArray[np.b
 
 @dataclass(frozen=True, eq=False)
 class StagesOfItems:
-    """Who decides each item on a dimension under a certificate.
+    """The deciders of items on a dimension under a certificate.
 
-    deciding: (items,), the index of the stage, the number of stages where people decide. confidences:
-    (items,), of the deciding stage, else of the last one that has any; NaN where none has. scores: people
-    beside the values of the deciding judges.
+    deciding: (items,), the index of the stage, the number of stages if people decide. confidences: (items,),
+    of the deciding stage, else of the last one that has any; NaN if none has. scores: people and the values
+    of the deciding judges.
     """
 
     deciding: npt.NDArray[np.intp]
@@ -154,7 +154,7 @@ class StagesOfItems:
 
 
 def decide_items(look: Look, key: str, certificate: Certificate) -> StagesOfItems:
-    """Return who decides each item; units that fitted a model of errors go to people."""
+    """Return the decider of each item; units that fitted a model of errors go to people."""
     evidence = look.all_evidence(key)
     if look.is_cascade:
         stages = list(certificate.stages.all())
@@ -207,8 +207,8 @@ def _certify_cascade(
         except ValueError as error:
             return _without(look, dimension, guarantee, int(batch.sum()), str(error)), []
     sure = np.array([_sure(each, model) for each, model in zip(evidence, models, strict=True)])
-    # Later judges are asked about the sample alone. What one has said of other units is not looked at: which
-    # units these are could depend on anything.
+    # Later judges process the sample alone. Their values of other units are ignored, because the choice of
+    # these units could depend on anything.
     known = sure.copy()
     known[1:, np.setdiff1d(np.arange(len(batch)), sample)] = np.nan
     found = certify_cascade(
@@ -305,7 +305,7 @@ def _row(
 def _without(
     look: Look, dimension: FrozenDimension, guarantee: Guarantee, units: int, why: str
 ) -> Certificate:
-    """A dimension on which nothing could be tested."""
+    """Return a certificate for a dimension without a possible test."""
     rated = look.rated_of(dimension.key)
     nothing = {"threshold": None, "kept_share": 0.0, "reason": why}
     return Certificate(

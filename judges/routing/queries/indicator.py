@@ -1,4 +1,4 @@
-"""The paper's rule: R of systems on dimensions against r, and which units it sends to people."""
+"""The paper's rule: R of systems on dimensions against r, and the units that it sends to people."""
 
 import hashlib
 from collections import Counter
@@ -51,11 +51,11 @@ FEW_VALUES = 5_000
 
 
 def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Decided:
-    """Return what the rule decides with the judgments as they are now. Three queries at most.
+    """Return the rule's decisions on the present judgments. Up to three queries.
 
-    R is what the page of reliability shows: read where it is kept, else computed by the same function from
-    the same streams. In a preview judgments and R are those that are remembered, as long as nothing has
-    changed; raises IndicatorsNotKeptError there where a worker should compute R.
+    R equals the value on the reliability page: it is read if stored, else computed by the same function from
+    the same streams. A preview remembers judgments and R while nothing has changed. It raises
+    IndicatorsNotKeptError if a worker should compute R.
     """
     measured = measure(policy, material, preview=preview)
     judged = measured.judged()
@@ -86,21 +86,19 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: 
 
 
 def rule_of(policy: RoutingPolicy, dimensions: Sequence[FrozenDimension]) -> IndicatorRule:
-    """Return the paper's rule as the policy states it."""
     assert policy.threshold is not None  # a constraint of the table
     each = {one.key: float(policy.thresholds.get(one.key, policy.threshold)) for one in dimensions}
     return IndicatorRule(each, DecidedBy(policy.decided_by))
 
 
 def mcq_of(policy: RoutingPolicy) -> Judge:
-    """Return the MCQ judge, which a policy by R has."""
     assert policy.mcq is not None  # a constraint of the table
     return policy.mcq
 
 
 @dataclass(frozen=True)
 class _Judged:
-    """Both judges on one dimension, with what people gave."""
+    """Both judges on one dimension, with people's values."""
 
     dimension: FrozenDimension
     scores: Scores
@@ -116,14 +114,13 @@ Decisions = Mapping[tuple[str, str], CellDecision]
 
 @dataclass(frozen=True)
 class Measured:
-    """What does not depend on r: the judges' values, and R of every system on every dimension."""
+    """The measures that do not depend on r: the judges' values, and R of every system on every dimension."""
 
     material: Material
     judged: Callable[[], Judged]
     indicators: Indicators
 
     def decisions(self, policy: RoutingPolicy) -> Decisions:
-        """Return what the policy's r says of each cell."""
         rule = rule_of(policy, self.material.dimensions)
         return {
             (system, one.key): decide(rule, system, one.key, found)
@@ -132,12 +129,12 @@ class Measured:
         }
 
     def units(self, policy: RoutingPolicy) -> list[PlannedUnit]:
-        """Return what goes to people by the policy's r, audits included."""
+        """Return the units for people by the policy's r, audits included."""
         return _units(policy, self.material, self.judged(), self.decisions(policy))[0]
 
 
 def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Measured:
-    """Read the judges' values and R. Three queries at most; see `decided_by_indicator`."""
+    """Read the judges' values and R. Up to three queries; see `decided_by_indicator`."""
     judged_as = digest_of_values(policy.project, [policy.rts, mcq_of(policy)], material)
     judged = cache(lambda: _judge_scores(policy, material, judged_as, preview=preview))
     indicators = _indicators(policy, material, judged, judged_as, preview=preview)
@@ -180,7 +177,7 @@ def _indicators(
 
 
 def _read_kept(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> ByCell | None:
-    """Return R as the page keeps it; None where the page has not this R."""
+    """Return R as stored with the page; None if the page has not this R."""
     kept = kept_indicators(policy, judged_as)
     # A preview answers while a slider moves; following a policy may take its time and computes.
     if kept is None and preview and len(material.items) * len(material.dimensions) > FEW_VALUES:
@@ -196,7 +193,7 @@ def _of_dimension(
     measure, mcq = correlation_called(policy.coefficient, named=dimension.is_named), mcq_of(policy)
     cells = [kept.get((system, dimension.key)) for system in judged.scores.system_names] if kept else []
     if cells and all(cells):
-        # Points are computed, which is fast; intervals, which are not, are those that the page keeps.
+        # Points are computed, which is fast; intervals, which are slow, come from the stored page.
         points = indicator(judged.scores, judged.other.as_read, measure)
         return {
             one.system: as_kept(one.coefficient, cell, policy.confidence_level)
@@ -214,7 +211,7 @@ def _of_dimension(
 
 
 def _validities(policy: RoutingPolicy, judged: Judged, *, preview: bool) -> Mapping[str, Validity]:
-    """Return by dimension key whether R goes with P over systems; without intervals, which take long."""
+    """Return by dimension key the relation of R to P over systems; without intervals, which take long."""
 
     def compute() -> dict[str, Validity]:
         return {
@@ -247,7 +244,7 @@ def _units(
     judged: Mapping[str, _Judged],
     decisions: Decisions,
 ) -> tuple[list[PlannedUnit], list[AuditCell]]:
-    """Return what goes to people: whole cells, units without a value, and the audit of all that stays."""
+    """Return the units for people: whole cells, units without a value, and the audit of the staying units."""
     sent: list[PlannedUnit] = []
     kept: list[KeptUnit] = []
     for one in material.dimensions:
@@ -308,7 +305,7 @@ def _cells(
 
 
 def _sent_items(material: Material, units: Sequence[PlannedUnit]) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return (items,) by dimension key: whether the unit goes to people, and not to be audited."""
+    """Return (items,) by dimension key: True if the unit goes to people, except for an audit."""
     sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
     return {
         one.key: np.array([(item, one.id) in sent for item in material.items.tolist()], dtype=bool)
@@ -342,7 +339,10 @@ SECONDS = 600
 
 
 def remember(parts: Sequence[object], make: Callable[[], T]) -> T:
-    """Return what was made from these parts before, or make and keep it. Arrays count by their contents."""
+    """Return the earlier result for these parts, or compute and remember it.
+
+    Arrays count by their contents.
+    """
     digest = hashlib.blake2b(digest_size=20)
     for part in parts:
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())

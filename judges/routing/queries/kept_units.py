@@ -1,4 +1,6 @@
-"""How people agree with a judge on units that stay with it, and what sending the others to them corrects."""
+"""Agreement of people with a judge on units that stay, and errors corrected by sending the others to
+people.
+"""
 
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
@@ -15,7 +17,7 @@ from annotate.core.guideline import FrozenDimension
 
 @dataclass(frozen=True)
 class KeptAgreement:
-    """People beside the judge on the `rated` of some units of one dimension.
+    """People compared with the judge on the `rated` of some units of one dimension.
 
     among_people: alpha of the people who rated these units. with_judge: the same with the judge as one more
     rater. exact: the share on which the judge gives the point nearest to people's mean. within_one: the share
@@ -35,7 +37,7 @@ class KeptAgreement:
 def kept_agreement(
     dimension: FrozenDimension, scores: Scores, chosen: npt.NDArray[np.bool_]
 ) -> KeptAgreement | None:
-    """Return the agreement on the chosen items (items,), None where nobody rated any that is judged."""
+    """Return the agreement on the chosen items (items,), None if people have rated no judged item."""
     kept = scores.of_items(chosen)
     both = ~np.isnan(kept.judge) & ~np.isnan(kept.human_means)
     if not both.any():
@@ -56,10 +58,10 @@ def kept_agreement(
 
 @dataclass(frozen=True)
 class PartOfUnits:
-    """Units with a value of the judge, how many people rated, and on how many the judge is wrong.
+    """Units with a value of the judge, the number that people rated, and the number of judge errors.
 
-    Wrong: more than a point away from people's mean, or what a calibration calls wrong. expected_wrong: of
-    all these units, each as likely as the rated units of its system in this part. of_dimension: units of
+    Error: more than a point away from people's mean, or wrong by the calibration's criterion. expected_wrong:
+    of all these units, each as likely as the rated units of its system in this part. of_dimension: units of
     systems without ratings in this part, which are as likely as the rated units of the whole dimension.
     without_forecast: units of dimensions without ratings, which do not count in `expected_wrong`.
     """
@@ -80,25 +82,24 @@ class PartOfUnits:
         return None if self.without_forecast or not self.units else self.expected_wrong / self.units
 
     def errors(self, accepted: float) -> KnownErrors | None:
-        """Return the errors among the rated units, with the share that is accepted; None without ratings."""
+        """Return the errors among the rated units, with the accepted share; None without ratings."""
         return KnownErrors(self.rated, self.wrong, accepted) if self.rated else None
 
 
 def sum_parts(parts: Iterable[PartOfUnits]) -> PartOfUnits:
-    """Return all parts together."""
     return sum(parts, PartOfUnits())
 
 
 @dataclass(frozen=True)
 class ExpectedGain:
-    """What people are expected to correct, and what stays wrong."""
+    """The errors that people are expected to correct, and the remaining ones."""
 
     sent: PartOfUnits
     kept: PartOfUnits
 
     @property
     def says(self) -> str:
-        """Return the forecast, and what it assumes about units without ratings."""
+        """Return the forecast, and its assumptions about units without ratings."""
         sent, kept = self.sent, self.kept
         both = sent + kept
         found = [
@@ -138,7 +139,6 @@ def part_of(scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_tha
 def parts_by_system(
     scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_than_one_point
 ) -> dict[str, PartOfUnits]:
-    """Return the same by system."""
     losses = loss(scores.judge, scores.human_means)
     is_rated, judged = ~np.isnan(losses), chosen & ~np.isnan(scores.judge)
     found = {}

@@ -1,4 +1,4 @@
-"""Certificates that were learned in another project: whether they still hold there."""
+"""Validity of certificates in the other project that learned them."""
 
 from django.utils.translation import gettext
 
@@ -11,9 +11,10 @@ from judges.runs.queries.drift import alarms_of
 
 
 def refusal_where_learned(calibration: Calibration) -> str:
-    """Return why certificates no longer hold in the project that learned them, in a sentence; empty if so.
+    """Return the reason why certificates are no longer valid in the project that learned them; empty if
+    valid.
 
-    They lapsed there, a judge has changed, or an audit there contradicts them. 42 queries at most.
+    They lapsed there, a judge has changed, or an audit there contradicts them. Up to 42 queries.
     """
     calibration = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
     where = calibration.project

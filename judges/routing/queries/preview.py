@@ -1,4 +1,4 @@
-"""What a routing policy would do, by R or by certificates: which units go to people, and what that asks."""
+"""Preview of a routing policy, by R or by certificates: the units for people, and the required ratings."""
 
 import hashlib
 import json
@@ -36,11 +36,11 @@ from judges.routing.queries.verdicts import PolicyVerdict, evidence_of, told_by_
 
 @dataclass(frozen=True)
 class RoutingPlan:
-    """Everything that a policy would do with the judgments as they are now.
+    """The effect of a policy on the present judgments.
 
-    seconds_per_rating: None where no time was measured. refusal: why it cannot be routed, or nothing.
-    verdict: on the judge by dimension, of a draft; what became of a routed policy has its own. advice: on r
-    by dimension, of a draft by R.
+    seconds_per_rating: None if no time was measured. refusal: the reason why it cannot be routed, or empty.
+    verdict: on the judge by dimension, of a draft; the state of a routed policy has its own. advice: on r by
+    dimension, of a draft by R.
     """
 
     policy: RoutingPolicy
@@ -58,12 +58,10 @@ class RoutingPlan:
 
     @property
     def units(self) -> Sequence[PlannedUnit]:
-        """Return the units that go to people."""
         return self.decided.units
 
     @property
     def verdicts(self) -> list[dict[str, Any]]:
-        """Return the verdicts on the judge by dimension as plain values."""
         return [each.as_dict() for each in self.verdict.dimensions] if self.verdict else []
 
     @property
@@ -73,22 +71,19 @@ class RoutingPlan:
 
     @property
     def advice_rows(self) -> list[dict[str, Any]]:
-        """Return the advice on r as plain values."""
         return [each.as_dict() for each in self.advice]
 
     @property
     def cells(self) -> Sequence[PolicyCell]:
-        """Return systems by dimensions, of a policy by R."""
         return self.decided.cells
 
     @property
     def agreement(self) -> Sequence[KeptAgreement]:
-        """Return people beside the judge on what stays with it, by dimension."""
+        """Return people compared with the judge on the units that stay, by dimension."""
         return self.decided.agreement
 
     @property
     def rows(self) -> list[tuple[str, list[PolicyCell]]]:
-        """Return each system with its cells in the order of the dimensions."""
         found: dict[str, list[PolicyCell]] = {}
         for cell in self.cells:
             found.setdefault(cell.system, []).append(cell)
@@ -96,47 +91,44 @@ class RoutingPlan:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """Return how many units go to people for each reason."""
+        """Return the number of units for people by reason."""
         return Counter(str(unit.why) for unit in self.units)
 
     @property
     def audited(self) -> int:
-        """Return how many units are drawn for the audit."""
         return self.counts[Why.AUDIT]
 
     @property
     def audited_share(self) -> float | None:
-        """Return the share of what stays that is audited on average, which the minimum may raise."""
+        """Return the share of staying units that is audited on average, which the minimum may raise."""
         return mean_share(self.decided.audit)
 
     @property
     def sent(self) -> int:
-        """Return how many units go to people because the judge is not to be trusted, or says nothing."""
+        """Return the number of units for people because the judge is unreliable there, or has no value."""
         return len(self.units) - self.audited
 
     @property
     def kept(self) -> int:
-        """Return how many units stay with the judge, the audited among them."""
+        """Return the number of units that stay with the judge, including audited ones."""
         return self.all_units - self.sent
 
     @property
     def items(self) -> int:
-        """Return how many items people see."""
         return len({unit.item for unit in self.units})
 
     @cached_property
     def ratings(self) -> int:
-        """Return how many ratings people are still to be asked for."""
         return ratings_asked(self.units, self.policy.raters, self.places)
 
     @property
     def seconds(self) -> float | None:
-        """Return how long that takes at the project's own median time per rating."""
+        """Return the duration of these ratings at the project's own median time per rating."""
         return None if self.seconds_per_rating is None else self.seconds_per_rating * self.ratings
 
     @property
     def warnings(self) -> list[str]:
-        """Return what an admin should know before routing."""
+        """Return the warnings for admins before routing."""
         found = []
         if self.annotators < self.policy.raters:
             found.append(
@@ -188,15 +180,15 @@ class RoutingPlan:
 
     @cached_property
     def digest(self) -> str:
-        """Return what is the same exactly for plans that send the same units for the same reasons."""
+        """Return a digest that is equal exactly for plans that send the same units for the same reasons."""
         units = sorted((*unit.unit, unit.why, unit.inclusion_probability) for unit in self.units)
         return hashlib.sha256(json.dumps([self.policy.raters, units]).encode()).hexdigest()[:20]
 
 
 def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = False) -> RoutingPlan:
-    """Return what a policy, saved or not, would do now, in the same way every time. 30 queries at most.
+    """Return the present effect of a policy, saved or not, deterministically. Up to 30 queries.
 
-    preview: R is remembered from one r to the next; who routes by the plan asks without.
+    preview: R is remembered from one r to the next; commands that route by the plan do not set it.
     """
     round = round_one(project)
     guideline = guideline_at(project, round)
@@ -247,16 +239,16 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
 
 
 def ratings_asked(units: Iterable[PlannedUnit], raters: int, places: PlacesByUnit) -> int:
-    """Return how many ratings people are asked for until each unit has its raters."""
+    """Return the number of ratings required until each unit has its raters."""
     return sum(max(raters - places.count(unit.unit), 0) for unit in units)
 
 
 def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = False) -> float:
-    """Return the largest r by which people are asked for at most `budget` ratings, audits included.
+    """Return the largest r that requires up to `budget` ratings, audits included.
 
-    The policy, saved or not, needs no threshold; dimensions with an r of their own keep it. r has as few
-    decimals as tell it from the next one. Raises InvalidValueError where even the least r asks for more, and
-    in a preview IndicatorsNotKeptError as `decided_by_indicator` does.
+    The policy, saved or not, needs no threshold; dimensions with their own r keep it. r has the fewest
+    decimals that distinguish it from the next one. Raises InvalidValueError if even the least r requires
+    more, and in a preview IndicatorsNotKeptError like `decided_by_indicator`.
     """
     round = round_one(policy.project)
     material = material_of(policy.project, round, guideline_at(policy.project, round))

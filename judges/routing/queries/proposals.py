@@ -1,4 +1,4 @@
-"""What new judgments would change about a policy that was routed; shown, and followed only when asked."""
+"""Changes of a routed policy due to new judgments; shown first, and applied only on request."""
 
 import hashlib
 import json
@@ -16,11 +16,11 @@ from judges.routing.queries.verdicts import PolicyVerdict
 
 @dataclass(frozen=True)
 class RoutingProposal:
-    """How a routed policy would decide now.
+    """The present decisions of a routed policy.
 
     add: units to send to people. change: units that are with people already, for another reason now. drop:
-    units that would no longer be sent and that nobody has begun. begun: how many would no longer be sent, or
-    not surely, but stay, since their rating has begun.
+    unstarted units that would no longer be sent. begun: the number of started units that would no longer be
+    sent, or not with certainty, and stay.
     """
 
     add: Sequence[PlannedUnit]
@@ -30,12 +30,12 @@ class RoutingProposal:
 
     @property
     def is_empty(self) -> bool:
-        """Whether following it would change nothing."""
+        """Return True if following it would change nothing."""
         return not (self.add or self.change or self.drop)
 
     @cached_property
     def digest(self) -> str:
-        """Return what is the same exactly for proposals that change the same."""
+        """Return a digest that is equal exactly for proposals with the same changes."""
         parts = [
             sorted((*unit.unit, unit.why, unit.inclusion_probability) for unit in (*self.add, *self.change)),
             sorted(unit.pk for unit in self.drop),
@@ -44,9 +44,9 @@ class RoutingProposal:
 
 
 def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict) -> RoutingProposal:
-    """Return what a routed policy would change to become `plan`. Two queries.
+    """Return the changes of a routed policy to become `plan`. Two queries.
 
-    verdict: on the policy as it is routed. No unit goes back to a judge that must not decide it.
+    verdict: on the policy as routed. No unit returns to a judge that must not decide it.
     """
     refused = {each.dimension.id for each in verdict.dimensions if each.verdict.refuses or verdict.audit}
     there = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}

@@ -1,4 +1,4 @@
-"""What became of a policy that was routed: what people did, and what the audit says of what stays."""
+"""Progress of a routed policy: the ratings of people, and the audit of the units that stay."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ Why = RoutedUnit.Why
 
 @dataclass(frozen=True)
 class SentCount:
-    """The units that went to people for one reason, and what they answered so far."""
+    """The units sent to people for one reason, and their answers until now."""
 
     why: str
     units: int
@@ -102,7 +102,7 @@ class StageAudit:
 
     @property
     def says(self) -> str:
-        """Return what a contradiction means, or nothing."""
+        """Return the meaning of a contradiction, or an empty string."""
         if not self.finding.contradicts:
             return ""
         message = gettext(
@@ -138,7 +138,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
     units = _units_of(policy)
-    calibrations = Calibration.objects.filter(project=project)  # their places serve the policy too
+    calibrations = Calibration.objects.filter(project=project)  # their assignments serve the policy too
     progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
     deciders = deciders_of(policy)
     audited, results, kept = _by_dimension(policy, project, round, units, deciders, progress)
@@ -191,7 +191,7 @@ def contradictions_of(policy: RoutingPolicy, project: Project) -> Contradictions
 
 
 def deciders_of(policy: RoutingPolicy) -> dict[Unit, int]:
-    """Return by unit the judge that decides it, where a policy has several. One query."""
+    """Return by unit the judge that decides it, if a policy has several. One query."""
     rows = policy.stage_decisions.values_list("item", "dimension", "judge")
     return {(item, dimension): judge for item, dimension, judge in rows}
 
@@ -232,8 +232,8 @@ def _stage_audits(
 class _PolicyUnits:
     """The units that a policy sent to people.
 
-    why: for what reason each. chances: the inclusion probability of each audited one. seen: those that
-    people had rated for a calibration before.
+    why: the reason for each. chances: the inclusion probability of each audited one. seen: units that people
+    had rated for a calibration before.
     """
 
     why: Mapping[Unit, str]
@@ -244,7 +244,7 @@ class _PolicyUnits:
         return [unit for unit, each in self.why.items() if each == why]
 
     def stay(self, items: Sequence[int], dimension: int) -> npt.NDArray[np.bool_]:
-        """(items,): whether the units stay with the judge, the audited among them."""
+        """(items,): True if the units stay with the judge, including audited ones."""
         return np.array(
             [self.why.get((item, dimension), Why.AUDIT) == Why.AUDIT for item in items], dtype=bool
         )
@@ -274,7 +274,7 @@ def _by_dimension(
     samples = samples_of(list(judges.values()), material)
     certificates = certificates_of(policy)
     times = rating_times(policy, round)
-    # What calibration saw has settled the threshold, so it says nothing new about it.
+    # Units of the calibration have set the threshold, so they give no new evidence about it.
     fresh = units.chances.keys() - units.seen
     audited, results, parts, validities = [], [], [], {}
     for one in material.dimensions:
@@ -308,7 +308,7 @@ def _by_dimension(
         if certificate:
             unseen = {(item, one.id) for item in material.items.tolist()} - units.seen
             unseen -= {unit for unit, why in units.why.items() if why != Why.AUDIT}
-            # With several judges, how many units stay is known only now that all were asked.
+            # With several judges, the number of staying units is known only after all answers.
             kept = int(stay.sum()) if deciders else certificate.kept
             result = _against(certificate, kept, result, found, policy, len(unseen))
         audited.append(found)
@@ -331,7 +331,7 @@ def _by_dimension(
 
 
 def _scores_by(judges: npt.NDArray[np.int64], material: Material, key: str, samples: SamplesOf) -> Scores:
-    """Return people beside the judge that decides each item, `judges` (items,) by their keys."""
+    """Return people and the judge that decides each item, `judges` (items,) by their keys."""
     keys, places = np.unique(judges, return_inverse=True)
     found = [scores_of(material, key, samples[pk, key]) for pk in keys.tolist()]
     return replace(
@@ -411,9 +411,10 @@ def _against(
     policy: RoutingPolicy,
     unseen: int,
 ) -> AuditResult:
-    """Hold an audit against what a certificate leaves for the `unseen` units, which had no rating.
+    """Test an audit against the errors that a certificate leaves for the `unseen` units, which had no rating.
 
-    Of all kept units so many may be wrong; those that calibration found wrong are not among the unseen.
+    The certificate allows a number of errors among all kept units. Errors found in calibration are not among
+    the unseen.
     """
     allowed = int(bounds.largest_allowed(kept, policy.risk)) - (certificate.errors or 0)
     risk = allowed / unseen if unseen else 1.0
@@ -440,7 +441,10 @@ def describe_stops(policy: RoutingPolicy) -> list[str]:
 
 
 def policies_of(project: Project) -> QuerySet[RoutingPolicy]:
-    """Return a project's policies, the newest first, with how many units each sent and audits. One query."""
+    """Return a project's policies, the newest first, with the numbers of sent and audited units.
+
+    One query.
+    """
     audited = Count("units", filter=Q(units__why=RoutedUnit.Why.AUDIT))
     policies = RoutingPolicy.objects.filter(project=project).select_related(
         "rts", "mcq", "routed_by", "calibration"
@@ -449,13 +453,13 @@ def policies_of(project: Project) -> QuerySet[RoutingPolicy]:
 
 
 def routed_policy(project: Project) -> RoutingPolicy | None:
-    """Return the policy that a project follows, of which there is one at most. One query."""
+    """Return the project's routed policy; there is a maximum of one. One query."""
     related = ("project", "rts", "mcq", "calibration", "round__guideline")
     found = RoutingPolicy.objects.filter(project=project, status=RoutingPolicy.Status.ROUTED)
     return found.select_related(*related).first()
 
 
 def has_judge_pair(project: Project) -> bool:
-    """Return whether there is an RTS and an MCQ judge. One query."""
+    """Return True if there is an RTS and an MCQ judge. One query."""
     methods = project.judges.filter(method__in=["rts", "mcq"]).values_list("method", flat=True)
     return set(methods) == {"rts", "mcq"}

@@ -1,4 +1,4 @@
-"""May a judge be used on a dimension? What is known of it, each with what it says, and one verdict."""
+"""Trust in a judge on a dimension: the available evidence, and one verdict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,11 +24,11 @@ from judges.routing.queries.verdicts import KeptDimension, certified_part, evide
 
 @dataclass(frozen=True)
 class TrustEvidence:
-    """Everything that is known of a judge on one dimension.
+    """All evidence on a judge on one dimension.
 
-    pair: R and whether it tells anything, None without a judge to pair it with. tested: the replacement test,
-    the error and the change of alpha with the judge, None before Round I. certificate: the newest that holds,
-    else the newest. policy: what the routed policy of the judge leaves to it, None without one.
+    pair: R and its predictive value, None without a judge to pair it with. tested: the replacement test, the
+    error and the change of alpha with the judge, None before Round I. certificate: the newest valid one, else
+    the newest. policy: the units that the judge's routed policy leaves to it, None without one.
     """
 
     scored: Scored
@@ -40,32 +40,28 @@ class TrustEvidence:
 
     @property
     def dimension(self) -> FrozenDimension:
-        """Return the dimension that it is about."""
         return self.scored.dimension
 
     @property
     def test(self) -> AlternativeAnnotatorTest | None:
-        """Return the replacement test."""
         return self.tested.test if self.tested else None
 
     @property
     def one_more_rater(self) -> OneMoreRater | None:
-        """Return the change of alpha when the judge joins people."""
         return self.tested.one_more_rater if self.tested else None
 
     @property
     def correlation(self) -> Coefficient:
-        """Return P: Spearman's rho with people's means over all items, on named categories undefined."""
+        """Return P: Spearman's rho with people's means over all items, undefined on named categories."""
         return self.scored.correlations["spearman", Level.DATASET]
 
     @property
     def alpha(self) -> AlphaWithPeople:
-        """Return alpha with people's mean, and that among people."""
+        """Return alpha with people's mean, and alpha among people."""
         return self.scored.alpha
 
     @cached_property
     def known(self) -> JudgeEvidence:
-        """Return the numbers that the verdict is made from."""
         found = self.certificate if self.certificate and self.certificate.valid else None
         validity = self.pair.figures.validity if self.pair else None
         return replace(
@@ -80,14 +76,14 @@ class TrustEvidence:
 
     @property
     def verdict(self) -> JudgeVerdict:
-        """Return the verdict on the judge."""
         return judge_verdict(self.known)
 
 
 def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEvidence]:
-    """Return what is known of a judge by dimension, each figure as its own page has it.
+    """Return the evidence on a judge by dimension, with the same values as on the separate pages.
 
-    About as many queries as those pages take together, and twelve for each computed calibration of the judge.
+    About the same number of queries as those pages together, and twelve for each computed calibration of the
+    judge.
     """
     routed = routed_policy(project)
     state = routing_state(routed, project) if routed and routed.rts_id == judge.pk else None

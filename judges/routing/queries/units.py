@@ -1,4 +1,4 @@
-"""What a routing policy decides about units: which go to people, why, and on which grounds."""
+"""Decisions of a routing policy on units: the units for people, with reasons and grounds."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,6 @@ class Grounds:
 
     @classmethod
     def of_cell(cls, decision: CellDecision) -> "Grounds":
-        """Return the numbers of a decision by R."""
         found = decision.indicator
         return cls(
             indicator=found.value,
@@ -46,7 +45,7 @@ class Grounds:
 
 
 class PlannedUnit(NamedTuple):
-    """A unit that the policy sends to people, and why."""
+    """A unit that the policy sends to people, and the reason."""
 
     item: int
     dimension: int
@@ -57,12 +56,11 @@ class PlannedUnit(NamedTuple):
 
     @property
     def unit(self) -> Unit:
-        """Return the ids of item and dimension."""
         return self.item, self.dimension
 
 
 class KeptUnit(NamedTuple):
-    """A unit that stays with the judge. distance: |RTS - MCQ|; larger where errors are likelier."""
+    """A unit that stays with the judge. distance: |RTS - MCQ|; larger if errors are likelier."""
 
     unit: Unit
     reason: str
@@ -79,9 +77,9 @@ class Decider(NamedTuple):
 
 @dataclass(frozen=True)
 class PolicyCell:
-    """One system on one dimension: R, what it decides, and how many of its units go to people.
+    """One system on one dimension: R, its decision, and the number of its units for people.
 
-    audited_share: of what stays, on average; None where nothing stays. errors: on units with a value.
+    audited_share: of the staying units, on average; None if none stays. errors: on units with a value.
     """
 
     system: str
@@ -95,15 +93,17 @@ class PolicyCell:
 
     @property
     def indicator(self) -> Coefficient:
-        """Return R with its interval, or why there is none."""
+        """Return R with its interval, or the reason why there is none."""
         return self.decision.indicator
 
 
 @dataclass(frozen=True)
 class CertifiedDimension:
-    """One dimension under a certificate, or under none: how many units stay and go to people, and why.
+    """One dimension under a certificate, or under none:
 
-    audited_share: of what stays, on average; None where nothing stays.
+    the numbers of units that stay and go to people, and the reason.
+
+    audited_share: of the staying units, on average; None if none stays.
     """
 
     dimension: FrozenDimension
@@ -116,21 +116,20 @@ class CertifiedDimension:
 
     @property
     def kept(self) -> int:
-        """Return how many units stay with the judge."""
         return self.units - self.sent
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What a rule decides. cells: by R; certified: by certificates; the other one is empty.
+    """The decisions of a rule. cells: by R; certified: by certificates; the other one is empty.
 
-    agreement: people beside the judge on what stays with it, by dimension; empty where nobody has rated that.
-    kept: by dimension key, the errors of the judge on the units that stay.
-    gain: what people are expected to correct, by R; None if nobody has rated a judged unit.
-    validities: by dimension, whether R goes with the judge's agreement with people over systems.
-    refusal: why it cannot be routed by, or nothing. audit: of what stays, by system and dimension.
-    lapses: what has changed since a certificate was drawn. deciders: with several judges, who decides each
-    unit that stays. to_ask: the judges of the next stage that lack answers.
+    agreement: people compared with the judge on the staying units, by dimension; empty without ratings of
+    these. kept: by dimension key, the errors of the judge on the units that stay. gain: the errors that
+    people are expected to correct, by R; None without ratings of judged units. validities: by dimension, the
+    relation of R to the judge's agreement with people over systems. refusal: the reason why it cannot route,
+    or empty. audit: of the staying units, by system and dimension. lapses: changes since a certificate's
+    sampling. deciders: with several judges, the decider of each staying unit. to_ask: the judges of the next
+    stage that lack answers.
     """
 
     units: Sequence[PlannedUnit]
@@ -148,13 +147,13 @@ class Decided:
 
     @property
     def judges(self) -> list[tuple[Judge, int]]:
-        """Return with several judges how many units each decides."""
+        """Return the number of units that each judge decides, if there are several."""
         counts = Counter(each.judge.pk for each in self.deciders.values())
         by_key = {each.judge.pk: each.judge for each in self.deciders.values()}
         return [(by_key[pk], count) for pk, count in counts.items()]
 
     def judges_of(self, dimension: int) -> list[Judge]:
-        """Return with several judges those that decide units of a dimension."""
+        """Return the judges that decide units of a dimension, if there are several."""
         found = {
             decider.judge.pk: decider.judge for (_, of), decider in self.deciders.items() if of == dimension
         }
@@ -164,9 +163,10 @@ class Decided:
 def audit_of(
     policy: RoutingPolicy, material: Material, kept: Sequence[KeptUnit]
 ) -> tuple[list[PlannedUnit], list[AuditCell]]:
-    """Return the units that are drawn from what stays, to audit it, and what that is of each system.
+    """Return the audited units among the staying ones, and their share of each system.
 
-    Units of development documents are not drawn: judges may have learned from them, so no figure uses them.
+    Units of development documents are not audited: judges may have learned from them, so all statistics
+    exclude them.
     """
     in_development = set(material.items[material.in_development].tolist())
     kept = [each for each in kept if each.unit[0] not in in_development]

@@ -37,9 +37,9 @@ EvidenceOf = Mapping[str, JudgeEvidence]
 
 
 def version_of_evidence(project: Project, judges: Sequence[Judge]) -> Sequence[object]:
-    """Return a value that changes with the evidence on these judges. Four queries.
+    """Return a version that changes with the evidence on these judges. Four queries.
 
-    With more than 5,000 judgments a new rating does not count, so what is remembered by it may be ten minutes
+    With more than 5,000 judgments a new rating does not count, so results remembered by it may be ten minutes
     old: computing takes seconds, and in an open round people rate all the time.
     """
     values = [version_of_values(judges), list(_find_drifted(judges))]
@@ -48,12 +48,12 @@ def version_of_evidence(project: Project, judges: Sequence[Judge]) -> Sequence[o
 
 
 def _find_drifted(judges: Sequence[Judge]) -> QuerySet[DriftWatch, int]:
-    """Return the ids of those of the judges, or of members of panels, that a watch found to have changed."""
+    """Return the ids of these judges, or of panel members, with a change detected by a watch."""
     return alarms_of(each.pk for each in judges).values_list("judge", flat=True)
 
 
 def judges_of_policy(policy: RoutingPolicy) -> set[int]:
-    """Return the ids of the judges whose answers a policy uses, also to compare with. Two queries at most."""
+    """Return the ids of the judges whose answers a policy uses, also for comparison. Up to two queries."""
     found = {policy.rts_id, policy.mcq_id}
     if calibration := policy.calibration:
         found |= {calibration.judge_id, calibration.other_id}
@@ -65,7 +65,7 @@ def judges_of_policy(policy: RoutingPolicy) -> set[int]:
 def evidence_of(project: Project, judge: Judge, *, is_fresh: bool = False) -> EvidenceOf:
     """Return the evidence on a judge that every policy shares: alpha, bias, the replacement test.
 
-    is_fresh: computed now; else it may be remembered, see `version_of_evidence`. Eighteen queries at most.
+    is_fresh: computed now; else it may be remembered, see `version_of_evidence`. Up to eighteen queries.
     """
 
     def compute() -> EvidenceOf:
@@ -85,7 +85,6 @@ def evidence_of(project: Project, judge: Judge, *, is_fresh: bool = False) -> Ev
 
 
 def evidence_from(scored: Scored, tested: DimensionTest | None) -> JudgeEvidence:
-    """Return the evidence of the ratings, the replacement test and the error of a judge."""
     rated = ~np.isnan(scored.scores.human_means) & ~np.isnan(scored.scores.judge)
     known = JudgeEvidence(
         is_rated=not bool(np.isnan(scored.scores.human).all()),
@@ -106,9 +105,9 @@ def evidence_from(scored: Scored, tested: DimensionTest | None) -> JudgeEvidence
 
 @dataclass(frozen=True)
 class KeptDimension:
-    """The units of a dimension that a policy leaves to its judge. judges: where it has several, those.
+    """The units of a dimension that a policy leaves to its judge. judges: the deciders, if it has several.
 
-    all_stay: whether every unit with a value stays with one judge. errors: among the rated units that stay.
+    all_stay: True if every unit with a value stays with one judge. errors: among the rated units that stay.
     audit: among the audited ones, if they contradict the policy.
     """
 
@@ -132,7 +131,6 @@ class DimensionVerdict:
     refusal: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values, ready for JSON."""
         return {
             "dimension": self.dimension.key,
             "kept": self.kept,
@@ -157,18 +155,17 @@ class PolicyVerdict:
 
     @property
     def refused(self) -> list[DimensionVerdict]:
-        """Return the dimensions that the policy must not leave to the judge."""
         return [each for each in self.dimensions if each.refusal]
 
     @property
     def reasons(self) -> list[str]:
-        """Return a reason for each refused dimension."""
+        """Return a reason for each rejected dimension."""
         audit = [gettext("All dimensions: {reason}").format(reason=self.audit)] if self.audit else []
         return audit + [f"{each.dimension.name}: {each.refusal}" for each in self.refused]
 
     @property
     def refusal(self) -> str:
-        """Return the refused dimensions with the remedy; empty for a policy that may be followed."""
+        """Return the rejected dimensions with the remedy; empty for a policy that may be followed."""
         if not self.reasons:
             return ""
         names = ", ".join(each.dimension.name for each in self.refused) or gettext("all dimensions")
@@ -177,7 +174,7 @@ class PolicyVerdict:
 
     @property
     def message(self) -> str:
-        """Return the same with the reasons."""
+        """Return the rejected dimensions with the remedy and the reasons."""
         return " ".join([self.refusal, *self.reasons]).strip()
 
     @property
@@ -213,7 +210,7 @@ def policy_verdict(
     found = []
     for part, own in zip(parts, deciding, strict=True):
         verdicts = [verdict_on_dimension(part, found_of[judge.pk], has_drifted=has_drifted) for judge in own]
-        # One judge that must not decide is enough to refuse what all of them would keep.
+        # One judge that must not decide is enough to reject the units of all of them.
         found.append(next((verdict for verdict in verdicts if verdict.refusal), verdicts[0]))
     return PolicyVerdict(policy, found, audit)
 
@@ -271,7 +268,7 @@ def verdict_of_plan(
 
 
 def told_by_r(validities: Mapping[str, Validity]) -> dict[str, bool]:
-    """Return by dimension key whether R tells where the judge agrees with people, by Holm's correction."""
+    """Return by dimension key True if R predicts the judge's agreement with people, by Holm's correction."""
     adjusted = holm_by_key({key: found.p_value for key, found in validities.items()})
     return {key: r_tells(found, adjusted.get(key)) for key, found in validities.items()}
 

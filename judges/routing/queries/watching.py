@@ -1,4 +1,4 @@
-"""What admins watch of routing: policies that leave units to a judge that must not decide them."""
+"""Alerts for admins: policies that leave units to a judge that must not decide them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Judgments that have an answer, asked once more: one from its page, or all that a filter finds."""
+"""Repeated calls of answered judgments: one from its page, or all that match a filter."""
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -21,12 +21,12 @@ NOTHING_LEFT = _("There is no answer to request again; a request may already be 
 
 
 def ask_again(*, project: Project, judgments: QuerySet[Judgment], by: User | None) -> Run:
-    """Ask judgments again in a run of their own; what they answered stays in their history.
+    """Request judgments again in a separate run; their earlier answers stay in the history.
 
-    Five hundred at a time, each a transaction that locks them. The run starts when it has all of them: what a
-    crash leaves is a planned run, to be started or cancelled. Those that wait for an answer already are left
-    alone, so that nothing is asked twice. Messages are kept where an earlier run kept them. Raises
-    JudgmentStandsError where nothing is left, and RunRefusedError.
+    In transactions of five hundred, each of which locks its judgments. The run starts when it has all of
+    them: a crash leaves a planned run, to start or cancel. Judgments with a pending answer are skipped, so
+    that no call repeats. Messages are stored if an earlier run stored them. Raises JudgmentStandsError if no
+    judgment remains, and RunRefusedError.
     """
     answered = judgments.filter(judge__project=project, status__in=ANSWERED).order_by("pk")
     run = _make_run(project, answered, by)
@@ -44,7 +44,7 @@ def ask_again(*, project: Project, judgments: QuerySet[Judgment], by: User | Non
 
 @transaction.atomic
 def _make_run(project: Project, answered: QuerySet[Judgment], by: User | None) -> Run:
-    """Plan a run for judgments that it does not have yet. Locks the project."""
+    """Plan a run for judgments without adding them yet. Locks the project."""
     project = Project.objects.select_for_update().get(pk=project.pk)
     if not answered.exists():
         raise JudgmentStandsError(str(NOTHING_LEFT))
@@ -56,7 +56,6 @@ def _make_run(project: Project, answered: QuerySet[Judgment], by: User | None) -
 
 @transaction.atomic
 def _move_to(run: Run, answered: QuerySet[Judgment], by: User | None) -> list[int]:
-    """Plan judgments in a run; return their keys, in order."""
     found = list(answered.select_for_update(of=("self",)))
     keys = [each.pk for each in found]
     keep_answers(found, by=by)
@@ -65,7 +64,7 @@ def _move_to(run: Run, answered: QuerySet[Judgment], by: User | None) -> list[in
 
 
 def refuse_other_count(found: int, shown: int | None) -> None:
-    """Raise JudgmentStandsError unless there are as many judgments as were shown; None: nobody was shown."""
+    """Raise JudgmentStandsError unless the number of judgments equals `shown`; None: no number to compare."""
     if shown is not None and shown != found:
         raise JudgmentStandsError(
             gettext("There were {shown} judgments, and there are {found} now. Look at them again.").format(

@@ -1,7 +1,8 @@
-"""Batches in the database: who is at one, which judgments it holds, and what came of them.
+"""Batches in the database: their holders, their judgments and their results.
 
-A batch leases its judgments for as long as a provider keeps replies, and lets go of each when its reply is
-stored or the batch ends. One worker at a time is at a batch; if it dies, another goes on from the same step.
+A batch leases its judgments for the provider's retention of replies, and releases each when its reply is
+stored or the batch ends. One worker at a time processes a batch; if it dies, another continues from the same
+step.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,21 +44,22 @@ from judges.runs.queries.shared import (
 from judges.runs.queries.work import work_of
 
 MOST_REQUESTS = 50_000  # in one file, at OpenAI
-KEPT = timedelta(days=30)  # for which replies can be fetched; so long a batch leases its judgments
+# retention of replies at the provider; a batch leases its judgments for this period
+KEPT = timedelta(days=30)
 HELD = timedelta(seconds=20)  # that a batch waits after the worker that was at it died
 HELD_ANEW_EVERY = 5.0
 Status = Judgment.Status
 
 
 class HoldLost(Exception):  # noqa: N818 - it reads as what happened
-    """Another worker is at the batch now, because this one was silent for too long."""
+    """Another worker holds the batch now, because this one was silent for too long."""
 
 
 @transaction.atomic
 def take(*, run: int, holder: UUID) -> Batch | None:
-    """Return a batch of the run that is due, held by this holder from now on. Locks the run."""
-    # The lock is the run's, as everywhere here: whoever waited for it sees the other's hold, and goes on to
-    # the next batch.
+    """Return a due batch of the run, now locked for this holder. Locks the run."""
+    # The lock is the run's, as in all code here: a worker that waited for it sees the other's hold, and
+    # continues with the next batch.
     Run.objects.select_for_update().get(pk=run)
     batch = due_batches().filter(run=run).order_by("due_at").first()
     if batch is None:
@@ -69,12 +71,14 @@ def take(*, run: int, holder: UUID) -> Batch | None:
 
 @transaction.atomic
 def begin(*, run: int, holder: UUID) -> Batch | None:
-    """Lease judgments of one model to a new batch, as many as the budget and a file allow. Locks the run.
+    """Lease judgments of one model to a new batch, within the limits of the budget and the file.
 
-    None where nothing is to be asked now. A judge waits until its first judgment is answered. The run stops
-    when its budget allows not even one more request.
+    Locks the run.
+
+    None if no judgment is due. A judge is skipped until its first judgment is answered. The run stops when
+    its budget does not allow one more request.
     """
-    # Two workers would lease the same planned judgments, and each spend what is left of the budget.
+    # Two workers would lease the same planned judgments, and each spend the remaining budget.
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status != Run.Status.RUNNING or locked.looked_up_to is not None:
         return None
@@ -85,7 +89,7 @@ def begin(*, run: int, holder: UUID) -> Batch | None:
             shares, cost = _affordable(locked, list(group))
             if shares:
                 return _new_batch(locked, shares, cost, holder)
-    # An open batch may cost less than was kept for it, and then there is a budget again.
+    # An open batch may cost less than its reservation, which frees a part of the budget.
     if planned and locked.budget and not open_batches(locked).exists():
         leases.stop_run(locked, used_up(locked.budget))
     return None
@@ -98,14 +102,14 @@ def _group(planned: tuple[Judge, int]) -> tuple[int, str]:
 
 
 def _is_being_collected(run: Run, endpoint: int, model: str) -> bool:
-    """Return whether judgments may still come back from a batch; they are asked again all together."""
+    """Return True if judgments may still return from a batch; they are then requested again all together."""
     return open_batches(run).filter(endpoint=endpoint, model=model, status=Batch.Status.COLLECTING).exists()
 
 
 def _affordable(
     run: Run, planned: Sequence[tuple[Judge, int]]
 ) -> tuple[list[tuple[Judge, int]], Decimal | None]:
-    """Return how many judgments of each judge fit into a file and the budget, and what they may cost."""
+    """Return the number of judgments of each judge within the file and the budget, and their maximum cost."""
     room, left = MOST_REQUESTS, _remaining_budget(run)
     sizes = shared_calls(run).sizes
     shares: list[tuple[Judge, int]] = []
@@ -130,7 +134,7 @@ def _affordable(
 def _first_that_fit(
     run: Run, judge: Judge, room: int, calls: int, sizes: Mapping[int, int]
 ) -> tuple[int, int]:
-    """Return how many of a judge's planned judgments the first calls give, and how many calls these are."""
+    """Return the number of a judge's planned judgments in the first calls, and the number of these calls."""
     if judge.pk not in sizes:
         fit = min(room, calls)
         return fit, fit
@@ -141,7 +145,7 @@ def _first_that_fit(
 
 
 def _remaining_budget(run: Run) -> Decimal | None:
-    """Return what of the budget is neither spent nor kept for open batches; None without a budget."""
+    """Return the budget that is neither spent nor reserved for open batches; None without a budget."""
     if run.budget is None:
         return None
     kept = open_batches(run).aggregate(sum=Sum("expected_cost"))["sum"]
@@ -172,7 +176,7 @@ def _new_batch(run: Run, shares: Sequence[tuple[Judge, int]], cost: Decimal | No
 
 
 def _first_whole(planned: QuerySet[Judgment], judge: Judge, count: int) -> RawSQL:
-    """Return the first judgments of a judge; of those that one request gives, all or none."""
+    """Return the first judgments of a judge; judgments of one request are included all or none."""
     kept: list[int] = []
     size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk)).get(judge.pk, LOOKED_THROUGH)
     several, of_documents = ({judge.pk}, {}) if judge.asks_several else (set(), {judge.pk: judge})
@@ -184,13 +188,13 @@ def _first_whole(planned: QuerySet[Judgment], judge: Judge, count: int) -> RawSQ
 
 
 def judgments_in(batch: Batch) -> QuerySet[Judgment]:
-    """Return the judgments that a batch holds: those without an outcome of it yet."""
+    """Return the judgments of a batch without an outcome yet."""
     return Judgment.objects.filter(run=batch.run_id, status=Status.LEASED, lease=batch.pk)
 
 
 @contextmanager
 def hold_batch(batch: Batch) -> Iterator[None]:
-    """Keep hold of a batch while a step takes its time, and let go of it at the end."""
+    """Renew the hold on a batch during a step, and release it at the end."""
     # From a thread, since an upload or a download is one call of many minutes that nothing interrupts.
     # Every write asks for the holder: if another worker took the batch over, holding and letting go change
     # nothing.
@@ -216,8 +220,8 @@ def hold_batch(batch: Batch) -> Iterator[None]:
 
 
 def note(batch: Batch, **fields: Any) -> None:
-    """Write what became known of a batch; raises HoldLost where another worker is at it by now."""
-    # Compared and set in one statement, so that it needs no lock while a provider is being asked.
+    """Write new fields of a batch; raises HoldLost if another worker holds it by now."""
+    # Compared and set in one statement, so that it needs no lock during a call to the provider.
     if not Batch.objects.filter(pk=batch.pk, holder=batch.holder).update(**fields):
         raise HoldLost
     for name, value in fields.items():
@@ -226,7 +230,7 @@ def note(batch: Batch, **fields: Any) -> None:
 
 @transaction.atomic
 def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
-    """Leave to later batches what did not fit into the file."""
+    """Release the judgments that did not fit into the file to later batches."""
     _free(judgments_in(batch).filter(pk__gt=kept[-1]))
 
 
@@ -235,13 +239,13 @@ Said = Mapping[int, Reply | RequestFailed]
 
 
 def store(*, batch: Batch, said: Said) -> None:
-    """Write what a batch's output says of some judgments.
+    """Write a batch's outputs for some judgments.
 
-    A reply without a usable score is asked for once more if it may vary, a request without a reply until it
-    was asked MAX_ATTEMPTS times; both go back into the plan until then. A request whose text is refused
-    has failed. Pauses a run that gets too many replies without a usable score.
+    An unreadable reply is requested again if it may vary, a request without a reply up to MAX_ATTEMPTS times;
+    both return to the plan until then. A request with rejected content has failed. Pauses a run with too many
+    unreadable replies.
     """
-    # Whoever lost the hold meanwhile does no harm here: only what the batch still holds is written, once.
+    # A worker without the hold does no harm here: only judgments still in the batch are written, once.
     said = _of_each_judgment(batch, said)
     replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
     before = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
@@ -264,7 +268,7 @@ def store(*, batch: Batch, said: Said) -> None:
 
 
 def _of_each_judgment(batch: Batch, said: Said) -> Said:
-    """Return what is said of all judgments of a request, which names the first of them, with their shares."""
+    """Return the result for each judgment of a request, whose key is the first of them, with their shares."""
     shared = shared_calls(batch.run)
     several, of_documents = shared.sizes, shared.of_documents
     if not several and not of_documents:
@@ -284,10 +288,13 @@ def _of_each_judgment(batch: Batch, said: Said) -> Said:
 
 
 def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[int, Judgment]) -> None:
-    """Write outcomes of what the batch still holds. Locks the run, so that no reply is counted twice."""
+    """Write outcomes of judgments that the batch still holds.
+
+    Locks the run, so that each reply counts once.
+    """
     Run.objects.select_for_update().get(pk=batch.run_id)
-    # `leases.store` counts what was spent also for leases that are gone, since a call was paid for. Of a
-    # batch the same output may be read twice, by two workers or after a crash, and is paid for once.
+    # `leases.store` counts the cost also for expired leases, because the call was paid. The same output of a
+    # batch may be read twice, by two workers or after a crash, and is paid once.
     held = set(judgments_in(batch).filter(pk__in=before).values_list("pk", flat=True))
     kept = [outcome for outcome in outcomes if outcome.judgment in held]
     prices = prices_of(batch.endpoint, batch.model).in_batches()
@@ -303,7 +310,7 @@ def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[in
 
 
 def _second_chance(work: JudgmentWork, outcome: Outcome, run: Run) -> Outcome:
-    """Plan a first unreadable reply once more, unless the next one would be the same."""
+    """Plan a first unreadable reply again, unless the next one would be the same."""
     again = outcome.attempts % MAX_ATTEMPTS and run.status != Run.Status.CANCELLED
     first = work.unreadable is None and work.may_vary
     if outcome.status == Status.UNREADABLE and first and again:
@@ -312,7 +319,7 @@ def _second_chance(work: JudgmentWork, outcome: Outcome, run: Run) -> Outcome:
 
 
 def _add_usage_before(row: Judgment) -> None:
-    """Add what earlier replies to the same judgment took; what is unknown in one is unknown in the sum."""
+    """Add the usage of earlier replies to the same judgment; an unknown part makes the sum unknown."""
     if row.input_tokens is None or row.output_tokens is None:
         return
     Judgment.objects.filter(pk=row.pk).update(
@@ -325,12 +332,12 @@ def _add_usage_before(row: Judgment) -> None:
 
 
 def _plus(column: str, before: int | None) -> Combinable:
-    """Return a count of tokens with those before; a server may tell it of one call and not of another."""
+    """Return a count of tokens plus earlier ones; a server may report it for one call and not for another."""
     return F(column) if before is None else Coalesce(column, Value(0)) + before
 
 
 def _fail(judgments: QuerySet[Judgment], failed: RequestFailed) -> None:
-    """Mark judgments with a refused text as failed; an earlier unreadable reply stays."""
+    """Mark judgments with rejected content as failed; an earlier unreadable reply stays."""
     free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
     problem = failed.problem.value if failed.problem else ""
     found = list(judgments.values_list("pk", flat=True))
@@ -342,11 +349,10 @@ def _fail(judgments: QuerySet[Judgment], failed: RequestFailed) -> None:
 
 
 def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
-    """Plan anew what had no reply, or give it up where it was asked often enough."""
+    """Plan judgments without a reply again, or give them up after the maximum number of calls."""
     free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
-    # Each update takes its rows out of `judgments` (they are leased no more), so the next one finds the
-    # others: first those with a reply that nobody could read, which stay unreadable, then those without
-    # any.
+    # Each update removes its rows from `judgments` (they are leased no more), so the next one applies to the
+    # others: first the judgments with an unreadable reply, which stay unreadable, then the ones without any.
     tired = judgments.annotate(asked=F("attempts") % MAX_ATTEMPTS).filter(asked=MAX_ATTEMPTS - 1)
     tired.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
     reason = gettext("{calls} calls failed. The last one: {reason}").format(
@@ -361,7 +367,7 @@ def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:
 
 @transaction.atomic
 def close(batch: Batch, *, without_reply: str) -> None:
-    """Mark a batch as collected; judgments about which it says nothing had no reply. Locks the run."""
+    """Mark a batch as collected; judgments missing from its output had no reply. Locks the run."""
     run = Run.objects.select_for_update().get(pk=batch.run_id)
     _put_back(judgments_in(batch), without_reply)
     # Last: where another worker is at the batch, HoldLost undoes the above with the transaction.
@@ -372,7 +378,7 @@ def close(batch: Batch, *, without_reply: str) -> None:
 
 @transaction.atomic
 def drop(batch: Batch, reason: str) -> None:
-    """Give up a batch of which nothing can come, and plan again what it holds. Locks the run."""
+    """Give up a lost batch, and plan its judgments again. Locks the run."""
     run = Run.objects.select_for_update().get(pk=batch.run_id)
     _free(judgments_in(batch))
     note(batch, status=Batch.Status.FAILED, closed_at=timezone.now(), reason=reason)
@@ -385,5 +391,5 @@ def _free(judgments: QuerySet[Judgment]) -> None:
 
 
 def make_due(run: Run) -> None:
-    """Let a worker look after a run's open batches at once, with as much patience as at first."""
+    """Make a run's open batches due now, with the initial patience."""
     open_batches(run).update(due_at=timezone.now(), failures=0, failing_since=None)

@@ -1,4 +1,4 @@
-"""The budget of a run, changed while it goes on or after it has stopped."""
+"""Changes of a run's budget, while it is running or after it has stopped."""
 
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ from judges.runs.queries.runs import judges_of
 
 
 def used_up(budget: Decimal) -> str:
-    """Return why a run stops that has a budget, and what to do."""
+    """Return the message for a run that stops at its budget, with the remedy."""
     return gettext(
         "The budget of {budget:f} does not allow one more call; give the run a larger one and resume it."
     ).format(budget=budget.normalize())
@@ -21,9 +21,11 @@ def used_up(budget: Decimal) -> str:
 
 @transaction.atomic
 def change_budget(*, run: Run, budget: Decimal | None) -> Run:
-    """Give a run that has not ended another budget, or none. Locks the run's row; workers see it at once.
+    """Set another budget of a run that has not ended, or none.
 
-    Raises RunStateError, and RunRefusedError for a budget that prices cannot keep.
+    Locks the run's row; workers see it immediately.
+
+    Raises RunStateError, and RunRefusedError for a budget that needs unknown prices.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.status in (Run.Status.CANCELLED, Run.Status.FINISHED):

@@ -1,4 +1,4 @@
-"""A worker's part of a run: everything that it can ask now, on all of the run's endpoints at once."""
+"""A worker's part of a run: all calls that are possible now, on all of the run's endpoints concurrently."""
 
 import time
 
@@ -62,7 +62,7 @@ def _endpoints_of(run: int, seconds: float) -> list[Endpoint] | None:
     if not reuse_answers(run=run, seconds=seconds):
         return []
     found = Run.objects.filter(pk=run).first()
-    if found is None:  # its project was deleted meanwhile
+    if found is None:  # its project was deleted in the meantime
         return None
     of_run = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
     asked = Judge.with_candidates.filter(Exists(of_run), project=found.project_id)
@@ -80,7 +80,7 @@ def _endpoints_of(run: int, seconds: float) -> list[Endpoint] | None:
 
 
 def needs_work(run: int) -> bool:
-    """Return whether a run is running and has judgments that nobody has answered, or has open batches."""
+    """Return True if a run is running and has unanswered judgments, or has open batches."""
     if goes_on(run) and is_under_way(Judgment.objects.filter(run=run)):
         return True
     return Batch.objects.filter(run=run, closed_at__isnull=True, run__status__in=ATTENDED).exists()

@@ -1,4 +1,4 @@
-"""What becomes of a judgment after its reply was stored: a value is set, it is excluded, it is read again."""
+"""Changes of a judgment after its reply was stored: a value is set, it is excluded, or parsed again."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,7 +23,7 @@ ANSWERED = (Status.DONE, Status.UNREADABLE, Status.EXCLUDED)  # there is a reply
 
 @transaction.atomic
 def set_value(*, judgment: Judgment, value: float, note: str, by: User) -> Judgment:
-    """Give a judgment the value that a person reads in its reply, with the reason; what stood is kept.
+    """Set the value that a person reads in a reply, with the reason; the previous value stays in the history.
 
     Safe to run twice. Raises InvalidValueError, JudgmentStandsError.
     """
@@ -40,9 +40,9 @@ def set_value(*, judgment: Judgment, value: float, note: str, by: User) -> Judgm
 
 @transaction.atomic
 def exclude(*, judgment: Judgment, note: str, by: User) -> Judgment:
-    """Leave a judgment out of every figure, with the reason. Safe to run twice.
+    """Exclude a judgment from every statistic, with the reason. Safe to run twice.
 
-    Raises as setting a value does.
+    Raises the same errors as `set_value`.
     """
     judgment = _lock_judgment(judgment)
     note = _reason(note)
@@ -53,9 +53,9 @@ def exclude(*, judgment: Judgment, note: str, by: User) -> Judgment:
 
 @transaction.atomic
 def include(*, judgment: Judgment, note: str, by: User) -> Judgment:
-    """Give a judgment back what stood before it was excluded. Safe to run twice.
+    """Restore a judgment's state before its exclusion. Safe to run twice.
 
-    Raises as setting a value does.
+    Raises the same errors as `set_value`.
     """
     judgment = _lock_judgment(judgment)
     note = _reason(note)
@@ -69,10 +69,10 @@ def include(*, judgment: Judgment, note: str, by: User) -> Judgment:
 
 
 def exclude_all(*, project: Project, judgments: Sequence[int], note: str, by: User) -> int:
-    """Leave judgments of a project out of every figure, all with one reason; return how many were excluded.
+    """Exclude judgments of a project from every statistic, all with one reason; return the number excluded.
 
-    Those without a reply and those that are excluded stay as they are. Each five hundred are a transaction;
-    safe to run twice. Raises InvalidValueError.
+    Judgments without a reply and excluded ones do not change. Each five hundred are a transaction; safe to
+    run twice. Raises InvalidValueError.
     """
     note, excluded = _reason(note), 0
     for start in range(0, len(judgments), AT_ONCE):
@@ -97,12 +97,12 @@ def _exclude_some(project: Project, judgments: Sequence[int], note: str, by: Use
 def read_again(
     *, judges: Sequence[Judge], by: User | None, report_progress: Callable[[int], None] | None = None
 ) -> int:
-    """Read stored replies with the present rules; return how many judgments changed.
+    """Parse stored replies by the present rules; return the number of changed judgments.
 
-    report_progress: how many so far, after every five hundred replies, whether or not any of them changed.
+    report_progress: receives the number of processed replies after every five hundred, changed or not.
 
-    What a person set or excluded stays, and so do values from probabilities, of which no reply tells. The
-    changes of five hundred replies are a transaction; safe to run twice, and to go on with after a crash.
+    Values that a person set or excluded stay, and so do values from probabilities, which no reply contains.
+    The changes of five hundred replies are a transaction; safe to run twice, and to resume after a crash.
     """
     changed = 0
     for batch in rereadings_in_batches(judges):
@@ -185,7 +185,6 @@ def _change_of(
     note: str,
     by: User | None,
 ) -> JudgmentChange:
-    """Return the row of history of what is to become of a judgment, not yet written."""
     return JudgmentChange(
         judgment=judgment,
         at=timezone.now(),

@@ -1,4 +1,4 @@
-"""Watching a judge: begun, checked on a schedule, ended, and begun anew after an alarm."""
+"""Drift watches: start, scheduled checks, end, and restart after an alarm."""
 
 import logging
 from datetime import timedelta
@@ -29,7 +29,7 @@ from judges.runs.queries.drift import (
     units_of,
 )
 
-LEAST_BUDGET = Decimal("0.0001")  # what a budget with four digits can say
+LEAST_BUDGET = Decimal("0.0001")  # maximum of a budget with four digits
 State = DriftCheck.State
 logger = logging.getLogger(__name__)
 
@@ -44,10 +44,12 @@ def start_watch(
     by: User | None,
     baseline: DriftCheck | None = None,
 ) -> DriftWatch:
-    """Watch a judge: a worker starts the first check within a minute. Safe to run twice. Locks the project.
+    """Start watching a judge:
 
-    items: of which the judge has values. baseline: the check whose values count as the first ones. Raises
-    NotReadyError if the judge cannot be asked, has too few values, or has an alarm that nobody confirmed.
+    a worker starts the first check within a minute. Safe to run twice. Locks the project.
+
+    items: with values of the judge. baseline: the check whose values serve as the first ones. Raises
+    NotReadyError if the judge cannot be called, has too few values, or has an unconfirmed alarm.
     """
     lock_project(judge.project)
     if active := DriftWatch.objects.filter(judge=judge, is_active=True).first():
@@ -95,10 +97,10 @@ def stop_watch(*, watch: DriftWatch, by: User | None) -> None:
 
 @transaction.atomic
 def begin_anew(*, watch: DriftWatch, by: User | None, starts: bool = True) -> DriftWatch | None:
-    """Confirm an alarm: a new watch takes the values of the last check as the first ones. Safe to run twice.
+    """Confirm an alarm: a new watch uses the values of the last check as the first ones. Safe to run twice.
 
-    starts: whether a new watch begins; None is returned if not, or if the judge cannot be watched now. The
-    judge's earlier judgments stay. Certificates whose sample was drawn before the alarm lapse.
+    starts: True to start a new watch; returns None if not, or if the judge cannot be watched now. The judge's
+    earlier judgments stay. Certificates sampled before the alarm lapse.
     """
     watch = (
         DriftWatch.objects.select_for_update(of=("self",)).select_related("judge__project").get(pk=watch.pk)
@@ -123,9 +125,9 @@ def begin_anew(*, watch: DriftWatch, by: User | None, starts: bool = True) -> Dr
 
 
 def start_due_checks() -> None:
-    """Start the checks that are due. Workers on all hosts may do so at the same time.
+    """Start the due checks. Workers on all hosts may do so at the same time.
 
-    An error is logged, and keeps no other watch from its check.
+    An error is logged, and does not prevent other checks.
     """
     for watch in due_watches().order_by("next_at", "pk"):
         try:
@@ -136,10 +138,10 @@ def start_due_checks() -> None:
 
 @transaction.atomic
 def start_check(*, watch: DriftWatch, is_due: bool = True) -> DriftCheck | None:
-    """Ask a judge again about the units of its watch; None if that is not due. Locks the watch's row.
+    """Judge the units of a watch again; None if no check is due. Locks the watch's row.
 
-    is_due: whether it waits for the day of the next check. All is written in one transaction, so a worker
-    that is killed leaves nothing, or a run that others continue. A refusal ends the watch with its reason.
+    is_due: True to respect the day of the next check. All is written in one transaction, so a killed worker
+    leaves nothing, or a run that others continue. A rejection ends the watch with its reason.
     """
     locked = DriftWatch.objects.select_for_update(skip_locked=is_due).filter(pk=watch.pk, is_active=True)
     found = locked.first()
@@ -198,7 +200,10 @@ def finish_ended_checks() -> None:
 
 
 def finish_check(*, check: DriftCheck) -> None:
-    """Keep what a check found, and end its watch at an alarm. Safe to run twice. Locks the watch's row."""
+    """Store the result of a check, and end its watch at an alarm.
+
+    Safe to run twice. Locks the watch's row.
+    """
     assert check.run is not None
     is_complete = check.run.status == Run.Status.FINISHED
     figures = figures_of_check(check.watch, check) if is_complete else {}

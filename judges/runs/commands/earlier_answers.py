@@ -1,4 +1,4 @@
-"""What a judgment had answered before it is asked again: kept in its history, given back if nothing does."""
+"""Earlier answers of judgments requested again: stored in the history, restored if no new answer comes."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -49,7 +49,7 @@ EMPTY: dict[str, Any] = {
 
 
 def keep_answers(judgments: Sequence[Judgment], *, by: User | None) -> None:
-    """Write into the history what judgments have answered, before they are asked again."""
+    """Store the answers of judgments in the history, before they are requested again."""
     now = timezone.now()
     JudgmentChange.objects.bulk_create(
         JudgmentChange(
@@ -69,9 +69,9 @@ def keep_answers(judgments: Sequence[Judgment], *, by: User | None) -> None:
 
 
 def give_back_answers(unanswered: QuerySet[Judgment]) -> None:
-    """Let the earlier answers stand of judgments that were asked again and that nobody will answer.
+    """Restore the earlier answers of judgments requested again without a new answer.
 
-    unanswered: planned or failed ones, also some that were never asked before. Five hundred at a time.
+    unanswered: planned or failed ones, including some without an earlier answer. Five hundred at a time.
     """
     asked = JudgmentChange.objects.filter(judgment=OuterRef("pk"), kind=Kind.ASKED_AGAIN)
     rows, last = unanswered.filter(Exists(asked)).order_by("pk"), 0
@@ -114,7 +114,6 @@ def _given_back(judgment: Judgment, change: JudgmentChange, now: datetime) -> Ju
 
 
 def _answer(judgment: Judgment) -> dict[str, Any]:
-    """Return what is kept of an answer, as JSON holds it."""
     at, cost = judgment.answered_at, judgment.cost
     return {
         **{name: getattr(judgment, name) for name in PLAIN},

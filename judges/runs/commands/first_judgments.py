@@ -1,8 +1,8 @@
-"""The first judgment of each judge of a run, which shows whether the server takes its requests.
+"""The first judgment of each judge of a run, a test of the server's acceptance.
 
-A judge with a parameter that its model rejects would be rejected once for each judgment. So one judgment is
-asked alone, with all that the others will send. When it is answered the others follow; when the server
-rejects it, the judge stops with the server's words, and the run's other judges go on.
+A judge with a parameter that its model rejects would be rejected once for each judgment. So the first
+judgment gets a single call, with the parameters of all others. When it is answered the others follow. When
+the server rejects it, the judge stops with the server's words, and the run's other judges continue.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ Status, Problem = Judgment.Status, Judgment.Problem
 
 
 def judges_to_try(run: Run) -> list[int]:
-    """Return the judges of which a run that begins or goes on asks one judgment first.
+    """Return the judges whose first judgment must be called alone when a run starts or resumes.
 
-    A judge with judgments in flight, or in a batch, is being asked already.
+    A judge with judgments in flight, or in a batch, has its test call already.
     """
     judgments = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
     planned, leased = judgments.filter(status=Status.PLANNED), judgments.filter(status=Status.LEASED)
@@ -31,7 +31,7 @@ def judges_to_try(run: Run) -> list[int]:
 
 @transaction.atomic
 def note_first_judgments(*, run: int, outcomes: Sequence[Outcome]) -> None:
-    """Let the judges go on that were answered, and stop those that the server rejects. Locks the run."""
+    """Release the judges with an answer, and stop the judges that the server rejects. Locks the run."""
     rejected = {each.first_of: each.reason for each in outcomes if each.problem == Problem.REJECTED}
     answered = {each.first_of for each in outcomes if each.status in (Status.DONE, Status.UNREADABLE)}
     if not rejected and not answered:
@@ -41,18 +41,18 @@ def note_first_judgments(*, run: int, outcomes: Sequence[Outcome]) -> None:
     locked.untried_judges = [judge for judge in before if judge not in answered | rejected.keys()]
     locked.save(update_fields=["untried_judges"])
     for judge, reason in rejected.items():
-        # What the same call was to give is leased, and nobody asks it any more.
+        # Other judgments of the same call are leased without a caller.
         leased = Judgment.objects.filter(run=run, judge=judge, status=Status.LEASED)
         leased.update(status=Status.PLANNED, lease=None, leased_until=None)
         planned = Judgment.objects.filter(run=run, judge=judge, status=Status.PLANNED)
         give_back_answers(planned)
-        # One that was unreadable before would have been asked once more.
+        # A previously unreadable judgment would have had another call.
         planned.filter(reason__gt="").update(status=Status.UNREADABLE)
         planned.update(status=Status.FAILED, reason=reason, problem=Problem.REJECTED)
 
 
 def why_judges_stopped(run: Run) -> str:
-    """Return which judges of a run the server rejects, with its words; empty where it rejects none."""
+    """Return the judges of a run that the server rejects, with its words; empty if it rejects none."""
     rows = _rejections(run).order_by("judge").values_list("judge__name", "reason").distinct()
     return " ".join(
         gettext("{judge} was stopped at its first judgment. {reason}").format(judge=judge, reason=reason)
@@ -61,7 +61,9 @@ def why_judges_stopped(run: Run) -> str:
 
 
 def plan_rejected_again(run: Run) -> None:
-    """Plan again what a stopped judge was not asked, since somebody may have mended its settings."""
+    """Plan the remaining judgments of a stopped judge again, because an admin may have corrected its
+    settings.
+    """
     _rejections(run).update(status=Status.PLANNED, reason="", problem="")
 
 
@@ -70,6 +72,6 @@ def _rejections(run: Run) -> QuerySet[Judgment]:
 
 
 def note_max_tokens_name(endpoint: int, model: str, name: str) -> None:
-    """Write down how a server calls the longest reply of a model, where no admin has chosen a name."""
+    """Store the server's name for a model's reply limit, unless an admin has chosen one."""
     unknown = Judge.with_candidates.filter(endpoint=endpoint, model=model, max_tokens_name="")
     unknown.update(max_tokens_name=name)

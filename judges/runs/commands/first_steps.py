@@ -1,4 +1,4 @@
-"""Steps that are asked once for a document: new judgments take over what earlier ones were answered."""
+"""Steps shared by a document: new judgments reuse earlier answers."""
 
 import json
 from typing import Any
@@ -13,11 +13,11 @@ NOT_PAID = {"input_tokens": 0, "output_tokens": 0, "calls": 0}
 
 
 def adopt_first_steps(run: Run, judge: Judge) -> None:
-    """Give a run's new judgments the first step of their document, where it is known.
+    """Set the first step of new judgments from their document, if known.
 
-    Known are the content units of the project, where the method asks about these, and what the judge was
-    answered about the document before. Tokens are counted where they were paid. Three queries and one for
-    each document, none for methods without such a step.
+    The sources are the project's content units, if the method uses them, and the judge's earlier answers
+    about the document. Only the paid call counts its tokens. Three queries and one for each document, none
+    for methods without such a step.
     """
     if not judge.asks_of_documents:
         return
@@ -35,7 +35,7 @@ def _of_document(judgments: QuerySet[Judgment], document: int, dimension: int) -
 
 
 def _first_answers(judge: Judge) -> dict[Key, dict[str, Any]]:
-    """Return the first step of each document that the judge was answered, the last one that was."""
+    """Return the first step of each document that the judge answered, the latest one."""
     rows = Judgment.objects.filter(judge=judge, steps_done__gte=1).order_by("pk")
     columns = rows.values_list("item__document", "dimension", "steps")
     return {

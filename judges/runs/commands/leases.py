@@ -31,7 +31,7 @@ from judges.runs.queries.batches import open_batches
 from judges.runs.queries.runs import without_living_holder
 from judges.runs.queries.shared import SharedCalls, first_calls, shared_calls
 
-WINDOW = timedelta(seconds=6)  # over which an endpoint's limits are kept
+WINDOW = timedelta(seconds=6)  # period of an endpoint's rate limits
 RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
 
 
@@ -64,7 +64,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status != Run.Status.RUNNING:
         return Leased([], has_ended=True)
-    if locked.looked_up_to is not None:  # what is stored is paid for nobody: see commands.reusing
+    if locked.looked_up_to is not None:  # a stored answer costs nothing: see commands.reusing
         return Leased([])
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is not None:
@@ -113,7 +113,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
 
 
 def is_under_way(judgments: QuerySet[Judgment]) -> bool:
-    """Return whether any of the judgments is planned or leased."""
+    """Return True if any of the judgments is planned or leased."""
     return (
         judgments.filter(status=Judgment.Status.PLANNED).exists()
         or judgments.filter(status=Judgment.Status.LEASED).exists()
@@ -130,10 +130,10 @@ def store(
     prices_of: Callable[[str], Prices],
     counts_tokens: bool = True,
 ) -> int:
-    """Write outcomes of leases that this holder still has; return how many were written.
+    """Write outcomes of leases that this holder still has; return the number written.
 
-    prices_of: returns the prices of a model. Where asking again has failed, the earlier answer stands. What
-    was spent counts for the run whether or not the lease was still held: the call has been paid.
+    prices_of: returns the prices of a model. If a repeated call has failed, the earlier answer remains. The
+    cost counts for the run even without the lease: the call has been paid.
     """
     now = timezone.now()
     prices = {model: prices_of(model) for model in {each.model for each in outcomes}}
@@ -164,7 +164,7 @@ def store(
 
 
 def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> dict[str, Combinable]:
-    """Return what servers had cached, and saved by it, as an update of the run; nothing if none told."""
+    """Return cached tokens and savings as an update of the run; empty if no server reports any."""
     told = [(each.cached_tokens, prices[each.model]) for each in outcomes if each.cached_tokens is not None]
     if not told:
         return {}
@@ -199,11 +199,11 @@ def give_back(*, holder: UUID, judgments: Collection[int]) -> None:
 
 @transaction.atomic
 def sweep() -> int:
-    """Free what no living worker holds, whatever its run's state; return how many judgments that were.
+    """Free judgments without a living holder, in every state of the run; return their number.
 
-    In a run that goes on, or may be resumed, they are planned again. In one that is over they are taken out
-    of the plan, or a new plan would count them as there. A worker that was only held up is given as long
-    again as a lease. Batches have holds of their own.
+    In a run that continues, or may resume, they are planned again. In an ended run they are removed from the
+    plan, or a new plan would count them as existing. A delayed worker gets the period of another lease.
+    Batches have separate holds.
     """
     long_ago, freed = timezone.now() - LEASE, 0
     abandoned = Judgment.objects.filter(without_living_holder(long_ago), status=Judgment.Status.LEASED)
@@ -218,9 +218,9 @@ def sweep() -> int:
 
 
 def end_plan(run: Run) -> None:
-    """Plan no more of a run; what was unreadable once, and would have been asked again, stays so.
+    """Remove the rest of a run's plan; judgments unreadable once and due for another call stay unreadable.
 
-    Of what a person let ask again the earlier answer stands.
+    Judgments that a person requested again keep their earlier answers.
     """
     planned = Judgment.objects.filter(run=run, status=Judgment.Status.PLANNED)
     planned.filter(reason__gt="").update(status=Judgment.Status.UNREADABLE)
@@ -237,11 +237,11 @@ def let_rest(*, endpoint: int, until: datetime) -> None:
 
 @transaction.atomic
 def finish_if_done(*, run: int) -> None:
-    """Finish a running run in which nothing is planned or leased any more. Locks the run.
+    """Finish a running run without planned or leased judgments. Locks the run.
 
-    One with a judge that the server rejects stops, so that somebody is told and can resume it.
-    Each worker asks when it has stored its last outcome, so whoever is the last one sees all of them. What
-    workers gave back of a cancelled run is planned no more.
+    A run with a judge that the server rejects stops, so that a person is notified and can resume it. Each
+    worker calls this after storing its last outcome, so the last one sees all of them. Judgments returned
+    from a cancelled run are not planned again.
     """
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status == Run.Status.CANCELLED:
@@ -256,9 +256,9 @@ def finish_if_done(*, run: int) -> None:
 
 
 def finish_left_undone() -> None:
-    """Finish the runs whose last worker died when it had stored or given back all, and before it said so.
+    """Finish runs whose last worker stored or returned everything and died before finishing the run.
 
-    No other takes them up: in one that goes on nothing is open, and one that was cancelled is over.
+    No other worker claims them: a running one has nothing open, and a cancelled one has ended.
     """
     judgments = Judgment.objects.filter(run=OuterRef("pk"))
     planned = judgments.filter(status=Judgment.Status.PLANNED)
@@ -271,9 +271,10 @@ def finish_left_undone() -> None:
 
 @transaction.atomic
 def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> None:
-    """Stop a running run for a reason that a person must see; nothing happens to one that is not running.
+    """Stop a running run for a reason that a person must see; other runs do not change.
 
-    waits_for: the endpoint whose next answer resumes it, for as long as that endpoint says. Locks the run.
+    waits_for: the endpoint whose next answer resumes the run, within the period set by the endpoint. Locks
+    the run.
     """
     locked = Run.objects.select_for_update().filter(pk=run.pk, status=Run.Status.RUNNING).first()
     if locked is None:
@@ -298,10 +299,10 @@ def _take_in_turn(
     shared: SharedCalls,
     now: datetime,
 ) -> list[Sequence[int]]:
-    """Lease the first planned judgments of each judge, as many of one as of another; return them by calls.
+    """Lease the first planned judgments of each judge, in equal numbers; return them by calls.
 
-    One query for each judge, for a query for all of them would sort what is planned. What a judge has too
-    few of goes to those behind it. alone: see `_first_calls_of`.
+    One query for each judge, because a single query would sort all planned judgments. The shortfall of a
+    judge goes to the judges after it. alone: see `_first_calls_of`.
     """
     planned = judgments.select_for_update(skip_locked=True).filter(status=Judgment.Status.PLANNED)
     calls: list[Sequence[int]] = []
@@ -317,9 +318,10 @@ def _take_in_turn(
 
 
 def _first_calls_of(server: Endpoint, untried: Collection[int]) -> dict[int, int]:
-    """Return, for judges that are asked by one call alone, how many judgments it gives in the plan's order.
+    """Return the number of judgments in the first call, in the plan's order, for judges with a single test
+    call.
 
-    Several samples are asked for together where all calls of the judge will do so.
+    Several samples are requested together if all calls of the judge will do so.
     """
     if not untried:
         return {}
@@ -345,7 +347,7 @@ def _allowed_now(server: Endpoint, how_many: int) -> int:
 
 
 def _window(server: Endpoint) -> timedelta:
-    """Return the window over which limits are kept: long enough for one request."""
+    """Return the period of rate limits: long enough for one request."""
     if server.requests_per_minute:
         return max(WINDOW, timedelta(minutes=1) / server.requests_per_minute)
     return WINDOW
@@ -408,7 +410,7 @@ def _answered_at(outcome: Outcome, now: datetime) -> datetime | None:
 
 
 def _with_earlier(outcome: Outcome, cost: Decimal | None) -> dict[str, object]:
-    """Return tokens and cost with those of an unreadable reply that an earlier slice stored."""
+    """Return tokens and cost including an unreadable reply that an earlier slice stored."""
     earlier = outcome.earlier
     if earlier is None:
         return {"cost": cost}

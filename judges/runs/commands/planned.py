@@ -1,6 +1,6 @@
-"""Writing the judgments of a run: one statement for each judge, however many there are.
+"""Bulk insert of a run's judgments: one statement for each judge, for any number of rows.
 
-A row for each judgment went through Django: 9 s for 100,800 of them.
+With a row per judgment, Django needed 9 s for 100,800 of them.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from judges.runs.queries.subjects import Offer, need_of, offer_in_sql, samples_a
 
 EVERY_ITEM = ChosenItems()
 ITEMS, DOCUMENTS = (connection.ops.quote_name(model._meta.db_table) for model in (Item, Document))
-# What is judged: items one by one, or both orders of each pair.
+# The items to judge: individually, or both orders of each pair.
 SINGLE = f"""
     SELECT item.id, CAST(NULL AS bigint), item.id, item.document_id, 0, {offer_in_sql("item")}
     FROM {ITEMS} item JOIN {DOCUMENTS} document ON document.id = item.document_id
@@ -78,9 +78,9 @@ def write_judgments(
         subjects = PAIRED + chosen.condition("item.id", "other.id")
     else:
         subjects = SINGLE + chosen.condition("item.id")
-    # Prompts name the dimension, then show the document, then the text. In this order those that begin alike
-    # are asked one after the other, for servers that cache beginnings. What one call gives stands together: a
-    # sample of all dimensions, or a dimension's samples.
+    # Prompts contain the dimension, then the document, then the output. This order makes calls with the same
+    # prefix consecutive, for servers that cache prefixes. Judgments of one call are adjacent: a sample of all
+    # dimensions, or a dimension's samples.
     order = "dimension.place, subject.place, subject.turn, sample.number"
     if judge.asks_several:
         order = "subject.place, subject.turn, sample.number, dimension.place"
@@ -99,7 +99,7 @@ def write_judgments(
 
 
 def _values(named: str, rows: Sequence[Sequence[int]]) -> str:
-    """A table of numbers, for use within one statement; not by parameters, of which SQLite takes few."""
+    """Return a table of numbers for use within one statement; without parameters, which SQLite limits."""
     return f"{named} AS (VALUES {', '.join(_row(row) for row in rows)})"
 
 
@@ -108,7 +108,7 @@ def _row(numbers: Sequence[int]) -> str:
 
 
 def _columns(judgment: Judgment) -> tuple[str, str, list[Any]]:
-    """The columns of a judgment, what each is filled with, and the values that are the same in all rows."""
+    """Return the columns of a judgment, the expression for each, and the values common to all rows."""
     fields = [field for field in Judgment._meta.concrete_fields if not field.primary_key]
     filled = [VARYING.get(field.attname, "%s") for field in fields]
     constants = [

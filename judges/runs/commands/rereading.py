@@ -1,4 +1,4 @@
-"""Reading stored replies again as a job: first a preview of what would change, then the change."""
+"""Job that parses stored replies again: first a preview of the changes, then the changes."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ PREVIEWED_CHANGES = 100
 
 
 def start_rereading(*, project: Project, judge: Judge | None, by: User | None) -> Rereading:
-    """Have a worker preview what the present rules would change in stored replies."""
+    """Start a worker's preview of the changes of stored replies under the present rules."""
     rereading = Rereading.objects.create(
         project=project, judge=judge, created_by=by, touched_at=timezone.now()
     )
@@ -28,7 +28,7 @@ def start_rereading(*, project: Project, judge: Judge | None, by: User | None) -
 
 @transaction.atomic
 def confirm_rereading(*, rereading: Rereading, by: User) -> Rereading:
-    """Have a worker change what the preview found. Safe to run twice. Locks its row.
+    """Start the application of the previewed changes. Safe to run twice. Locks its row.
 
     Raises JudgmentStandsError without a preview.
     """
@@ -48,7 +48,7 @@ def confirm_rereading(*, rereading: Rereading, by: User) -> Rereading:
 
 @transaction.atomic
 def restart_rereading(*, rereading: Rereading) -> Rereading:
-    """Have another worker continue after silence or a failure. Locks its row."""
+    """Let another worker continue after silence or a failure. Locks its row."""
     locked = Rereading.objects.select_for_update().get(pk=rereading.pk)
     if is_silent(locked) or locked.status == Status.STOPPED:
         _wait(locked, Status.WAITING if locked.would_change is None else Status.CONFIRMED)

@@ -1,4 +1,4 @@
-"""What models wrote, removed when the operator has kept it long enough; what was read of it stays."""
+"""Removal of models' replies after the operator's retention period; parsed values stay."""
 
 import logging
 from datetime import timedelta
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 def remove_old_replies() -> int:
-    """Remove replies, and messages that were kept, of runs that ended long ago; return of how many runs.
+    """Remove replies and stored messages of runs that ended long ago; return the number of runs.
 
     Values, rationales, reasons, tokens and costs stay. Five hundred judgments at a time, each a transaction;
     safe to run twice.
@@ -41,7 +41,7 @@ def _remove_of(run: Run) -> None:
         count, last = count + len(batch), batch[-1].pk
     with transaction.atomic():
         ended = Run.objects.filter(pk=run.pk, replies_removed_at__isnull=True)
-        if ended.update(replies_removed_at=timezone.now()):  # of two workers at once one says so
+        if ended.update(replies_removed_at=timezone.now()):  # of two concurrent workers one logs it
             record(run.project, "run.replies_removed", run, after={"judgments": count})
 
 
@@ -50,7 +50,7 @@ def _forget_words(batch: list[Judgment]) -> None:
     Judgment.objects.filter(pk__in=[each.pk for each in batch]).update(**WORDS)
     stepped = [each for each in batch if each.steps]
     for each in stepped:
-        if each.status == Judgment.Status.FAILED:  # asked once more, it begins with its first step
+        if each.status == Judgment.Status.FAILED:  # another call restarts with the first step
             each.steps, each.steps_done = [], 0
         else:
             each.steps = _without_replies(each.steps)

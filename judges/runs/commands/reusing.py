@@ -1,7 +1,7 @@
-"""Identical calls answered from what the project has stored, before anything is asked.
+"""Reuse of stored answers of the project for identical calls, before any call.
 
-Judgments are looked up some at a time, in short transactions that lock the run: each is looked up once, and
-nothing is leased before all were. A worker that dies leaves the rest to the next one.
+The lookup proceeds in portions, in short transactions that lock the run. It covers each judgment once, and no
+lease starts before its end. A worker that dies leaves the rest to the next one.
 """
 
 import time
@@ -28,7 +28,7 @@ Status = Judgment.Status
 
 @dataclass(frozen=True)
 class _Reused:
-    """A judgment, its call, the stored answer to that, and what its judge reads in it."""
+    """A judgment, its call, the stored answer, and the judge's reading of it."""
 
     judgment: int
     call: Call
@@ -37,7 +37,9 @@ class _Reused:
 
 
 def reuse_answers(*, run: int, seconds: float) -> bool:
-    """Answer a run's judgments from stored answers for up to `seconds`; return whether all were looked up."""
+    """Answer a run's judgments from stored answers for up to `seconds`; return True if the lookup is
+    complete.
+    """
     until, questions = time.monotonic() + seconds, Questions()
     looking_up = Run.objects.filter(pk=run, status=Run.Status.RUNNING, looked_up_to__isnull=False)
     if not looking_up.exists():
@@ -51,16 +53,16 @@ def reuse_answers(*, run: int, seconds: float) -> bool:
 
 @transaction.atomic
 def _look_up_some(run: int, questions: Questions) -> bool:
-    """Look up the next judgments of a run; return whether there may be more. Locks the run.
+    """Look up the next judgments of a run; return True if there may be more. Locks the run.
 
-    Its workers lock it before they lease, so that none of these is in a call meanwhile. Nine queries at most,
-    and the statements that write, which are sent together.
+    Its workers lock it before they lease, so that none of these is in a call at the same time. Up to nine
+    queries, and the write statements, sent together.
     """
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.looked_up_to is None or locked.status != Run.Status.RUNNING:
         return False
     judges = judges_that_reuse(locked)
-    # What has a reason was asked once without a value, and is to be asked again.
+    # A planned judgment with a reason had an unreadable reply, and needs another call.
     planned = Judgment.objects.filter(
         run=locked, status=Status.PLANNED, pk__gt=locked.looked_up_to, judge__in=list(judges), reason=""
     )
@@ -74,7 +76,7 @@ def _look_up_some(run: int, questions: Questions) -> bool:
 
 
 def _identical(run: Run, works: Sequence[JudgmentWork], judges: Mapping[int, Judge]) -> list[_Reused]:
-    """Return those whose call was answered before, where their judges read a value in that answer."""
+    """Return the judgments with a stored answer to the same call in which their judge reads a value."""
     calls = {work.judgment: call_of(work) for work in works}
     stored = stored_answers(run, {call.messages_hash for call in calls.values()})
     reused = []
@@ -88,7 +90,7 @@ def _identical(run: Run, works: Sequence[JudgmentWork], judges: Mapping[int, Jud
 
 
 def _take_over(run: Run, reused: Sequence[_Reused]) -> None:
-    """Write stored answers into judgments that are still planned, and count what their calls had cost."""
+    """Write stored answers into judgments that are still planned, and count the saved cost of their calls."""
     now = _for_database("answered_at", timezone.now())
     rows = [
         (

@@ -1,5 +1,3 @@
-"""Planning a run and steering it."""
-
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
@@ -46,11 +44,11 @@ def plan_run(
     keeps_messages: bool = False,
     reuses_answers: bool = False,
 ) -> Run:
-    """Write a run with one row for each judgment of the scope that the project does not have yet.
+    """Create a run with one row for each judgment of the scope that the project does not have yet.
 
-    Locks the project's row. What another run has planned or answered is not planned, and so not paid, again;
-    what a run that is over left without an answer is taken over. reuses_answers: whether identical calls are
-    answered from what is stored. Raises RunRefusedError.
+    Locks the project's row. Judgments planned or answered in another run are not planned, and so not paid,
+    again; unanswered judgments of an ended run move to this run. reuses_answers: True to answer identical
+    calls from stored answers. Raises RunRefusedError.
     """
     project = Project.objects.select_for_update().get(pk=project.pk)
     guideline = freeze_guideline(project)
@@ -83,7 +81,10 @@ def plan_run(
 
 @transaction.atomic
 def start_run(*, run: Run) -> Run:
-    """Let workers ask: begins a planned run, resumes a paused or stopped one. Locks the run's row."""
+    """Release a run to the workers:
+
+    start a planned run, resume a paused or stopped one. Locks the run's row.
+    """
     run = _lock_run(run)
     if run.status == Run.Status.RUNNING:
         return run
@@ -118,9 +119,9 @@ def start_run(*, run: Run) -> Run:
 
 @transaction.atomic
 def pause_run(*, run: Run) -> Run:
-    """Let no new call begin; calls in flight are finished and kept. Locks the run's row.
+    """Pause a run: no new call starts; calls in flight are finished and stored. Locks the run's row.
 
-    No batch is begun or looked after either; those at the provider are collected when the run is resumed.
+    No batch is started or polled either; batches at the provider are collected when the run resumes.
     """
     run = _lock_run(run)
     if run.status == Run.Status.PAUSED:
@@ -139,9 +140,9 @@ def pause_run(*, run: Run) -> Run:
 
 @transaction.atomic
 def cancel_run(*, run: Run) -> Run:
-    """End a run for good: what was never asked is planned no more, answers stay. Locks the run's row.
+    """End a run permanently: unanswered judgments leave the plan, answers stay. Locks the run's row.
 
-    Batches are cancelled at their provider; what they have answered by then is paid, and collected.
+    Batches are cancelled at their provider; answers given by then are paid, and collected.
     """
     run = _lock_run(run)
     if run.status in Run.OVER:
@@ -159,7 +160,7 @@ def cancel_run(*, run: Run) -> Run:
 
 @transaction.atomic
 def retry_failed(*, run: Run) -> Run:
-    """Ask again what failed, and let the run go on. Unreadable replies were answers and stay as they are."""
+    """Repeat failed calls, and resume the run. Unreadable replies count as answers and do not change."""
     run = _lock_run(run)
     if run.status == Run.Status.CANCELLED:
         raise RunStateError(gettext("This run was cancelled; plan a new one for the missing judgments."))
@@ -184,12 +185,15 @@ def _wake_after_commit(run: Run) -> None:
 
 
 def _look_up_from(run: Run) -> int | None:
-    """Return behind which of its judgments stored answers are looked up: all, whenever it begins to go on."""
+    """Return the judgment after which the lookup of stored answers starts:
+
+    all, at every start or resumption.
+    """
     return 0 if run.reuses_answers else None
 
 
 def _refuse_archived(run: Run) -> None:
-    """Raise RunStateError where judgments are left of a judge that is archived."""
+    """Raise RunStateError if judgments of an archived judge remain."""
     open_ones = (Judgment.Status.PLANNED, Judgment.Status.LEASED, Judgment.Status.FAILED)
     left = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status__in=open_ones)
     for judge in judges_of(run).filter(Exists(left)):
@@ -207,9 +211,10 @@ def _take_over(
     dimensions: Sequence[FrozenDimension],
     chosen: ChosenItems,
 ) -> None:
-    """Plan anew what failed in a cancelled run, or was in flight when a run ended and never answered.
+    """Plan judgments again that failed in a cancelled run, or were in flight at a run's end without an
+    answer.
 
-    What these calls may have cost stays with the run that made them. Locks these runs.
+    The possible cost of these calls stays with their earlier run. Locks these runs.
     """
     now = timezone.now()
     left = Judgment.objects.filter(

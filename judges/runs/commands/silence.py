@@ -1,8 +1,8 @@
-"""Whether a server answers, as all workers know it, and what its silence means for the runs that ask it.
+"""Silence of servers, shared by all workers, and its effect on runs.
 
-A failed call begins a silence, and the next answer ends it. When a silence has lasted for some seconds no
-call begins but one short question at a time, which tries the server again. When it has lasted for the
-endpoint's patience the runs that ask it stop, and the first answer within `resume_hours` resumes them.
+A failed call starts a silence, and the next answer ends it. After some seconds of silence, workers send only
+one short probe at a time. After the endpoint's patience its runs stop, and the first answer within
+`resume_hours` resumes them.
 """
 
 from datetime import timedelta
@@ -18,19 +18,19 @@ from judges.core.models import Endpoint, Judgment, Run
 from judges.runs.commands.askers import hold_endpoint
 from judges.runs.commands.leases import stop_run
 
-# A server that restarts is back within seconds: until then its calls are retried with pauses of their own.
+# A restarting server is back within seconds: until then its calls are retried with separate pauses.
 PROBED_AFTER = timedelta(seconds=10)
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=1)
-# Failed calls that are further apart than this and a call's timeout are two silences: nobody asked between.
+# Failed calls with a longer gap than this plus a call's timeout are two silences, without calls in between.
 NOBODY_ASKED = timedelta(minutes=10)
 
 
 def note_failure(*, endpoint: int, sentence: str, asked_to_wait: bool = False) -> bool:
-    """Note a failed call; return whether no call should begin now but probes.
+    """Record a failed call; return True if only probes should start now.
 
-    asked_to_wait: the server is there and takes no calls yet, so its pause is kept and nothing probes it; but
-    runs do not wait for it for ever either. Stops the runs that ask the endpoint when its patience is over.
-    Locks the endpoint and, after that is committed, one run after the other.
+    asked_to_wait: the server is reachable and accepts no calls yet. So its pause is respected without probes,
+    but this time also counts against its patience. Stops the endpoint's runs when its patience is over. Locks
+    the endpoint and, after that is committed, each run in turn.
     """
     server = _note(endpoint, sentence, asked_to_wait)
     assert server.patience_until is not None
@@ -58,9 +58,9 @@ def _note(endpoint: int, sentence: str, asked_to_wait: bool) -> Endpoint:
 
 
 def note_answer(*, endpoint: int) -> None:
-    """Note that the server answers, which ends its silence and resumes the runs that stopped for it.
+    """Record an answer of the server, which ends its silence and resumes the runs that stopped for it.
 
-    Locks one run after the other. One query where there was no silence.
+    Locks each run in turn. One query if there was no silence.
     """
     ended = Endpoint.objects.filter(pk=endpoint, unanswered_since__isnull=False).update(
         unanswered_since=None, patience_until=None, next_probe_at=None, failed_probes=0
@@ -73,7 +73,7 @@ def note_answer(*, endpoint: int) -> None:
 
 @transaction.atomic
 def resume_run(run: int) -> None:
-    """Let a run go on that stopped for want of an answer; nothing happens to any other. Locks the run."""
+    """Resume a run that stopped for lack of an answer; other runs do not change. Locks the run."""
     locked = Run.objects.select_for_update().filter(pk=run, status=Run.Status.STOPPED).first()
     if locked is None or locked.waits_for is None:
         return
@@ -84,7 +84,7 @@ def resume_run(run: int) -> None:
 
 
 def be_patient_again(*, run: Run) -> None:
-    """Give the silent servers of a run that a person resumes as much time as at first, and try them soon."""
+    """Restore the initial patience for silent servers of a run that a person resumes, and try them soon."""
     now = timezone.now()
     asked = Exists(Judgment.objects.filter(run=run, judge__endpoint=OuterRef("pk")))
     for server in Endpoint.objects.filter(asked, unanswered_since__isnull=False):
@@ -115,14 +115,13 @@ def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
 
 
 def give_up(*, endpoint: int, reason: str) -> None:
-    """Stop the runs that ask an endpoint, or wait for it, for a reason that no time mends."""
+    """Stop the runs that call or await an endpoint, for a permanent reason."""
     for run in _runs_that_ask(Endpoint(pk=endpoint)):
         stop_run(run, reason)
     Run.objects.filter(waits_for=endpoint).update(reason=reason, waits_for=None, resumes_until=None)
 
 
 def _runs_that_ask(server: Endpoint) -> QuerySet[Run]:
-    """Return the runs that go on and have something left to ask of a server by single calls."""
     open_ones = Judgment.objects.filter(
         judge__endpoint=server, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED)
     )
@@ -131,12 +130,12 @@ def _runs_that_ask(server: Endpoint) -> QuerySet[Run]:
 
 
 def patience_of(server: Endpoint) -> timedelta:
-    """Return how long a server may be silent before its runs stop."""
+    """Return the permitted duration of a server's silence before its runs stop."""
     return timedelta(minutes=server.patience_minutes)
 
 
 def no_answer_from(server: Endpoint, last: str) -> str:
-    """Return why a run stops whose server is silent; `last`: what came of the last call."""
+    """Return the reason for stopping a run with a silent server; `last`: the result of the last call."""
     return gettext("No answer from {server} for {minutes} minutes. The last call: {last}").format(
         server=server.name, minutes=server.patience_minutes, last=last
     )

@@ -1,4 +1,4 @@
-"""Telling who started a run, by mail, that it does not go on by itself."""
+"""E-mail to the person who started a run, if the run cannot continue automatically."""
 
 from django.conf import settings
 from django.db.models import Q

@@ -1,4 +1,4 @@
-"""Content units of documents, as a person gives them."""
+"""Content units of documents, entered by a person."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,10 +16,10 @@ from judges.methods.content_units import MOST_UNITS
 
 @transaction.atomic
 def set_units(*, project: Project, units: Mapping[str, Sequence[Any]], by: User | None) -> int:
-    """Give documents, by their keys, their content units in place of those before; return how many changed.
+    """Replace the content units of documents, by key; return the number of changed documents.
 
-    Each unit is a text, or an object of `text` and `weight`. Judgments that are planned already keep theirs.
-    Locks the project. Raises InvalidValueError, and nothing is written then.
+    Each unit is a string, or an object of `text` and `weight`. Planned judgments keep their units. Locks the
+    project. Raises InvalidValueError, and nothing is written then.
     """
     lock_project(project)
     documents = {each.key: each for each in Document.objects.filter(project=project, key__in=units)}

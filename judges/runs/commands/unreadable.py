@@ -1,4 +1,4 @@
-"""Pausing a run whose replies cannot be read, before all of them are paid for."""
+"""Pause of a run with unreadable replies, before all of them are paid for."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,10 +18,10 @@ Status = Judgment.Status
 
 @transaction.atomic
 def pause_if_unreadable(*, run: int) -> None:
-    """Pause a run that has more to ask when too many of its last replies are unreadable.
+    """Pause a run that has calls left when too many of its last replies are unreadable.
 
-    With fewer replies as soon as there are as many unreadable ones among them, and not once a person has let
-    the run go on all the same. Locks the run.
+    With fewer replies it pauses once the same number is unreadable among them. It does not pause after a
+    person has resumed the run despite this. Locks the run.
     """
     replies = Judgment.objects.filter(run=run, status__in=(Status.DONE, Status.UNREADABLE))
     last = list(replies.order_by("-answered_at").values_list("status", "reason")[:LOOKED_AT])

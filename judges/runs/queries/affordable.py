@@ -1,4 +1,4 @@
-"""What calls of a run cost, and how many more its budget allows."""
+"""Cost of a run's calls, and the number of further calls within its budget."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.endpoints.prices import EndpointPrices
 from judges.runs.queries.shared import count_shared_calls
 
-RESERVE = Decimal("1.5")  # how often the mean so far a call may cost
+RESERVE = Decimal("1.5")  # maximum ratio of a call's cost to the present mean
 Status = Judgment.Status
-# What was taken over from another judgment cost nothing and tells nothing about calls.
+# Answers reused from another judgment cost nothing and give no information about calls.
 _PAID = Q(answered_at__isnull=False, cost__isnull=False, reused_from__isnull=True)
 
 
 @dataclass(frozen=True)
 class _Calls:
-    """All calls of a run to a model at an endpoint that give equally many judgments.
+    """All calls of a run to a model at an endpoint with the same number of judgments.
 
-    answered, leased: calls, some of which gave fewer. is_open: whether the server may still be asked for any
-    of them.
+    answered, leased: numbers of calls, some with fewer judgments. is_open: True if further calls of this kind
+    may follow.
     """
 
     endpoint: int
@@ -34,9 +34,9 @@ class _Calls:
 
 
 def affordable_calls(run: Run, server: Endpoint, most: int, sizes: Mapping[int, int]) -> int:
-    """Return how many more calls to a server the budget allows, at most so many.
+    """Return the number of further calls to a server within the budget, up to `most`.
 
-    Each counts half as much again as calls to the same model that give as many judgments cost on average.
+    Each counts at 1.5 times the mean cost of calls to the same model with the same number of judgments.
     sizes: see `sizes_of_calls`, of all judges of the run.
     """
     if run.budget is None:
@@ -52,7 +52,7 @@ def affordable_calls(run: Run, server: Endpoint, most: int, sizes: Mapping[int, 
 
 
 def expected_costs(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> dict[tuple[str, int], Decimal]:
-    """Return what a call to a server costs on average, by model and by how many judgments it gives.
+    """Return the mean cost of a call to a server, by model and number of judgments per call.
 
     A guess, before any was answered.
     """
@@ -62,7 +62,7 @@ def expected_costs(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> dict
 
 
 def _calls_of(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Calls]:
-    """Return all calls of a run by model and size; where all are of one kind, without sums by judge."""
+    """Return all calls of a run by model and size; if all are of one kind, without sums by judge."""
     asked = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
     judges = Judge.with_candidates.filter(Exists(asked), project=run.project_id)
     models = judges.values_list("endpoint", "model")
@@ -102,10 +102,10 @@ def _by_model_and_size(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> 
 
 
 def _mean_cost(of: _Calls, calls: Sequence[_Calls]) -> Decimal | None:
-    """Return what a call costs by those of its size, before the first of these by the model's others.
+    """Return the mean cost of a call by its size, or before the first of these by the model's others.
 
-    One that gives more judgments may then cost as much more, one that gives fewer as much as they do. None
-    before any call to the model was answered.
+    One with more judgments may then cost proportionally more, one with fewer the same. None before any call
+    to the model was answered.
     """
     known = [of] if of.answered else [each for each in calls if each.answered and each.model == of.model]
     means = ((each.cost / each.answered, each.size) for each in known)
@@ -120,6 +120,6 @@ class _FirstGuess:
         self._prices: EndpointPrices | None = None
 
     def of(self, model: str) -> Decimal:
-        """Return it for a model; prices are read when they are first needed."""
+        """Return the guess for a model; prices are read on first use."""
         self._prices = self._prices or EndpointPrices(self._server)
         return self._prices.of(model).cost(2000, 200) or Decimal(0)

@@ -1,4 +1,4 @@
-"""Batches: which need attention, what their judgments may cost, how a run's are shown."""
+"""Batches that need attention, the expected cost of their judgments, and lists of them."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -15,12 +15,12 @@ from judges.runs.queries.work import work_of
 
 ATTENDED = (Run.Status.RUNNING, Run.Status.CANCELLED, Run.Status.FINISHED)
 CAUTION = Decimal("1.1")  # by which a batch may cost more than the mean of earlier answers says
-SAMPLED = 16  # prompts whose length is measured where a judge has not answered yet
+SAMPLED = 16  # number of prompts measured if a judge has not answered yet
 SOONEST, LATEST = timedelta(seconds=5), timedelta(minutes=1)
 
 
 def pause_before_look(age: timedelta) -> timedelta:
-    """Return how long to leave alone a batch of some age: 5 s at first, then longer, at the most 1 min."""
+    """Return the pause before polling a batch, by its age: 5 s initially, then longer, up to 1 min."""
     return min(max(age / 12, SOONEST), LATEST)
 
 
@@ -30,7 +30,7 @@ def open_batches(run: Run) -> QuerySet[Batch]:
 
 
 def due_batches() -> QuerySet[Batch]:
-    """Return the batches that a worker should look after now: open, due, and in nobody's hands."""
+    """Return the batches that need a worker now: open, due, and without a holder."""
     now = timezone.now()
     free = Q(held_until__isnull=True) | Q(held_until__lt=now)
     attended = Q(run__status__in=ATTENDED) | Q(run__resumes_until__gt=now)
@@ -38,7 +38,7 @@ def due_batches() -> QuerySet[Batch]:
 
 
 def runs_with_due_batches() -> list[int]:
-    """Return the runs with batches that are due, or with judgments that are in no batch."""
+    """Return the runs with due batches, or with judgments in no batch."""
     due = due_batches().filter(run=OuterRef("pk"))
     planned = Judgment.objects.filter(run=OuterRef("pk"), status=Judgment.Status.PLANNED)
     waiting = Q(Exists(due)) | Q(Exists(planned), status=Run.Status.RUNNING)
@@ -46,12 +46,12 @@ def runs_with_due_batches() -> list[int]:
 
 
 def batches_of(run: Run) -> list[Batch]:
-    """Return a run's batches in their order, with their endpoints. One query."""
+    """Return a run's batches in order, with their endpoints. One query."""
     return list(Batch.objects.filter(run=run).select_related("endpoint").order_by("created_at"))
 
 
 def planned_by_judge(run: Run) -> list[tuple[Judge, int]]:
-    """Return the judges with judgments that are in no batch, and how many, the oldest judgments first."""
+    """Return the judges with judgments in no batch, and their number, the oldest judgments first."""
     rows = (
         Judgment.objects.filter(run=run, status=Judgment.Status.PLANNED)
         .values_list("judge")
@@ -64,10 +64,12 @@ def planned_by_judge(run: Run) -> list[tuple[Judge, int]]:
 
 
 def expected_cost(run: Run, judge: Judge) -> Decimal | None:
-    """Return what a judgment in a batch may cost: the mean of the judge's answers and a tenth, or a guess.
+    """Return the expected cost of a judgment in a batch:
 
-    The guess, made before there are answers, counts some of the prompts and the longest reply. None where
-    prices are unknown.
+    the mean of the judge's answers plus a tenth, or a guess.
+
+    The guess, made before there are answers, counts some of the prompts and the longest reply. None if prices
+    are unknown.
     """
     assert judge.endpoint is not None
     prices = prices_of(judge.endpoint, judge.model).in_batches()
@@ -85,7 +87,7 @@ def expected_cost(run: Run, judge: Judge) -> Decimal | None:
 
 
 def _mean_usage(judge: Judge) -> tuple[int, int] | None:
-    """Return the mean tokens of one call, in and out; a judgment may have been asked twice."""
+    """Return the mean tokens of one call, in and out; a judgment may have had two calls."""
     answered = judge.judgments.filter(input_tokens__isnull=False, output_tokens__isnull=False)
     mean = answered.aggregate(sent=Avg("input_tokens"), got=Avg("output_tokens"))
     return None if mean["sent"] is None else (ceil(mean["sent"]), ceil(mean["got"]))

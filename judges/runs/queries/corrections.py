@@ -1,4 +1,4 @@
-"""One judgment with all that is known about it, and what stored replies would say by the present rules."""
+"""Details of one judgment, and changes of stored replies under the present rules."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ READ_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class OtherReading:
-    """A judgment whose reply says something else by the present rules, and what it says."""
+    """A judgment whose reply has another reading by the present rules, and this reading."""
 
     judgment: Judgment
     status: Judgment.Status
@@ -33,23 +33,25 @@ class OtherReading:
 
     @property
     def changes_judgment(self) -> bool:
-        """Whether the judgment says something else."""
+        """Return True if the reading changes."""
         before = self.judgment
         return (self.status, self.value, self.data) != (before.status, before.value, before.data)
 
 
 def rereadings(judges: Sequence[Judge]) -> Iterator[OtherReading]:
-    """Yield what reading the replies of judges again would change, in the order of the judgments.
+    """Yield the changes from parsing the replies of judges again, in the order of the judgments.
 
-    Judgments that a person corrected are left out, and those of judges that read probabilities or whose value
-    comes of several replies.
+    Excludes judgments that a person corrected, judges that read probabilities, and values from several
+    replies.
     """
     for batch in rereadings_in_batches(judges):
         yield from batch
 
 
 def rereadings_in_batches(judges: Sequence[Judge]) -> Iterator[list[OtherReading]]:
-    """Yield the same for every five hundred replies, an empty list too: who reads tells how far it is."""
+    """Yield the changes for every five hundred replies, even empty lists, so that the caller can report
+    progress.
+    """
     for judge in judges:
         if judge.score_from == ScoreFrom.TEXT and not judge.takes_steps:
             yield from _rereadings(judge)
@@ -87,11 +89,11 @@ def _read_anew(
     return OtherReading(judgment, Status.UNREADABLE, None, "", reading.reason)
 
 
-LONGEST = 60  # characters of a reply that are shown
+LONGEST = 60  # displayed characters of a reply
 
 
 def as_row(found: OtherReading) -> dict[str, Any]:
-    """Return what would change, for lists and programs: judgment, value before and after, reply."""
+    """Return the change, for lists and programs: judgment, value before and after, reply."""
     judgment, reply = found.judgment, " ".join(found.judgment.reply.split())
     return {
         "judgment": judgment.pk,
@@ -102,13 +104,13 @@ def as_row(found: OtherReading) -> dict[str, Any]:
 
 
 def judges_of(rereading: Rereading) -> list[Judge]:
-    """Return the judges whose replies are read anew. One query."""
+    """Return the judges of a rereading. One query."""
     judges = Judge.objects.filter(project=rereading.project_id).order_by("pk")
     return list(judges if rereading.judge_id is None else judges.filter(pk=rereading.judge_id))
 
 
 def is_silent(rereading: Rereading) -> bool:
-    """Return whether no worker seems to be at a rereading that one should be at."""
+    """Return True if a rereading that needs a worker seems to have none."""
     return rereading.status in Rereading.UNDER_WAY and jobs.is_silent(rereading)
 
 
@@ -116,9 +118,9 @@ _REQUEST = list(names_of_settings(SettingSection.SAMPLING, SettingSection.READIN
 
 
 def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:
-    """Return the parameters with which a judgment was asked, as name and value, besides the model.
+    """Return the parameters of a judgment's call, as name and value, without the model.
 
-    Those of its judge where none were stored: it was never asked, or its answer was imported.
+    The judge's parameters if none were stored: it had no call, or its answer was imported.
     """
     if judgment.parameters:
         sent = {name: value for name, value in judgment.parameters.items() if name != "model"}
@@ -129,7 +131,7 @@ def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:
 
 
 def names_asked_together(judgment: Judgment) -> list[str]:
-    """Return the dimensions of its call in the prompt's order, empty where it was asked alone. One query."""
+    """Return the dimensions of its call in the prompt's order, empty if it was the only one. One query."""
     if len(judgment.asked_dimensions) < 2:
         return []
     names = dict(judgment.judge.project.dimensions.values_list("pk", "name"))

@@ -1,4 +1,4 @@
-"""Whether a judge is still the model that it was: what servers call it, and the checks of its watch."""
+"""Drift of a judge's model: the model names that servers report, and the checks of its watch."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -32,7 +32,7 @@ Units = Mapping[int, Sequence[int]]
 
 @dataclass(frozen=True)
 class AnsweringModel:
-    """What a server called itself for some judgments of a judge, and when it did."""
+    """The model name that a server reported for some judgments of a judge, and its period."""
 
     model: str
     fingerprint: str
@@ -48,9 +48,9 @@ class AnsweringModel:
 
 
 def answering_models(judge: Judge) -> list[AnsweringModel]:
-    """Return what servers called themselves, in the order of their first answers. One query.
+    """Return the model names that servers reported, in the order of their first answers. One query.
 
-    Without stored answers that were taken over, for which no call was made.
+    Excludes reused stored answers, which needed no call.
     """
     named = Judgment.objects.filter(judge=judge, answered_at__isnull=False, reused_from__isnull=True)
     named = named.exclude(returned_model="", system_fingerprint="")
@@ -61,13 +61,13 @@ def answering_models(judge: Judge) -> list[AnsweringModel]:
 
 
 def is_same_model(one: AnsweringModel, other: AnsweringModel) -> bool:
-    """Return whether two names may be of one model; what a server did not tell differs from nothing."""
+    """Return True if two names may belong to one model; a missing name matches any."""
     pairs = (one.model, other.model), (one.fingerprint, other.fingerprint)
     return all(first == second for first, second in pairs if first and second)
 
 
 def describe_change(models: Sequence[AnsweringModel]) -> str:
-    """Return since when only another model answers than before; empty if there is no such day."""
+    """Return the day since which only another model answers; empty if there is no such day."""
     if len(models) < 2:
         return ""
     newest, earlier = models[-1], models[:-1]
@@ -83,10 +83,10 @@ def describe_change(models: Sequence[AnsweringModel]) -> str:
 
 
 def choose_units(judge: Judge, items: int) -> dict[int, list[int]]:
-    """Return items that a judge has judged, of as many documents as possible, by dimension. Three queries.
+    """Return judged items from the largest possible number of documents, by dimension. Three queries.
 
-    They are chosen without regard to their values: the repetition of extreme values lies nearer to the
-    middle, which would look like drift. Scales only; a mean of categories tells nothing.
+    The choice ignores their values: repetitions of extreme values are closer to the middle, which would look
+    like drift. Scales only; a mean of categories is meaningless.
     """
     scales = [each.id for each in current_guideline(judge.project).dimensions if is_watched(each)]
     judged = Judgment.objects.filter(
@@ -112,34 +112,33 @@ def choose_units(judge: Judge, items: int) -> dict[int, list[int]]:
 
 
 def is_watched(dimension: Any) -> bool:
-    """Return whether drift on a dimension of the guideline is a difference of means."""
+    """Return True if drift on a dimension of the guideline is a difference of means."""
     return bool(dimension.is_scale and not dimension.is_named)
 
 
 def scope_of_watch(judge: Judge, units: Units) -> Scope:
-    """Return what a check asks a judge or a copy of it."""
     keys = [each.key for each in current_guideline(judge.project).dimensions if each.id in units]
     items = {item for each in units.values() for item in each}
     return Scope([judge], keys, units=units, items=sorted(items))
 
 
 def plan_of_check(judge: Judge, units: Units) -> JudgePlan:
-    """Return the calls of one check and what they cost, as for a judge without any answer."""
+    """Return the calls of one check and their cost, as for a judge without any answer."""
     plan = plan_of(judge.project, scope_of_watch(judge, units)).judges[0]
     shared = plan.shared_calls
     if shared is not None:
         shared = judge.samples * len({item for each in units.values() for item in each})
-    # Everything is asked anew, although the judge has these values.
+    # All calls are repeated, although the judge has these values.
     return replace(plan, there=0, failed=0, waiting=0, shared_calls=shared)
 
 
 def units_of(watch: DriftWatch) -> dict[int, list[int]]:
-    """Return the units of a watch with the ids as numbers, which JSON writes as texts."""
+    """Return the units of a watch with the ids as numbers, which JSON stores as strings."""
     return {int(dimension): items for dimension, items in watch.units.items()}
 
 
 def due_watches() -> QuerySet[DriftWatch]:
-    """Return the watches whose next check is due; not of archived judges, nor while a check is asked."""
+    """Return the watches with a due check; not of archived judges, nor during a check."""
     return DriftWatch.objects.filter(
         is_active=True,
         next_at__lte=timezone.now(),
@@ -149,17 +148,17 @@ def due_watches() -> QuerySet[DriftWatch]:
 
 
 def ended_checks() -> QuerySet[DriftCheck]:
-    """Return the checks whose run has ended, and that are not looked at yet."""
+    """Return the checks with an ended run and without a comparison."""
     return DriftCheck.objects.filter(state=DriftCheck.State.ASKING, run__status__in=Run.OVER)
 
 
 def money_spent(watch: DriftWatch) -> Decimal:
-    """Return what all checks of a watch have cost. One query."""
+    """Return the cost of all checks of a watch. One query."""
     return watch.checks.aggregate(spent=Sum("run__spent"))["spent"] or Decimal(0)
 
 
 def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int, tuple[ControlPoint, ...]]:
-    """Return the control chart of some checks, in their order, by dimension. Four queries."""
+    """Return the control chart of some checks, in order, by dimension. Four queries."""
     units = units_of(watch)
     copies = dict(
         Judge.with_candidates.filter(rechecks__in=[each.pk for each in checks]).values_list("rechecks", "pk")
@@ -189,7 +188,7 @@ def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int,
 
     return control_chart(
         {dimension: table(dimension, items) for dimension, items in units.items()},
-        # An item that was deleted is missing, and has a document of its own.
+        # A deleted item is missing, and counts as a separate document.
         {dimension: [documents.get(item, -item) for item in items] for dimension, items in units.items()},
         tolerance=TOLERANCE,
     )
@@ -203,21 +202,20 @@ def figures_of_check(watch: DriftWatch, check: DriftCheck) -> dict[str, dict[str
 
 
 def latest_watch(judge: Judge) -> DriftWatch | None:
-    """Return the watch of a judge with an alarm that nobody confirmed, else its newest. One query."""
+    """Return the judge's watch with an unconfirmed alarm, else its newest. One query."""
     is_alarm = When(alarmed_at__isnull=False, confirmed_at=None, then=0)
     watches = DriftWatch.objects.filter(judge=judge).select_related("judge__project")
     return watches.order_by(Case(is_alarm, default=1), "-pk").first()
 
 
 def unconfirmed_alarms() -> QuerySet[DriftWatch]:
-    """Return the watches with an alarm that no admin has confirmed."""
     return DriftWatch.objects.filter(alarmed_at__isnull=False, confirmed_at=None).order_by("pk")
 
 
 def alarms_of(
     judges: Iterable[int | None], alarms: QuerySet[DriftWatch] | None = None
 ) -> QuerySet[DriftWatch]:
-    """Return those alarms that are about these judges (ids), or members of those that are panels.
+    """Return the alarms on these judges (ids), or on members of the panels among them.
 
     alarms: by default the unconfirmed ones.
     """
@@ -228,7 +226,7 @@ def alarms_of(
 
 
 def needs_of_drift(project: Project) -> list[Need]:
-    """Return the judges that a watch found to have changed, without archived ones. One query."""
+    """Return the judges with a change detected by a watch, without archived ones. One query."""
     says = gettext("{judge} has changed since its first values. Look at the checks, then begin anew.")
     alarms = unconfirmed_alarms().filter(
         judge__project=project, judge__archived_at=None, judge__endpoint__archived_at=None
@@ -242,7 +240,7 @@ def needs_of_drift(project: Project) -> list[Need]:
 
 @dataclass(frozen=True)
 class CheckLine:
-    """A dimension in a check. reason: why there is no difference."""
+    """A dimension in a check. reason: the reason for a missing difference."""
 
     check: DriftCheck
     dimension: str
@@ -262,17 +260,16 @@ class WatchState:
 
     @property
     def is_alarmed(self) -> bool:
-        """Whether it found a change that no admin has confirmed."""
+        """Return True if it found a change that no admin has confirmed."""
         return self.watch.alarmed_at is not None and self.watch.confirmed_at is None
 
     @property
     def changed(self) -> list[CheckLine]:
-        """Return the dimensions with an alarm."""
         return [each for each in self.lines if each.figures["is_alarm"]]
 
 
 def state_of_watch(watch: DriftWatch) -> WatchState:
-    """Return what the page of a watch shows. Three queries."""
+    """Return the data of a watch's page. Three queries."""
     checks = list(watch.checks.select_related("run"))
     names = {each.id: each.name for each in current_guideline(watch.judge.project).dimensions}
     lines = [

@@ -1,4 +1,4 @@
-"""What the pages of runs show besides the counts."""
+"""Data of the pages of runs, except the counts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -26,8 +26,6 @@ Status = Judgment.Status
 
 @dataclass(frozen=True)
 class JudgeCounts:
-    """One judge's part of a run."""
-
     name: str
     total: int
     done: int
@@ -37,7 +35,7 @@ class JudgeCounts:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why judgments have no value, and how many have none for it; `problem`: what kind of reason it is."""
+    """The reason for judgments without a value, and their number; `problem`: the kind of reason."""
 
     status: str
     problem: str
@@ -47,17 +45,15 @@ class Reason:
 
 @dataclass(frozen=True)
 class RunLine:
-    """A run in the list of runs, with the names of the judges that it asks."""
-
     progress: RunProgress
     judges: Sequence[str]
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A run as its page tells it.
+    """A run in the form of its page.
 
-    resting: endpoints that asked everyone to wait. silent: those that have not answered for some seconds.
+    resting: endpoints with a requested pause. silent: endpoints without an answer for some seconds.
     """
 
     progress: RunProgress
@@ -70,20 +66,19 @@ class RunState:
 
     @property
     def run(self) -> Run:
-        """The run itself."""
         return self.progress.run
 
     @property
     def moves(self) -> bool:
-        """Whether the page has to look again by itself."""
+        """Return True if the page must reload automatically."""
         return moves(self.progress)
 
 
 def moves(progress: RunProgress) -> bool:
-    """Return whether counts may change without anyone doing anything.
+    """Return True if counts may change without a person's action.
 
-    What a paused run has in flight still comes, but not from batches, which wait to be collected. A run that
-    waits for an answer may resume.
+    Calls in flight of a paused run still return, but not batches, which remain uncollected. A run that awaits
+    an answer may resume.
     """
     run = progress.run
     if run.via == Run.Via.BATCH and run.status != Run.Status.CANCELLED:
@@ -108,7 +103,7 @@ def run_lines(project: Project) -> list[RunLine]:
 
 
 def run_state(run: Run) -> RunState:
-    """Return everything about a run. Eight queries, or two more while judgments are leased."""
+    """Return the state of a run. Eight queries, or two more while judgments are leased."""
     counts = count_by_judge([run.pk])
     (progress,) = progress_from_counts([run], counts)
     judgments = Judgment.objects.filter(run=run)
@@ -125,7 +120,7 @@ def run_state(run: Run) -> RunState:
 
 
 def _waited_for(run: Run, judgments: QuerySet[Judgment]) -> tuple[list[Endpoint], list[Endpoint]]:
-    """Return the endpoints that asked to wait, and the silent ones, that a run waits for. One query."""
+    """Return the paused and the silent endpoints that a run needs. One query."""
     now = timezone.now()
     if run.status != Run.Status.RUNNING and not run.resumes_until:
         return [], []
@@ -136,24 +131,23 @@ def _waited_for(run: Run, judgments: QuerySet[Judgment]) -> tuple[list[Endpoint]
 
 
 def waits_for_worker(progress: RunProgress) -> bool:
-    """Return whether a run has been going on for a while and nobody asks. One query at the most."""
+    """Return True if a running run has had no caller for some time. Maximum one query."""
     run = progress.run
     return run.status == Run.Status.RUNNING and runs_without_worker().filter(pk=run.pk).exists()
 
 
 def listed_judgments(judgments: QuerySet[Judgment], status: str) -> QuerySet[Judgment]:
-    """Return those of some judgments in a status, with all that a list of them shows."""
+    """Return the judgments in a status, with all columns of their list."""
     return with_related(judgments.filter(status=status))
 
 
 def with_related(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    """Return some judgments in their order, with all that a list of them shows."""
+    """Return judgments in order, with all columns of their list."""
     related = ("judge", "dimension", "item__document", "item__system", "other__system")
     return judgments.select_related(*related).order_by("pk")
 
 
 def _judges(counts: Sequence[JudgeStatusCount]) -> list[JudgeCounts]:
-    """Return each judge's part by its name. One query."""
     by_judge: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for each in counts:
         by_judge[each.judge][each.status] += each.count

@@ -1,4 +1,4 @@
-"""Pairs of systems for head to head: all, those next to each other in human rank, or chosen ones."""
+"""Pairs of systems for head to head: all, neighbours in human rank, or selected ones."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,8 +19,6 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class NamedPair:
-    """Two systems (their ids) and what to call them."""
-
     pair: Pair
     name: str
 
@@ -36,10 +34,10 @@ def all_pairs(project: Project) -> list[NamedPair]:
 
 
 def neighbouring_pairs(project: Project) -> list[NamedPair]:
-    """Return the pairs of systems that are next to each other in rank of human mean scores. Five queries.
+    """Return the pairs of systems that are neighbours in rank of human mean scores. Five queries.
 
-    A system's score is the mean over all dimensions but those of named categories, each on its scale from 0
-    to 1, of its items' mean ratings, after discussion where there was one. Raises RunRefusedError.
+    A system's score is the mean over all dimensions but named categories, each on its scale from 0 to 1, of
+    its items' mean ratings, after discussion if there was one. Raises RunRefusedError.
     """
     scores = _mean_scores(project)
     if len(scores) < 2:

@@ -1,4 +1,4 @@
-"""What a run would ask, cost and take, before anything is written."""
+"""Preview of a run's calls, cost and duration."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,10 +43,10 @@ NOTHING_MISSING = gettext_lazy(
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one judgment: the mean of `answers` answered ones, or an estimate where 0.
+    """Tokens of one judgment: the mean of `answers` answered ones, or an estimate if 0.
 
-    Where a call gives several judgments, each has its share. The estimate counts the prompts of some items
-    and the longest reply that the judge allows.
+    If a call gives several judgments, each has its share. The estimate counts the prompts of some items and
+    the longest reply that the judge allows.
     """
 
     input_tokens: float
@@ -56,12 +56,12 @@ class Usage:
 
 @dataclass(frozen=True)
 class JudgePlan:
-    """What one judge would be asked. `problem` says why it cannot judge some of the dimensions.
+    """The plan for one judge. `problem`: the reason why it cannot judge some of the dimensions.
 
-    Of those that are `there`, some have `failed`, and others are `waiting` for an answer in another run.
-    `shared_calls`: how many calls give what is missing, where one call gives several judgments: `size`, of
-    which some may be there already. `calls_each`: how many calls a value takes, on average over some items;
-    one that serves all texts of a document counts for each.
+    Of the judgments that are `there`, some have `failed`, and others are `waiting` for an answer in another
+    run. `shared_calls`: the number of calls for the missing judgments, if one call gives several: `size`, of
+    which some may exist already. `calls_each`: the mean number of calls per value over some items; a call for
+    all outputs of a document counts for each.
     """
 
     judge: Judge
@@ -79,32 +79,32 @@ class JudgePlan:
 
     @property
     def missing(self) -> int:
-        """Judgments that nobody has planned or made yet."""
+        """Judgments that no run has planned or made yet."""
         return self.judgments - self.there
 
     @property
     def calls(self) -> int:
-        """Calls that give them: one for each, unless a call gives several, or a value takes several."""
+        """The number of calls: one per judgment, unless a call gives several, or a value needs several."""
         return round(self.missing * self.calls_each) if self.shared_calls is None else self.shared_calls
 
     @property
     def _paid_judgments(self) -> int:
-        """All judgments that the calls give: one about a single missing dimension takes as much as any."""
+        """All judgments of the calls: a call for a single missing dimension costs the same as any."""
         return self.missing if self.shared_calls is None else self.calls * self.size
 
     @property
     def input_tokens(self) -> int | None:
-        """Tokens that all calls send, None where nothing is known of them."""
+        """Tokens that all calls send, None if unknown."""
         return round(self._paid_judgments * self.usage.input_tokens) if self.usage else None
 
     @property
     def output_tokens(self) -> int | None:
-        """Tokens that all calls get back; at the most where nothing was answered yet."""
+        """Tokens that all calls receive; the maximum if nothing was answered yet."""
         return round(self._paid_judgments * self.usage.output_tokens) if self.usage else None
 
     @property
     def cost(self) -> Decimal | None:
-        """What all calls cost; None where the endpoint's prices are unknown."""
+        """The cost of all calls; None if the endpoint's prices are unknown."""
         if not self.calls:
             return Decimal(0)
         prices = self.prices.in_batches() if self.via == Run.Via.BATCH else self.prices
@@ -113,9 +113,9 @@ class JudgePlan:
 
 @dataclass(frozen=True)
 class EndpointTime:
-    """How long an endpoint takes for its share: by its limits, and at the pace of its past answers.
+    """The duration of an endpoint's share: by its limits, and at the pace of its past answers.
 
-    None where it has no limits, or has answered nothing yet.
+    None if it has no limits, or has answered nothing yet.
     """
 
     endpoint: Endpoint
@@ -125,14 +125,14 @@ class EndpointTime:
 
     @property
     def seconds(self) -> float | None:
-        """The longer of both, None where neither is known."""
+        """The longer of both, None if neither is known."""
         known = [each for each in (self.seconds_by_limits, self.seconds_by_pace) if each is not None]
         return max(known, default=None)
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The whole run; through the batch interface endpoints have no time of their own."""
+    """The whole run; through the batch interface endpoints have no separate duration."""
 
     judges: Sequence[JudgePlan]
     endpoints: Sequence[EndpointTime]
@@ -140,47 +140,45 @@ class RunPlan:
 
     @property
     def judgments(self) -> int:
-        """All judgments of the scope."""
         return sum(each.judgments for each in self.judges)
 
     @property
     def there(self) -> int:
-        """Those that some run has planned or made."""
+        """Judgments of the scope that some run has planned or made."""
         return sum(each.there for each in self.judges)
 
     @property
     def failed(self) -> int:
-        """Those of `there` that failed; they are retried on the page of their run."""
+        """Failed judgments among `there`; they are retried on the page of their run."""
         return sum(each.failed for each in self.judges)
 
     @property
     def waiting(self) -> int:
-        """Those of `there` that nobody has answered yet; they belong to another run."""
+        """Unanswered judgments among `there`; they belong to another run."""
         return sum(each.waiting for each in self.judges)
 
     @property
     def calls(self) -> int:
-        """Those that the run would ask."""
         return sum(each.calls for each in self.judges)
 
     @property
     def problems(self) -> list[str]:
-        """Why the run cannot be planned like this."""
+        """The reasons why the run cannot be planned with these settings."""
         return [each.problem for each in self.judges if each.problem]
 
     @property
     def cost(self) -> Decimal | None:
-        """What the run costs, None where a price is unknown."""
+        """The cost of the run, None if a price is unknown."""
         costs = [each.cost for each in self.judges]
         return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0))
 
     @property
     def is_upper_bound(self) -> bool:
-        """Whether the cost counts the longest replies of a judge that has not answered yet."""
+        """Return True if the cost counts the longest replies of a judge that has not answered yet."""
         return any(each.calls and each.usage and not each.usage.answers and each.cost for each in self.judges)
 
     def remarks(self, budget: Decimal | None) -> list[str]:
-        """What to know before the run is started within a budget."""
+        """Remarks before the start of the run within a budget."""
         if self.judgments and not self.calls:
             return [str(NOTHING_MISSING)]
         following_up = [each for each in self.judges if each.calls and each.judge.follows_up]
@@ -208,9 +206,9 @@ class RunPlan:
 
     @property
     def seconds(self) -> float | None:
-        """How long it takes with all endpoints at work at the same time; None where one is unknown.
+        """The duration with all endpoints working concurrently; None if one is unknown.
 
-        Through the batch interface, at the most: when a batch that was not asked twice has ended.
+        Through the batch interface, the maximum: the end of a batch with a single call per judgment.
         """
         if self.via == Run.Via.BATCH:
             return BATCH_WINDOW.total_seconds()
@@ -235,7 +233,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     plans = []
     for judge in scope.judges:
         own, own_offers = chosen.for_judge(judge), offers
-        if own is not chosen:  # units, of a judge that is asked about all dimensions of their items
+        if own is not chosen:  # units, of a judge that covers all dimensions of their items
             own_offers = count_offers(own.among_items(items))
             there |= _count_there(replace(scope, judges=[judge]), dimensions, own)
         plans.append(
@@ -258,7 +256,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
 
 
 def _calls_each(judge: Judge, sample: Sequence[Sampled]) -> float:
-    """Return how many calls a judgment takes on average; 1 unless its method takes several."""
+    """Return the mean number of calls per judgment; 1 unless its method needs several."""
     if not judge.takes_steps or judge.template is None or not sample:
         return 1.0
     text, method = judge.template.text, METHODS[judge.method]
@@ -280,9 +278,9 @@ def _shared_calls(
     items: int,
     chosen: ChosenItems,
 ) -> int | None:
-    """Return how many calls a judge of several dimensions still needs, None for others. One query.
+    """Return the number of remaining calls of a judge of several dimensions, None for others. One query.
 
-    Each item has as many as the dimension that lacks most.
+    Each item counts the dimension that lacks most.
     """
     if not judge.asks_several:
         return None
@@ -306,7 +304,6 @@ def _count_judgments(
 
 
 def _count_pairs(project: Project, scope: Scope, chosen: ChosenItems) -> int:
-    """Return the number of ordered pairs of items in the scope's pairs."""
     if not scope.pairs:
         return 0
     documents: dict[int, set[int]] = defaultdict(set)
@@ -319,7 +316,7 @@ def _count_pairs(project: Project, scope: Scope, chosen: ChosenItems) -> int:
 def _count_there(
     scope: Scope, dimensions: Sequence[FrozenDimension], chosen: ChosenItems
 ) -> Counter[tuple[int, str]]:
-    """Count by judge the judgments of the scope that are there, and those that failed or wait."""
+    """Count by judge the existing judgments of the scope, and the failed or pending ones."""
     pairs = {*scope.pairs, *((second, first) for first, second in scope.pairs)}
     of_judges = {judge.pk: METHODS[judge.method].asks_pairs for judge in scope.judges}
     counts: Counter[tuple[int, str]] = Counter()
@@ -346,12 +343,13 @@ def _count_there(
 
 
 def _counts_as_there() -> Q:
-    """Return which judgments are there; what plan_run takes over is not, or it would never be asked."""
+    """Return the condition of existing judgments; excludes the ones that plan_run moves to a new run, or
+    they would never be called.
+    """
     return ~left_behind(timezone.now()) | Q(run__isnull=True)
 
 
 def mean_usage(scope: Scope) -> dict[int, Usage]:
-    """Return the mean usage of the judges that have answered."""
     answered = Judgment.objects.filter(
         judge__in=[judge.pk for judge in scope.judges],
         input_tokens__isnull=False,
@@ -364,7 +362,10 @@ def mean_usage(scope: Scope) -> dict[int, Usage]:
 
 
 def _sample(project: Project, scope: Scope) -> Iterator[Sampled]:
-    """Yield some items, and some pairs of the scope. Documents are taken by digest, as good as at random."""
+    """Yield some items, and some pairs of the scope.
+
+    Documents are sorted by digest, which is practically random.
+    """
     documents = Document.objects.filter(project=project, items__isnull=False).distinct()
     for document in documents.order_by("digest").prefetch_related("items")[:SAMPLED_DOCUMENTS]:
         parts = tuple((part["label"], part["text"]) for part in document.parts)
@@ -406,7 +407,7 @@ def _estimate_usage(
 
 
 def _estimate_steps(judge: Judge, sample: Sequence[Sampled]) -> Usage | None:
-    """Return at most how much a judgment of several calls takes: each with prompt, material and replies."""
+    """Return the maximum usage of a judgment of several calls: each with prompt, material and replies."""
     if not sample or judge.template is None:
         return None
     method, text = METHODS[judge.method], judge.template.text

@@ -1,4 +1,4 @@
-"""Answers that the project has stored and that identical calls may take over."""
+"""Stored answers of the project that identical calls may reuse."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _ONE_CALL = [key for key, method in METHODS.items() if not method.takes_steps]
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """A stored answer: its judgment, the reply, and what its call had cost (None: unknown)."""
+    """A stored answer: its judgment, the reply, and the cost of its call (None: unknown)."""
 
     judgment: int
     reply: str
@@ -28,7 +28,7 @@ Key = tuple[int | None, str]
 
 
 class StoredAnswers:
-    """The answers that some calls may take over; of several to one call the last one counts."""
+    """The answers that some calls may reuse; of several to one call the last one counts."""
 
     def __init__(self, rows: Collection[Any]) -> None:
         self._by_key: dict[Key, list[Any]] = {}
@@ -38,7 +38,7 @@ class StoredAnswers:
     def answer_to(
         self, endpoint: int | None, messages_hash: str, parameters: Mapping[str, Any], dimension: int
     ) -> StoredAnswer | None:
-        """Return the answer to a call, of the same dimension where its call gave several."""
+        """Return the answer to a call, of the same dimension if its call gave several."""
         rows = [
             each for each in self._by_key.get((endpoint, messages_hash), ()) if each.parameters == parameters
         ]
@@ -51,8 +51,8 @@ class StoredAnswers:
 def judges_that_reuse(run: Run) -> dict[int, Judge]:
     """Return the judges of a project whose calls always get the same reply, by id. One query.
 
-    Without sampling, and read from the text of one reply: probabilities are not stored, and what a method of
-    several calls asks depends on the replies before.
+    These are judges without sampling whose value depends on a single reply. Probabilities are not stored, and
+    the later calls of a method with several depend on the earlier replies.
     """
     found = Judge.with_candidates.filter(
         project=run.project_id,
@@ -66,10 +66,10 @@ def judges_that_reuse(run: Run) -> dict[int, Judge]:
 
 
 def stored_answers(run: Run, hashes: Collection[str]) -> StoredAnswers:
-    """Return the whole answers of the run's project to calls with these messages. One query.
+    """Return the complete answers of the run's project to calls with these messages. One query.
 
-    Not those that a person corrected, that were cut off or refused, that were taken over themselves, or that
-    an endpoint gave before it had its present address.
+    Excludes answers that a person corrected, that were cut off or declined, that were reused themselves, or
+    that an endpoint gave at an earlier URL.
     """
     here = Q(judge__endpoint__moved_at__isnull=True) | Q(answered_at__gte=F("judge__endpoint__moved_at"))
     whole = Judgment.objects.filter(

@@ -1,4 +1,4 @@
-"""Runs: what they need, how far they are, what they would cost."""
+"""Queries on runs: remaining work, progress and cost."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,27 +41,26 @@ class RunProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest takes at the present pace, None where nothing moves."""
+        """The remaining time at the present pace, None without progress."""
         left = self.total - self.ended
         return left / self.per_second if self.per_second else None
 
 
 def goes_on(run: int) -> bool:
-    """Return whether a run is running. One query."""
+    """Return True if a run is running. One query."""
     return Run.objects.filter(pk=run, status=Run.Status.RUNNING).exists()
 
 
 def judges_of(run: Run) -> QuerySet[Judge]:
-    """Return the judges that a run asks, with their endpoints."""
     asked = Judgment.objects.filter(run=run, judge=OuterRef("pk"))
     judges = Judge.with_candidates.filter(Exists(asked), project=run.project_id)
     return judges.select_related("endpoint").order_by("pk")
 
 
 def left_behind(now: datetime) -> Q:
-    """Return which judgments a run that is over left without an answer; a new run takes them over.
+    """Return the condition of unanswered judgments in an ended run; they move to a new run.
 
-    What failed in a finished run is retried there.
+    Failed judgments of a finished run are retried there.
     """
     status = Judgment.Status
     unanswered = Q(status=status.PLANNED) | Q(without_living_holder(now), status=status.LEASED)
@@ -69,17 +68,17 @@ def left_behind(now: datetime) -> Q:
 
 
 def without_living_holder(at: datetime) -> Q:
-    """Return which leases had ended at a moment, of holders that were dead by then.
+    """Return the condition of leases that had ended at a moment, of holders dead by then.
 
-    A holder's leases do not end together, and what its calls may have cost is counted when it is dead: one
-    that went to another worker before would be left out.
+    A holder's leases do not end together, and the possible cost of its calls counts once it is dead: the
+    calculation would miss a judgment that moved to another worker before.
     """
     living = LeaseHolder.objects.filter(alive_until__gte=at)
     return Q(leased_until__lt=at) & ~Q(lease__in=living.values("pk"))
 
 
 def runs_with_open_judgments() -> list[int]:
-    """Return the runs that go on and have judgments nobody is asking, or whose server is to be tried now."""
+    """Return the running runs with open judgments without a caller, or with a server due for a probe."""
     now = timezone.now()
     waiting = Q(resumes_until__gt=now, waits_for__next_probe_at__lte=now)
     running = Run.objects.filter(waiting | Q(status=Run.Status.RUNNING), via=Run.Via.CALLS)
@@ -107,7 +106,7 @@ def runs_that_ask(endpoint: int) -> list[int]:
 
 
 def is_untold() -> Q:
-    """Return the condition of a run that stopped lately, or paused by itself, without a mail about it."""
+    """Return the condition of a recently stopped or automatically paused run without a mail about it."""
     stopped = Q(status=Run.Status.STOPPED, finished_at__gt=timezone.now() - WORTH_A_MAIL)
     paused = Q(status=Run.Status.PAUSED, reason__gt="")
     return (stopped | paused) & Q(told_at=None, created_by__isnull=False)
@@ -133,9 +132,9 @@ def run_progress(run: Run) -> RunProgress:
 
 
 def progress_of(runs: Sequence[Run]) -> list[RunProgress]:
-    """Return the counts of some runs, in their order. Three queries, four or five where judgments are leased.
+    """Return the counts of some runs, in order. Three queries, four or five if judgments are leased.
 
-    What a worker leased ahead of its places is in no call yet, and counts as planned.
+    Judgments leased ahead of a worker's slots are in no call yet, and count as planned.
     """
     keys = [run.pk for run in runs]
     return progress_from_counts(runs, count_by_judge(keys))
@@ -143,8 +142,6 @@ def progress_of(runs: Sequence[Run]) -> list[RunProgress]:
 
 @dataclass(frozen=True)
 class JudgeStatusCount:
-    """How many judgments of a run and judge have a status."""
-
     run: int
     judge: int
     status: str
@@ -152,13 +149,13 @@ class JudgeStatusCount:
 
 
 def count_by_judge(runs: Sequence[int]) -> list[JudgeStatusCount]:
-    """Return how many judgments runs have of each judge and status. One query, answered from an index."""
+    """Return the number of runs' judgments by judge and status. One query, answered from an index."""
     rows = Judgment.objects.filter(run__in=runs).values_list("run", "judge", "status")
     return [JudgeStatusCount(*row) for row in rows.annotate(Count("pk")).order_by()]
 
 
 def progress_from_counts(runs: Sequence[Run], counted: Sequence[JudgeStatusCount]) -> list[RunProgress]:
-    """Return what `progress_of` does of these counts, in one query less."""
+    """Return the result of `progress_of` from these counts, with one query less."""
     keys = [run.pk for run in runs]
     counts = {key: dict(NOTHING) for key in keys}
     for each in counted:
@@ -184,7 +181,7 @@ def _unknown_costs(runs: Sequence[int]) -> Iterable[tuple[int, int]]:
 
 
 def _sizes_of_leased(runs: Sequence[int]) -> dict[int, int]:
-    """Return, by run, how many judgments a call gives of those that are leased, 0 where that is one."""
+    """Return, by run, the number of leased judgments per call, 0 if it is one."""
     if not runs:
         return {}
     leased = Judgment.objects.filter(run__in=runs, status=Judgment.Status.LEASED)

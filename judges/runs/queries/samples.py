@@ -1,5 +1,3 @@
-"""Which of a project's items a run is about: a random sample of documents, or some that were chosen."""
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,12 +18,12 @@ MOST_DOCUMENTS = MOST_ITEMS = 10_000
 def drawable_documents(
     project: Project, dimensions: Collection[str], items: Sequence[int] | None = None
 ) -> list[int]:
-    """Return the ids of the documents that a sample is drawn from, in the order of the draw. Two queries.
+    """Return the ids of the documents available for a sample, in sampling order. Two queries.
 
     These are the documents that results use: outside development, with a counted rating on one of the
     dimensions (keys). Before the first rating, all documents. items: the documents of these items instead.
-    The project's seed shuffles all documents first, so a larger sample holds a smaller one, and judges with
-    samples of one size judge the same documents.
+    The project's seed shuffles all documents first, so a larger sample includes a smaller one, and judges
+    with samples of one size judge the same documents.
     """
     documents = project.documents.filter(items__isnull=False)
     if items is not None:
@@ -47,9 +45,9 @@ def drawable_documents(
 
 @dataclass(frozen=True)
 class ChosenItems:
-    """Which items a run asks about, by ids: of some documents, and of them just some; all where None.
+    """The items of a run, by ids: of some documents, and of them only some; all if None.
 
-    units: by dimension, just these items.
+    units: by dimension, only these items.
     """
 
     documents: Sequence[int] | None = None
@@ -57,20 +55,19 @@ class ChosenItems:
     units: Mapping[int, Sequence[int]] | None = None
 
     def for_judge(self, judge: Judge) -> "ChosenItems":
-        """Return the same for a judge; one that asks about all dimensions in a call is asked about all."""
+        """Return the items for a judge; one with all dimensions in a call needs all of them."""
         if self.units is None or not judge.asks_several:
             return self
         items = {item for items in self.units.values() for item in items}
         return replace(self, items=sorted(items), units=None)
 
     def among_items(self, items: QuerySet[Item]) -> QuerySet[Item]:
-        """Return those of the items that are chosen."""
         if self.documents is not None:
             items = items.filter(document__in=self.documents)
         return items if self.items is None else items.filter(pk__in=self.items)
 
     def among_judgments(self, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-        """Return those of the judgments whose items, one or two, are chosen."""
+        """Return the judgments with only selected items, one or two."""
         if self.documents is not None:
             judgments = judgments.filter(item__document__in=self.documents)
         if self.units is not None:
@@ -83,7 +80,9 @@ class ChosenItems:
         return judgments.filter(Q(other=None) | Q(other__in=self.items), item__in=self.items)
 
     def condition(self, *of_items: str) -> str:
-        """Return the same in SQL about columns with the ids of items; numbers in it, of which any fit."""
+        """Return the SQL condition on columns with the ids of items; it contains the ids as numbers,
+        without a limit on their count.
+        """
         found = ""
         if self.documents is not None:
             found += f" AND document.id IN ({_numbers(self.documents)})"
@@ -92,7 +91,7 @@ class ChosenItems:
         return found
 
     def condition_on_units(self, dimension: str, item: str) -> str:
-        """Return in SQL which dimensions and items go together, about columns with their ids."""
+        """Return the SQL condition on the combinations of dimensions and items, on columns with their ids."""
         if self.units is None:
             return ""
         wanted = [
@@ -103,14 +102,14 @@ class ChosenItems:
 
 
 def among(keys: Sequence[int]) -> RawSQL:
-    """Return keys as a subquery with one parameter: SQLite takes no more than some thousands in a list."""
+    """Return keys as a subquery with one parameter: SQLite limits the length of a list to some thousands."""
     if connection.vendor == "sqlite":
         return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(keys))])
     return RawSQL("SELECT unnest(%s::bigint[])", [list(keys)])
 
 
 def chosen_items(project: Project, scope: Scope) -> ChosenItems:
-    """Return what a scope chooses or draws. Two queries at the most."""
+    """Return the selected or sampled items of a scope. Up to two queries."""
     if scope.chosen is not None:
         return ChosenItems(list(scope.chosen), scope.items, scope.units)
     drawn = None

@@ -1,4 +1,4 @@
-"""Judgments by what they are: of a judge, about a dimension, unreadable, or far from what people say."""
+"""Filters of judgments: of a judge, on a dimension, unreadable, or far from people's values."""
 
 from dataclasses import dataclass, replace
 
@@ -26,7 +26,7 @@ FAR = 2.0  # points of the scale
 
 
 class Which(TextChoices):
-    """Which answers of a judge are meant."""
+    """The kinds of a judge's answers to select."""
 
     ANSWERED = "answered", _("all that are answered")
     UNREADABLE = "unreadable", _("unreadable")
@@ -35,7 +35,7 @@ class Which(TextChoices):
 
 @dataclass(frozen=True)
 class Selection:
-    """What is looked for; None is any. `only`: this judgment, also where a person corrected it."""
+    """The filter; None matches any. `only`: this judgment, even if a person corrected it."""
 
     judge: int | None = None
     dimension: str | None = None
@@ -44,8 +44,8 @@ class Selection:
 
 
 def answers_of(project: Project, selection: Selection) -> QuerySet[Judgment]:
-    """Return the answers that are looked for. What a person corrected or excluded is not among them."""
-    # By their ids, so that the database counts in an index, where a join would read all judgments.
+    """Return the matching answers, without answers that a person corrected or excluded."""
+    # By their ids, so that the database counts in an index; a join would read all judgments.
     own = list(Judge.objects.filter(project=project).values_list("pk", flat=True))
     judgments = Judgment.objects.filter(judge__in=own)
     if selection.only is not None:
@@ -63,9 +63,9 @@ def answers_of(project: Project, selection: Selection) -> QuerySet[Judgment]:
 
 
 def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    """Return those whose value is far from the mean of people's at the end of the last round. Seven queries.
+    """Return the judgments with a value far from people's mean at the end of the last round. Seven queries.
 
-    Named categories have no mean, and a comparison of two texts is no rating: none of them is far.
+    Named categories have no mean, and a comparison of two outputs is no rating: none of them is far.
     """
     last = last_round(project)
     material = material_of(project, last, current_guideline(project), with_development=True)
@@ -95,7 +95,7 @@ def _means(material: Material, key: str) -> dict[int, float]:
 
 
 def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
-    """Return what asking judgments again would cost, without those of imported judges.
+    """Return the cost of requesting judgments again, without judgments of imported judges.
 
     Three queries, and one for each judge.
     """
@@ -114,9 +114,9 @@ def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
 
 
 def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage: Usage | None) -> JudgePlan:
-    """Return what asking a judge's answers again takes. Two queries more where a call gives several.
+    """Return the plan for requesting a judge's answers again. Two queries more if a call gives several.
 
-    A call that gives several asks about all of its dimensions, whichever of them are wanted.
+    A call that gives several covers all of its dimensions, even if only some are wanted.
     """
     if not judge.asks_several:
         return JudgePlan(judge, count, 0, 0, 0, usage)

@@ -1,4 +1,4 @@
-"""Judgments that one call gives: of an item and sample, by a judge that asks about several dimensions."""
+"""Judgments that one call gives: of an item and sample, by a judge that covers several dimensions."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from judges.methods import METHODS
 
 SEVERAL = [key for key, method in METHODS.items() if method.asks_several]
 OF_DOCUMENTS = [key for key, method in METHODS.items() if method.document_section]
-LOOKED_THROUGH = 200  # judgments for each call, to find all texts of a document
+LOOKED_THROUGH = 200  # judgments searched per call, to find all outputs of a document
 Key = tuple[int, ...]
 _NONE: Mapping[int, Judge] = {}
 _MOST_SAMPLES = 2**16  # more than a judge may have
 
 
 def count_shared_calls(counted: Q) -> Count:
-    """Return how many calls give the judgments of a judge that asks about several dimensions.
+    """Return the number of calls for the judgments of a judge that covers several dimensions.
 
-    One number names item and sample, for databases count distinct values of one expression only.
+    One number encodes item and sample, because databases count distinct values of a single expression only.
     """
     return Count(F("item") * _MOST_SAMPLES + F("sample"), distinct=True, filter=counted)
 
 
 def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
-    """Return how many judgments a call gives, for those of the judges that ask about several dimensions.
+    """Return the number of judgments per call, for judges that cover several dimensions.
 
-    One query where there is none, two where there are.
+    One query if there is none, two otherwise.
     """
     chosen = dict(judges.filter(method__in=SEVERAL).values_list("pk", "asked_together"))
     if not chosen:
@@ -41,10 +41,10 @@ def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class SharedCalls:
-    """The judges of a run whose calls give several judgments.
+    """The judges of a run with several judgments per call.
 
-    sizes: how many judgments a call gives, where it asks about several dimensions of the run's guideline.
-    of_documents: the judges whose first call serves all texts of a document.
+    sizes: the number of judgments per call, if it covers several dimensions of the run's guideline.
+    of_documents: the judges whose first call serves all outputs of a document.
     """
 
     sizes: Mapping[int, int]
@@ -54,7 +54,7 @@ class SharedCalls:
 def shared_calls(run: Run) -> SharedCalls:
     """Return the judges of a run whose calls give several judgments.
 
-    One query, two where a judge asks about several dimensions.
+    One query, two if a judge covers several dimensions.
     """
     judges = Judge.with_candidates.filter(project=run.project_id, method__in=[*SEVERAL, *OF_DOCUMENTS])
     own = judges.filter(Exists(Judgment.objects.filter(run=run, judge=OuterRef("pk"))))
@@ -70,10 +70,10 @@ def shared_calls(run: Run) -> SharedCalls:
 def by_call(
     judgments: QuerySet[Judgment], several: Collection[int], of_documents: Mapping[int, Judge] = _NONE
 ) -> dict[Key, list[int]]:
-    """Return judgments by the call that gives them, calls and judgments in their order.
+    """Return judgments grouped by call, calls and judgments in order.
 
-    One query, two with of_documents: the judges whose first call serves all texts of a document. several:
-    those that ask about several dimensions in one call.
+    One query, two with of_documents: the judges whose first call serves all outputs of a document. several:
+    judges that cover several dimensions per call.
     """
     calls: dict[Key, list[int]] = {}
     if not of_documents:
@@ -97,7 +97,7 @@ def by_call(
 def shared_by(
     judge: Judge, item: int, sample: int, document: int, dimension: int, steps_done: int
 ) -> Key | None:
-    """Return what judgments have in common that one call gives; None where a call gives one."""
+    """Return the key common to the judgments of one call; None if a call gives one."""
     if judge.asks_several and not steps_done:
         return judge.pk, item, sample
     if judge.asks_of_documents and not steps_done:
@@ -106,16 +106,16 @@ def shared_by(
 
 
 def document_key(judge: Judge, document: int, dimension: int) -> Key:
-    """Return what tells a call about a document from others; wordings by dimension may differ in it."""
+    """Return the key of a call about a document; it may contain the dimension if wordings differ."""
     worded = judge.template is not None and bool(judge.template.wordings)
     return judge.pk, document, dimension if worded else 0, 0
 
 
 def first_calls(judgments: QuerySet[Judgment], most: int, shared: SharedCalls) -> Sequence[Sequence[int]]:
-    """Return the judgments of the first calls, at most so many. One query.
+    """Return the judgments of the first calls, up to `most`. One query.
 
-    Those of one call are planned one after the other, so that none is cut off. A document's texts may be
-    beyond the judgments looked through, and are then given the first call's reply later.
+    Judgments of one call are planned consecutively, so that none is cut off. Outputs of a document may be
+    beyond the searched judgments, and then receive the first call's reply later.
     """
     if not shared.sizes and not shared.of_documents:
         return [[pk] for pk in judgments.values_list("pk", flat=True)[:most]]

@@ -1,4 +1,4 @@
-"""The items that suit a question, and the number of samples that a judge gives for each."""
+"""The items suitable for a question, and the number of a judge's samples for each."""
 
 from collections.abc import Mapping
 from enum import IntFlag
@@ -24,7 +24,6 @@ _NEEDS = {"preference": Offer.PAIR, "ranking": Offer.COMPARISON, "parts": Offer.
 
 
 def need_of(dimension: FrozenDimension) -> Offer:
-    """Return the offer that an item needs for a dimension's question."""
     return _NEEDS.get(dimension.kind, Offer.OUTPUT)
 
 

@@ -1,4 +1,4 @@
-"""What admins watch of judges: whether runs go on, what they cost, and which wait for a decision."""
+"""Monitoring of judges for admins: progress and cost of runs, and pending decisions."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -19,9 +19,9 @@ Status = Run.Status
 
 @dataclass(frozen=True)
 class Spending:
-    """A project's runs by what they do, what they have spent and saved, and what they still may spend.
+    """A project's runs by state, with their spending, savings and remaining budget.
 
-    `allowed` is the sum of the budgets of runs that can still spend, None where one of them has no budget.
+    `allowed` is the sum of the budgets of runs that can still spend, None if one of them has no budget.
     """
 
     running: int
@@ -33,12 +33,12 @@ class Spending:
 
 
 def work_waits() -> Exists:
-    """Return whether the project of a row has a run that goes on while nobody asks, as an expression."""
+    """Return an expression that is True if the row's project has a running run without a caller."""
     return Exists(runs_without_worker().filter(project=OuterRef("project")))
 
 
 def runs_without_worker() -> QuerySet[Run]:
-    """Return the runs that go on and have had no worker for a while."""
+    """Return the running runs without a worker for some time."""
     now = timezone.now()
     long_ago = now - WORKER_SHOULD_TAKE
     judgments = Judgment.objects.filter(run=OuterRef("pk"))
@@ -61,7 +61,7 @@ def runs_without_worker() -> QuerySet[Run]:
 
 
 def needs_of_runs(project: Project) -> list[Need]:
-    """Return the runs that were paused, or stopped by themselves, and wait for an admin. One query."""
+    """Return the runs that were paused, or stopped automatically, and need an admin. One query."""
     waiting = Run.objects.filter(project=project, status__in=(Status.PAUSED, Status.STOPPED)).order_by("pk")
     return [
         Need(
@@ -77,7 +77,7 @@ def needs_of_runs(project: Project) -> list[Need]:
 
 
 def spending_section(project: Project) -> OverviewSection | None:
-    """Return what judges do and cost, drafts of models included, None without a run. Two queries."""
+    """Return the activity and cost of judges, drafts of models included, None without a run. Two queries."""
     over = (Status.FINISHED, Status.CANCELLED)
     may_spend = ~Q(status__in=over)
     found = Run.objects.filter(project=project).aggregate(

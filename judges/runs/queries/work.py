@@ -20,7 +20,7 @@ FIRST_REPLY, FOLLOW_UP = "reply", "follow-up"
 
 
 class Questions:
-    """Makes questions of judgments of one run, and remembers the judges and documents that they share."""
+    """Builds questions from judgments of one run, and caches the judges and documents that they share."""
 
     def __init__(self) -> None:
         self._dimensions: dict[int, FrozenDimension] = {}
@@ -33,8 +33,8 @@ class Questions:
     def work_of(self, judgments: Sequence[int], untried: Collection[int] = ()) -> list[JudgmentWork]:
         """Return the questions of these judgments in order, questions of one call together.
 
-        untried: judges of which these are the first judgments of the run.
-        Up to four queries, five if prompts show a reference, and three for questions of other kinds.
+        untried: judges of which these are the first judgments of the run. Up to four queries, five if prompts
+        show a reference, and three for questions of other kinds.
         """
         rows = (
             Judgment.objects.filter(pk__in=judgments)
@@ -115,7 +115,9 @@ _CALL = tuple(field.name for field in fields(Call))
 
 
 def _unit(judge: Judge, row: Any, subject: Subject) -> tuple[int | None, ...] | None:
-    """Return what samples share that one call may give; None where each has a seed, or was asked before."""
+    """Return the key shared by samples that one call may return; None if each has a seed, or had a call
+    before.
+    """
     if judge.samples == 1 or judge.seed is not None or row.attempts or judge.endpoint is None:
         return None
     if judge.asks_several:  # a sample is a call already
@@ -125,7 +127,7 @@ def _unit(judge: Judge, row: Any, subject: Subject) -> tuple[int | None, ...] | 
 
 
 def _unreadable(row: Any) -> Outcome:
-    """Return the outcome that was put back: what is to be asked and has a reason was unreadable once."""
+    """Return the outcome of a returned judgment: a planned one with a reason was unreadable once."""
     return Outcome(
         row.pk,
         Judgment.Status.UNREADABLE,
@@ -140,28 +142,28 @@ def _unreadable(row: Any) -> Outcome:
 
 
 def _earlier_use(row: Any) -> Earlier | None:
-    """Return what earlier calls took, None where the server did not say."""
+    """Return the usage of earlier calls, None if the server did not report it."""
     if row.input_tokens is None or row.output_tokens is None:
         return None
     return Earlier(row.input_tokens, row.output_tokens, row.cost, row.cached_tokens, row.reasoning_tokens)
 
 
 def work_of(judgments: Sequence[int]) -> list[JudgmentWork]:
-    """Return the questions of these judgments of one run, as `Questions` does. At most four queries."""
+    """Return the questions of these judgments of one run, as `Questions` does. Up to four queries."""
     return Questions().work_of(judgments)
 
 
 def dimensions_asked(
     judge: Judge, dimension: FrozenDimension, all_dimensions: Sequence[FrozenDimension], item: int
 ) -> list[FrozenDimension]:
-    """Return what the call asks about that judges a dimension of an item, in the order of its prompt."""
+    """Return the dimensions of the call that judges a dimension of an item, in the order of its prompt."""
     if not judge.asks_several:
         return [dimension]
     return judge.in_order_for(judge.dimensions_of_call(all_dimensions), item)
 
 
 def _by_call(works: list[JudgmentWork]) -> list[JudgmentWork]:
-    """Return work with what one call gives side by side, each call where its first judgment stands."""
+    """Return work with judgments of one call adjacent, each call at the position of its first judgment."""
     if all(work.shared is None for work in works):
         return works
     first: dict[tuple[int, ...], int] = {}
@@ -180,10 +182,10 @@ def question(
     replies: Sequence[str] = (),
     dimension: FrozenDimension | None = None,
 ) -> Question:
-    """Return what a judge asks in one call about a subject and dimensions. The judge needs its template.
+    """Return a judge's question for one call about a subject and dimensions. The judge needs its template.
 
-    sample: each has a seed of its own, where there is one, or all would be the same reply. replies: to the
-    steps before, or the one that is followed up. dimension: of that one, where a call asks about several.
+    sample: each has a different seed, if seeds are used, or all would be the same reply. replies: to the
+    previous steps, or the reply that gets a follow-up. dimension: of the follow-up, if a call covers several.
     """
     assert judge.template is not None
     method, asked = METHODS[judge.method], [judge.rescale(each) for each in dimensions]
@@ -219,7 +221,7 @@ def _content(
     asked: Sequence[FrozenDimension],
     replies: Sequence[str],
 ) -> tuple[Sequence[Message], Callable[[], dict[str, Any] | None]]:
-    """Return messages and the shape of a structured reply; of the next step, where there are several."""
+    """Return messages and the shape of a structured reply; of the next step, if there are several."""
     if not isinstance(method, SteppedMethod):
         return method.messages_about(text, subject, asked), lambda: method.schema_about(asked, subject)
     step = method.next_step(text, subject, asked[0], replies)
@@ -249,9 +251,9 @@ def _follow_up(
     together: Sequence[FrozenDimension],
     row: Any,
 ) -> Chain | None:
-    """Return the calls of a judge that follows up an unreadable reply, None where it does not.
+    """Return the calls of a judge with a follow-up after an unreadable reply, None without one.
 
-    The first reply is read as the judge reads; the one to "State only the score" by Concord's rules alone.
+    The judge's rules parse the first reply; Concord's rules alone parse the reply to "State only the score".
     """
     method = METHODS[judge.method]
     if not judge.follows_up or judge.template is None or not method.follow_up(dimension):
@@ -280,12 +282,15 @@ def _after_reply(messages: Sequence[Message], reply: str, text: str) -> list[Mes
 
 
 def replies_of_steps(steps: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what was replied to steps, in their order."""
+    """Return the replies to steps, in order."""
     return [str(step["reply"]) for step in steps]
 
 
 def _with_system_message(own: str, messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return messages behind a judge's own system message, as one with the prompt's: servers take no two."""
+    """Return messages after a judge's own system message, merged with the prompt's:
+
+    servers accept only one.
+    """
     if not own:
         return tuple(messages)
     of_prompt = [message.content for message in messages if message.role == "system"]
@@ -294,5 +299,4 @@ def _with_system_message(own: str, messages: Sequence[Message]) -> tuple[Message
 
 
 def label_parts(parts: Sequence[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Return a document's parts as methods take them."""
     return tuple((part["label"], part["text"]) for part in parts)
