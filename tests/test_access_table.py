@@ -218,7 +218,7 @@ def asked(client: Client, method: str, path: str, **how: Any) -> Any:
 
 
 @pytest.mark.postgresql
-def test_every_page_opens_on_postgresql_for_one_who_may(scene: Scene) -> None:
+def test_every_page_opens_on_postgresql_for_one_permitted_user(scene: Scene) -> None:
     """Open each page once; on SQLite the test below opens it for everyone."""
     clients = {who: Client() for who in scene.people}
     for who, user in scene.people.items():
@@ -234,7 +234,7 @@ def test_every_page_opens_on_postgresql_for_one_who_may(scene: Scene) -> None:
 
 
 @pytest.mark.once
-def test_every_page_lets_in_whom_the_table_names(scene: Scene) -> None:
+def test_every_page_admits_the_roles_in_the_table(scene: Scene) -> None:
     clients = {who: Client() for who in scene.people}
     for who, user in scene.people.items():
         if user:
@@ -271,7 +271,7 @@ def test_no_door_of_admins_opens_without_the_second_factor(scene: Scene, setting
 
 
 @pytest.mark.once
-def test_every_operation_lets_in_whom_the_table_names(scene: Scene) -> None:
+def test_every_operation_admits_the_roles_in_the_table(scene: Scene) -> None:
     caches["process"].clear()
     wrong = []
     for allowed, method, address in api_rows(scene.names):
@@ -294,7 +294,7 @@ def api_rows(names: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.once
-def test_the_table_has_every_address_and_operation(scene: Scene) -> None:
+def test_table_has_every_url_and_operation(scene: Scene) -> None:
     listed = {resolve(f"/{address}").route for _, _, address in rows(PAGES, scene.names)}
     pages = [(name, route) for name, route in routes() if not route.startswith(("accounts/", "api/"))]
     missing = [route for name, route in pages if route not in listed and name not in ELSEWHERE]

@@ -46,13 +46,13 @@ def test_every_command_is_documented_and_none_that_is_not_there() -> None:
     assert sorted(rows) == OURS
 
 
-def test_the_options_in_the_documentation_are_those_of_the_commands() -> None:
+def test_documented_options_match_the_commands() -> None:
     assert OPTIONS.read_text() == describe_options(), "make docs"
     assert "|  |\n" not in OPTIONS.read_text(), "an option without a help"
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_every_command_says_what_it_does_and_prints_json_if_asked(name: str) -> None:
+def test_every_command_has_a_description_and_prints_json_on_request(name: str) -> None:
     command = load_command_class(get_commands()[name], name)
     assert command.help.strip()
     parser = command.create_parser("manage.py", name)
@@ -89,7 +89,7 @@ def test_rounds_are_stepped_through_once_and_shown(cast: Cast) -> None:
     assert [(round["ratings"], round["disputes"]) for round in of_annotator] == [(None, None)] * 2
 
 
-def test_disputes_are_listed_with_whom_they_wait_for(cast: Cast) -> None:
+def test_disputes_are_listed_with_their_pending_raters(cast: Cast) -> None:
     dispute = discussed(cast, 1, 3, 5)
     (row,) = concord(cast.admin, "disputes", "list", cast.project.slug)
     assert (row["number"], row["spread"], row["status"]) == (dispute.number, 4, "open")
@@ -120,7 +120,7 @@ def test_the_audit_log_is_printed_line_by_line(cast: Cast) -> None:
         said("audit", cast.project.slug, "--since", "yesterday")
 
 
-def test_the_demonstration_says_how_to_sign_in_as_json(db: None) -> None:
+def test_demonstration_prints_sign_in_data_as_json(db: None) -> None:
     made = told("load_demonstration")
     assert (made["project"], made["password"]) == (Project.objects.get().slug, "demonstration")
     assert told("load_demonstration") == made

@@ -89,7 +89,7 @@ def test_every_rater_meets_the_bridging_items_early_without_warnings() -> None:
     assert not checks_of(addition.project)
 
 
-def test_outputs_that_do_not_fit_are_refused() -> None:
+def test_outputs_that_do_not_fit_are_rejected() -> None:
     cast = make_benchmark(documents=1)
     make_addition(cast, name="taken")
     for outputs, sentence in (

@@ -56,7 +56,7 @@ def test_files_that_do_not_fit_name_the_problem(client: Client, content: bytes, 
     assert not Addition.objects.exists()
 
 
-def test_planted_severity_is_shown(client: Client) -> None:
+def test_planted_severity_appears(client: Client) -> None:
     cast = make_benchmark()
     addition = make_addition(cast, bridging=6)
     strict, mild = make_new_raters(addition)
@@ -80,7 +80,7 @@ def test_planted_severity_is_shown(client: Client) -> None:
     assert "−1.00" in page
 
 
-def test_who_rates_in_an_addition_sees_neither_raters_nor_systems(client: Client) -> None:
+def test_raters_of_an_addition_see_neither_raters_nor_systems(client: Client) -> None:
     cast = make_benchmark()
     addition = make_addition(cast, bridging=6)
     page = reverse("addition", args=[cast.project.slug, 1])

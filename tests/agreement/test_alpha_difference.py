@@ -99,13 +99,13 @@ def test_one_more_rater_has_a_value_for_each_unit() -> None:
             alpha_difference(before, data([*before.values.tolist(), *row]))
 
 
-def test_without_variation_or_pairs_it_says_why() -> None:
+def test_missing_variation_or_pairs_give_a_reason() -> None:
     varied, equal = data([[1, 2], [2, 2]]), data([[2, 2], [2, 2]])
     assert "undefined before or after" in (alpha_difference(varied, equal).reason or "")
     alone = data([[1, 2], [GAP, GAP]])
     assert alpha_difference(alone, alone).reason == krippendorff_alpha(alone).reason
 
 
-def test_revised_values_stand_where_values_were() -> None:
+def test_revised_values_need_earlier_values() -> None:
     with pytest.raises(ValueError, match="where there were values before"):
         alpha_difference(data([[1, 2], [2, 2]]), data([[1, GAP], [2, 2]]))

@@ -10,7 +10,7 @@ from benchmarks.coverage_stopping import LEVEL, POINTS, Material, held_at_every_
 
 
 @pytest.mark.parametrize("level", ["interval", "nominal"])
-def test_its_value_is_nearly_alpha_where_all_is_rated(level: str) -> None:
+def test_value_is_nearly_alpha_if_everything_is_rated(level: str) -> None:
     """Only pairs of values of one document are missing from what chance gives."""
     documents = Material().documents(200, np.random.default_rng(3))
     found = always_valid_alpha(documents, level=MeasurementLevel(level), value_domain=POINTS)
@@ -30,7 +30,7 @@ def test_it_holds_at_every_look_where_the_usual_interval_does_not() -> None:
     assert width < 0.6
 
 
-def test_gaps_and_units_of_one_rater_do_no_harm_and_too_little_says_so() -> None:
+def test_gaps_and_single_ratings_do_no_harm_and_shortage_has_a_reason() -> None:
     gap = np.nan
     documents: list[FloatArray] = [np.array([[1, 5, gap], [2, 5, 3], [gap, 4, gap]])] * 6 + [
         np.array([[gap], [gap], [3]])

@@ -30,7 +30,7 @@ def number(value: float | None) -> float:
     return value
 
 
-def test_p_and_ends_are_those_of_the_capital_written_out() -> None:
+def test_p_value_and_ends_match_the_explicit_capital() -> None:
     differences = [1.0, 0.0, 2.0, 1.0, -1.0, 2.0, 1.0, 1.0, 3.0, 0.0, 2.0, 1.0]
     scaled = [(each / 4 + 1) / 2 for each in differences]
     (found,) = always_valid_differences([("A", "B", differences)], reach=4)
@@ -76,7 +76,7 @@ def test_forecast_is_when_repeated_documents_become_sure() -> None:
         assert then.is_sure is is_sure
 
 
-def test_gaps_are_left_out_and_undefined_has_a_reason() -> None:
+def test_gaps_are_excluded_and_undefined_results_have_a_reason() -> None:
     (found,) = always_valid_differences([("A", "B", [np.nan, 1.0, np.nan])], reach=4)
     assert (found.documents, found.value, found.reason) == (1, 1.0, "")
     (none,) = always_valid_differences([("A", "B", [np.nan])], reach=4)
@@ -94,7 +94,7 @@ def test_no_look_excludes_the_truth_where_the_usual_interval_does(place: int) ->
     assert usual > 0.1
 
 
-def test_equal_judges_are_rarely_told_apart() -> None:
+def test_equal_judges_rarely_differ() -> None:
     valid, usual = excluded_at_any_look(BENCHES[0], 100, 100)
     assert valid <= 0.1
     assert usual > valid

@@ -21,7 +21,7 @@ def test_scores_by_hand() -> None:
     assert (found["C"].shown, found["C"].best, found["C"].worst) == (3, 0, 2)
 
 
-def test_interval_is_that_of_the_share_stretched() -> None:
+def test_interval_is_the_stretched_share_interval() -> None:
     scores = best_worst_scores(SHOWN * 4, "AAB" * 4, "DCC" * 4, documents=list(range(6)) * 2)
     found = next(each.score for each in scores if each.system == "A")
     # On six documents, each with the same outcome twice: points 1, 1, 1/2 as shares.

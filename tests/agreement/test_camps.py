@@ -50,7 +50,7 @@ def test_camps_hold_four_fifths_of_the_variation(
 
 
 @pytest.mark.oracle("enumeration by hand", of="split_units")
-def test_chance_of_camps_is_counted_by_hand() -> None:
+def test_camp_probability_matches_hand_calculation() -> None:
     # Without severities and costs all patterns of one sum are equally likely: 15 have the sum of 1, 5 and 5.
     noise = PanelNoise(np.zeros(3), np.zeros(5))
     raters = np.arange(3)
@@ -63,7 +63,7 @@ def test_chance_of_camps_is_counted_by_hand() -> None:
     assert found[1, 1, 1] == pytest.approx((1 / 8) / (6 / 2 + 1 / 8))
 
 
-def test_drawn_patterns_have_the_chance_of_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_patterns_have_the_probability_of_listed_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = PanelNoise(np.array([0.5, -0.2, 0.1, -0.4]), np.array([0, -0.8, -1.0, -0.8, 0]))
     given = (np.arange(4), np.array([0, 0, 4, 4]), np.array([-0.1, 0.1, 0, 0]), SCALE, 4.0)
     exact = noise.chance_of_camps(*given, Stream(1))
@@ -94,7 +94,7 @@ def test_noise_maximises_the_conditional_likelihood() -> None:
     assert np.diff(noise.costs) == pytest.approx(wanted[3:], abs=1e-3)
 
 
-def test_planted_camps_are_found_among_five_raters() -> None:
+def test_planted_camps_are_detected_among_five_raters() -> None:
     found = split_units(panel(1, raters=5, units=200, split=10), generator=Stream(1))
     assert len(found.splitting) >= 7
     assert sum(each.unit >= 10 for each in found.splitting) <= 1

@@ -79,7 +79,7 @@ def test_the_measurement_level_gives_the_usual_weights(level: str, weights: str)
     assert weighted_kappa(ratings(crossed(THREE_BY_THREE), level)).parameters["weights"] == weights
 
 
-def test_unknown_weights_are_refused() -> None:
+def test_unknown_weights_are_rejected() -> None:
     with pytest.raises(ValueError, match="'cubic' are not one of: identity, linear, quadratic"):
         weighted_kappa(ratings(crossed(THREE_BY_THREE)), weights="cubic")  # type: ignore[arg-type]
 
@@ -181,21 +181,21 @@ def test_icc_by_hand() -> None:
         ("A,k", [[4, 3], [1, 2], [4, 4]], "The F distributions have no limits"),
     ],
 )
-def test_icc_without_limits_says_so(form: Form, table: list[list[int]], reason: str) -> None:
+def test_icc_without_limits_has_a_reason(form: Form, table: list[list[int]], reason: str) -> None:
     icc = intraclass_correlation(ratings(table), form=form)
     assert icc.value is not None
     assert icc.interval is None
     assert (icc.interval_reason or "").startswith(reason)
 
 
-def test_icc_leaves_out_incomplete_units_and_says_so() -> None:
+def test_icc_excludes_incomplete_units_and_reports_it() -> None:
     gaps = np.array([[1.0, GAP], [GAP, 2.0], [3.0, 3.0], [GAP, GAP]])
     icc = intraclass_correlation(ratings(np.hstack([SHROUT_FLEISS, gaps])))
     assert icc.value == intraclass_correlation(ratings(SHROUT_FLEISS)).value
     assert (icc.counts.units, icc.counts.units_left_out) == (8, 2)
 
 
-def test_unknown_form_of_icc_is_refused() -> None:
+def test_unknown_form_of_icc_is_rejected() -> None:
     with pytest.raises(ValueError, match="The form '2,1' is not one of"):
         intraclass_correlation(ratings(SHROUT_FLEISS), form="2,1")  # type: ignore[arg-type]
 

@@ -60,7 +60,7 @@ def test_a_unit_with_one_value_does_not_matter(name: str, table: np.ndarray, lev
 @pytest.mark.parametrize("name", sorted(set(COEFFICIENTS) - COUNT_UNUSED_VALUES))
 @examples
 @given(table=tables, level=levels)
-def test_a_value_that_nobody_gave_does_not_matter(name: str, table: np.ndarray, level: str) -> None:
+def test_value_without_ratings_does_not_matter(name: str, table: np.ndarray, level: str) -> None:
     assert same(value(name, table, level), value(name, table, level, [*SCALE, 6]))
 
 

@@ -59,7 +59,7 @@ def test_steady_judge_is_no_alarm_and_any_change_counts() -> None:
     assert (last.value, last.changed, last.is_alarm) == (0.0, 0.5, True)
 
 
-def test_gaps_are_counted_and_tell_nothing() -> None:
+def test_gaps_count_as_missing_and_carry_no_signal() -> None:
     values = np.tile(np.arange(10) % 5 + 1.0, (4, 1))
     gaps = values.copy()
     gaps[2, :4] = gaps[3] = np.nan
@@ -85,7 +85,7 @@ def test_false_alarms_over_fifty_checks_are_rare() -> None:
 @pytest.mark.parametrize(
     ("noise", "shift", "started", "checks"), [(0.0, 0.3, 6, 1), (0.3, 0.5, 6, 2), (0.7, 1.0, 6, 3)]
 )
-def test_change_is_found_within_checks(noise: float, shift: float, started: int, checks: int) -> None:
+def test_change_is_detected_within_checks(noise: float, shift: float, started: int, checks: int) -> None:
     judge = Watched("", noise, shift=shift, started=started)
     alarms = find_alarms(judge, started + checks, 20)
     assert np.mean([each is not None for each in alarms]) >= 0.8

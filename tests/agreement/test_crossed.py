@@ -41,7 +41,7 @@ def test_two_raters_and_three_documents_by_hand() -> None:
     assert (found.systems, found.raters, found.documents) == (2, 2, 3)
 
 
-def test_where_raters_differ_less_than_chance_would_have_it_the_paired_t_test_is_left() -> None:
+def test_zero_rater_variance_leaves_the_paired_t_test() -> None:
     differences = [[4.0, 0, 2], [3.0, 1, 2]]  # means 2 and 2: the raters' mean square is 0
     found, pair = of_two_systems(differences)
     assert found.variances.rater_by_system == 0
@@ -50,7 +50,7 @@ def test_where_raters_differ_less_than_chance_would_have_it_the_paired_t_test_is
     assert [pair.low, pair.high, pair.p_value] == pytest.approx([paired.low, paired.high, paired.p_value])
 
 
-def test_where_neither_raters_nor_documents_differ_the_residual_is_left() -> None:
+def test_zero_rater_and_document_variance_leaves_the_residual() -> None:
     found, pair = of_two_systems([[2, 0, 1], [0, 2, 1]])  # all marginal means 1, error 4 / 2
     assert (found.variances.rater_by_system, found.variances.document_by_system) == (0, 0)
     assert pair.p_value == pytest.approx(2 * scipy.stats.t(2).sf(1 / np.sqrt(2 / 6)))
@@ -100,7 +100,7 @@ def test_without_gaps_both_ways_agree() -> None:
         assert fit.difference(*pair) == pytest.approx(squares.difference(*pair), rel=1e-4)
 
 
-def test_derivatives_by_the_variances_are_those_of_dense_matrices() -> None:
+def test_variance_derivatives_match_dense_matrices() -> None:
     """The degrees of freedom rest on them: 2 v^2 / (g' (2 / information) g)."""
     values = simulated(5, 3, 8, 3, DEVIATIONS, 0.2)
     fit, dense = fit_by_reml(values), criterion(values)
@@ -168,7 +168,7 @@ def test_a_pair_with_few_documents_in_common_has_no_interval() -> None:
         (np.s_[:, :, :1], "Fewer than two systems have values."),
     ],
 )
-def test_what_cannot_tell_how_raters_differ_says_why(kept: tuple[slice, ...], reason: str) -> None:
+def test_inestimable_rater_differences_have_a_reason(kept: tuple[slice, ...], reason: str) -> None:
     values = simulated(2, 3, 8, 3, DEVIATIONS, 0.0)
     part = np.full_like(values, np.nan)
     part[kept] = values[kept]
@@ -178,7 +178,7 @@ def test_what_cannot_tell_how_raters_differ_says_why(kept: tuple[slice, ...], re
         crossed_differences(part, "ABC")
 
 
-def test_raters_who_share_no_item_say_nothing_of_each_other() -> None:
+def test_raters_without_a_common_item_give_no_comparison() -> None:
     values = simulated(2, 2, 8, 2, DEVIATIONS, 0.0)
     values[0, ::2], values[1, 1::2] = np.nan, np.nan
     assert why_not_crossed(values) == "Two raters rated the same items on 0 documents; 3 are needed."
@@ -232,12 +232,12 @@ def test_small_panels_have_finite_intervals_or_a_reason() -> None:
     assert 0 < reasons < 60
 
 
-def test_too_many_raters_with_gaps_are_refused() -> None:
+def test_too_many_raters_with_gaps_are_rejected() -> None:
     values = simulated(3, 300, 3, 3, DEVIATIONS, 0.1)
     assert "at most 400 pairs" in why_not_crossed(values)
 
 
-def test_the_smallest_difference_is_found_with_its_power() -> None:
+def test_smallest_difference_is_detected_with_its_power() -> None:
     variances, size = ErrorVariances(0.04, 0.03, 0.16), (13, 3, 32)
     difference = variances.smallest_difference(*size, significance_level=0.01)
     freedom = variances.degrees_of_freedom(*size)
@@ -249,7 +249,7 @@ def test_the_smallest_difference_is_found_with_its_power() -> None:
     assert more_raters < more_documents < difference
 
 
-def test_a_panel_drawn_anew_is_no_difference_of_systems() -> None:
+def test_resampled_panel_is_no_system_difference() -> None:
     """Of true nulls 5 % are rejected by the model, far more where raters count as all there are."""
     crossed, paired = crossed_model(Panel(), 250)
     assert 0.03 < crossed < 0.07

@@ -26,7 +26,7 @@ def test_training_counts_and_every_goal_is_reached() -> None:
     assert cheapest_designs([lambda _raters, _documents: False], 3) == []
 
 
-def test_three_of_ten_raters_are_a_design_of_its_own() -> None:
+def test_three_of_ten_raters_form_a_separate_design() -> None:
     found = cheapest_designs([lambda _, documents: documents >= 3], 2, raters=(2, 3, 10), per_document=3)
     # Ten raters need five documents of three raters before each shares a document with others.
     assert found == [Design(3, 3, 2, 3), Design(10, 5, 2, 3)]
@@ -42,7 +42,7 @@ def test_one_rater_of_each_document_is_rejected() -> None:
             deviation_of_alpha(VarianceComponents(0, 0.3, 0.2, 0, 0, 0, 0.5), 2, 3, per_document)
 
 
-def test_variance_of_a_difference_of_three_of_ten_raters_is_that_of_its_covariances() -> None:
+def test_variance_of_a_three_of_ten_difference_matches_its_covariances() -> None:
     rater, document = np.array([((3 * each + n) % 10, each) for each in range(20) for n in range(3)]).T
     covariance = 0.04 * (rater[:, None] == rater) + 0.09 * (document[:, None] == document) + 0.36 * np.eye(60)
     expected = 2 * covariance.sum() / 60**2

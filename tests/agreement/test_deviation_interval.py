@@ -34,7 +34,7 @@ def test_of_few_or_equal_values_there_is_none_and_why() -> None:
 
 
 @pytest.mark.parametrize("size", [6, 7, 20, 100])
-def test_it_holds_the_value_even_where_there_are_two_points_only(size: int) -> None:
+def test_interval_contains_the_value_even_with_only_two_points(size: int) -> None:
     values = [1.0, 5.0] * (size // 2) + [1.0] * (size % 2)
     found = standard_deviation(values, generator=np.random.default_rng(1))
     assert found.interval is not None
@@ -42,5 +42,5 @@ def test_it_holds_the_value_even_where_there_are_two_points_only(size: int) -> N
 
 
 @pytest.mark.parametrize("spread", SPREADS)
-def test_it_holds_what_it_says(spread: tuple[float, float]) -> None:
+def test_interval_has_its_nominal_coverage(spread: tuple[float, float]) -> None:
     assert held_deviations(spread, 20, 400) >= 0.89

@@ -25,7 +25,7 @@ def test_thirds_follow_the_order_in_time_and_leave_gaps_out(times, expected):
     assert thirds(np.array(times)).tolist() == expected
 
 
-def test_a_unit_belongs_to_the_third_in_which_its_last_value_was_given():
+def test_unit_belongs_to_the_third_of_its_last_value():
     # Agreement is full on the units that end first, opposed on those that end last.
     values = [[1, 5, 3, 3, 1, 5], [1, 5, 3, 4, 5, 1]]
     times = np.array([[1, 2, 3, 4, 0, 0], [1, 2, 3, 4, 5, 6]], dtype=float)

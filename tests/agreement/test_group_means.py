@@ -47,13 +47,13 @@ def test_numbers_that_differ_by_rounding_only_are_ties() -> None:
     assert tied.value == pytest.approx(2 / np.sqrt(2 * 3))
 
 
-def test_groups_without_both_numbers_are_left_out_and_counted() -> None:
+def test_groups_without_both_numbers_are_excluded_and_counted() -> None:
     coefficient = over_groups(spearman, [1, 2, GAP, 3], [3, 2, 1, GAP])
     assert coefficient.value == pytest.approx(-1)
     assert (coefficient.counts.groups, coefficient.counts.undefined_groups) == (4, 2)
 
 
-def test_the_interval_of_a_correlation_is_fishers_and_says_so() -> None:
+def test_correlation_interval_names_the_fisher_method() -> None:
     # artanh(.5) -+ 1.959964 / sqrt(9 - 3): -.2508 and 1.3495.
     first = np.arange(9.0) - 4
     rest = np.array([1.0, -1, 0, 0, 0, 0, 0, -1, 1])
@@ -74,7 +74,7 @@ def test_another_measure_resamples_groups() -> None:
     assert coefficient.interval.method == "percentile bootstrap of systems"
 
 
-def test_few_groups_and_full_correlations_say_why_there_is_no_interval() -> None:
+def test_few_groups_or_full_correlations_give_no_interval_but_a_reason() -> None:
     few = over_groups(spearman, [1, 2, 3], [1, 3, 2], noun="systems", generator=np.random.default_rng(0))
     assert few.interval_reason == "3 systems are too few for an interval, which needs 4."
     full = over_groups(pearson, [1, 2, 3, 4], [2, 4, 6, 8], generator=np.random.default_rng(0))

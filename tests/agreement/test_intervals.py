@@ -79,7 +79,7 @@ def test_many_values_resample_in_blocks_as_few_do() -> None:
     assert interval.high - interval.low < 0.06
 
 
-def test_documents_are_drawn_whole() -> None:
+def test_documents_are_resampled_whole() -> None:
     # ten copies of each unit in a document: as uncertain as one unit per document, not as ten
     table, copies = noisy(40, 6), 10
     documents = np.repeat(np.arange(40), copies)
@@ -132,7 +132,7 @@ def jackknife(table: np.ndarray, level: Level) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
-def test_few_units_are_left_out_in_turn(level: Level) -> None:
+def test_few_units_use_the_jackknife(level: Level) -> None:
     table = noisy(12, 7)
     interval = interval_of(ratings(table, level))
     assert (interval.low, interval.high) == pytest.approx(jackknife(table, level), abs=1e-12)
@@ -145,7 +145,7 @@ def test_jackknife_error_of_hayes_and_krippendorff() -> None:
     assert error == pytest.approx(0.054, abs=5e-4)
 
 
-def test_few_documents_are_left_out_in_turn() -> None:
+def test_few_documents_use_the_jackknife() -> None:
     data = ReliabilityData(
         noisy(60, 8), measurement_level="interval", value_domain=range(1, 6), documents=np.arange(60) % 6
     )
@@ -160,7 +160,7 @@ def test_an_interval_of_shares_stays_within_0_and_1() -> None:
     assert interval.low > 0
 
 
-def test_resamples_without_variation_are_counted() -> None:
+def test_interval_reports_the_number_of_resamples_without_variation() -> None:
     table = np.full((2, 40), 5.0)
     table[:, :4] = 1.0
     table[0, 4] = 1.0
@@ -199,7 +199,7 @@ def test_full_agreement_has_no_interval() -> None:
         ({"confidence_level": 95}, "between 0 and 1, but is 95"),
     ],
 )
-def test_a_plan_that_makes_no_sense_is_refused(plan: dict[str, Any], message: str) -> None:
+def test_invalid_plan_is_rejected(plan: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Resampling(**plan)
 
@@ -241,9 +241,7 @@ def test_icc_without_a_generator_has_the_analytic_interval() -> None:
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 @pytest.mark.parametrize("by", ["units", "documents"])
-def test_alphas_of_parts_are_those_of_each_part_alone(
-    level: Level, by: Literal["units", "documents"]
-) -> None:
+def test_alphas_of_parts_equal_the_separate_alphas(level: Level, by: Literal["units", "documents"]) -> None:
     table = noisy(120, 4)
     table[0, ::3] = GAP
     table[:, 100:110] = 3  # no variation
@@ -260,7 +258,7 @@ def test_alphas_of_parts_are_those_of_each_part_alone(
         assert rounded(found.as_dict()) == rounded(alone.as_dict())
 
 
-def test_figures_about_the_same_documents_share_their_resamples() -> None:
+def test_values_on_the_same_documents_share_their_resamples() -> None:
     data = ratings(noisy(120, 5)).in_documents(np.arange(120) // 5)
     first, other = Stream(1).of("people", "fluency"), Stream(1).of("judge", "coherence")
     by_documents, by_units = (
@@ -274,7 +272,7 @@ def test_figures_about_the_same_documents_share_their_resamples() -> None:
     assert by_units[0] != by_units[1]
 
 
-def test_resamples_of_documents_are_the_same_whether_they_are_kept_or_drawn_in_blocks(
+def test_document_resamples_are_equal_in_memory_and_in_blocks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     generator, plan = Stream(4), Resampling(by="documents")
@@ -343,7 +341,7 @@ def test_limits_are_numpys_quantiles_to_the_last_digit(replicates: int, confiden
 
 
 @pytest.mark.parametrize("documents", [3, 300])
-def test_units_of_documents_are_counted_alike_however_many_there_are(documents: int) -> None:
+def test_document_unit_counts_match_for_any_number_of_documents(documents: int) -> None:
     groups = np.random.default_rng(2).integers(0, documents, 60)
     patterns = by_value(ratings(noisy(60, seed=3), "interval"))
     counts = bootstrap.count_patterns(groups, documents, patterns) @ np.eye(len(patterns.unit_counts))

@@ -133,7 +133,7 @@ def test_many_distinct_answers_give_the_same_as_few() -> None:
     assert found.value == pytest.approx(1 - observed / spread)
 
 
-def test_equal_answers_have_no_alpha_and_say_why() -> None:
+def test_equal_answers_have_no_alpha_but_a_reason() -> None:
     found = label_alpha(answers([[A, A], [A, A]]), generator=Stream(1))
     assert found.value is None
     assert found.reason is not None
@@ -153,7 +153,7 @@ def test_equal_answers_have_no_alpha_and_say_why() -> None:
         ([[0, 1], [2, 0]], "Distances must be the same in both directions."),
     ],
 )
-def test_what_is_no_distance_is_an_error(table: object, said: str) -> None:
+def test_invalid_distance_raises_an_error(table: object, said: str) -> None:
     with pytest.raises(ValueError, match="istance") as caught:
         distance_table("xy", table)  # type: ignore[arg-type]
     assert str(caught.value) == said
@@ -178,7 +178,7 @@ def test_f1_averages_over_pairs_and_by_rater() -> None:
     assert found.f1_of_raters == pytest.approx((1 / 3, 1 / 3, 0.0))
 
 
-def test_f1_without_a_shared_unit_says_why() -> None:
+def test_f1_without_a_shared_unit_has_a_reason() -> None:
     rows: list[list[LabelSet | None]] = [[A, None], [None, A]]
     (found,) = agreement_by_label(answers(rows, "a"))
     assert (

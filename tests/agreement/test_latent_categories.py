@@ -27,7 +27,7 @@ def written(units: str, categories: int) -> ReliabilityData:
 
 
 @pytest.mark.oracle("package crowd-kit 1.4.2, five steps", of="dawid_skene", within=1e-06)
-def test_five_steps_are_those_of_crowd_kit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_five_steps_match_crowd_kit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(latent_categories, "_STEPS", 5)
     found = dawid_skene(written(RATINGS, 2))
     assert found.probabilities[:, 0] == pytest.approx(CROWD_KIT, abs=1e-6)
@@ -41,7 +41,7 @@ def test_a_search_that_ends_needs_no_reason() -> None:
 
 
 @pytest.mark.oracle("package crowd-kit 1.4.2", of=("dawid_skene", "mace"), within=0.0001)
-def test_confusion_and_competence_of_clear_units_are_those_of_crowd_kit() -> None:
+def test_confusion_and_competence_of_clear_units_match_crowd_kit() -> None:
     found = written(
         "111.2 22122 33313 12111 222.1 31333 11221 23222 .3323 11131 21222 33.31 11113 22212 32333 2.122", 3
     )
@@ -110,7 +110,7 @@ def test_models_find_more_categories_than_the_majority_where_raters_are_not_alik
 
 
 @pytest.mark.oracle("fraction worked by hand", of="majority", within=1e-06)
-def test_the_majority_says_where_it_is_tied_and_where_nobody_rated() -> None:
+def test_majority_marks_ties_and_missing_ratings() -> None:
     found = majority(written("11. 12. ... 221", 2))
     assert found.categories.tolist() == [0, 0, -1, 1]
     assert found.tied.tolist() == [False, True, False, False]

@@ -14,13 +14,13 @@ def test_letters_of_a_worked_example():
     assert found == {"A": "a", "B": "ab", "C": "bc", "D": "c"}
 
 
-def test_systems_share_one_letter_if_no_pair_differs():
+def test_systems_share_one_group_if_no_pair_differs():
     assert share_letters(["x", "y"], []) == {"x": "a", "y": "a"}
     assert share_letters([], []) == {}
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_two_systems_share_a_letter_exactly_if_they_do_not_differ(seed):
+def test_two_systems_share_a_group_exactly_if_they_do_not_differ(seed):
     generator = np.random.default_rng(seed)
     names = [str(index) for index in range(7)]
     differing = [pair for pair in combinations(names, 2) if generator.random() < 0.4]

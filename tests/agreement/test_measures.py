@@ -93,7 +93,7 @@ def test_differences_by_hand(measure: PairMeasure, expected: float) -> None:
     assert (result.counts.units, result.counts.pairable_units) == (5, 3)
 
 
-def test_arrays_of_unequal_length_are_refused() -> None:
+def test_arrays_of_unequal_length_are_rejected() -> None:
     with pytest.raises(ValueError, match="Two lists of equal length are needed"):
         spearman([1, 2, 3], [1, 2])
 
@@ -198,7 +198,7 @@ def test_comparisons_have_intervals_by_units_or_documents() -> None:
 
 
 @pytest.mark.parametrize("measure", [pearson, spearman, kendall_tau_b])
-def test_correlations_of_rows_are_those_of_each_row_with_ties_and_gaps(measure: PairMeasure) -> None:
+def test_row_correlations_match_single_rows_with_ties_and_gaps(measure: PairMeasure) -> None:
     generator = np.random.default_rng(5)
     first, second = generator.integers(1, 6, (2, 40, 9)).astype(float)
     for side in (first, second):

@@ -57,7 +57,7 @@ def test_orders_and_stretches_may_come_mixed(effect: Effect) -> None:
 
 
 @pytest.mark.parametrize("effect", [position_effect, carry_over])
-def test_without_an_effect_one_in_twenty_is_found(effect: Effect) -> None:
+def test_null_effect_is_significant_in_one_of_twenty(effect: Effect) -> None:
     generator = np.random.default_rng(1)
     documents, severity = generator.normal(size=(32, 1)), generator.normal(size=(3, 1, 1))
     found = 0
@@ -68,7 +68,7 @@ def test_without_an_effect_one_in_twenty_is_found(effect: Effect) -> None:
     assert 30 <= found <= 70
 
 
-def test_effects_that_are_there_are_found() -> None:
+def test_existing_effects_are_detected() -> None:
     generator = np.random.default_rng(2)
     tired = 3 - 0.1 * np.arange(13) + generator.normal(size=(96, 13))
     falling = of_rows(position_effect, tired)
@@ -83,6 +83,6 @@ def test_effects_that_are_there_are_found() -> None:
 
 
 @pytest.mark.parametrize("effect", [position_effect, carry_over])
-def test_what_is_undefined_says_why(effect: Effect) -> None:
+def test_undefined_effect_has_a_reason(effect: Effect) -> None:
     assert "enough values in succession" in (of_rows(effect, [[1.0], [2.0]]).coefficient.reason or "")
     assert "all are the same" in (of_rows(effect, [[2.0] * 4]).coefficient.reason or "")

@@ -24,7 +24,7 @@ def test_prediction_interval_worked_by_hand() -> None:
 @pytest.mark.oracle(
     "simulation, share of intervals that hold one more system", of="compare_with_systems", within=0.02
 )
-def test_one_more_system_lies_within_as_often_as_stated() -> None:
+def test_one_more_system_is_within_at_the_stated_rate() -> None:
     generator = np.random.default_rng(3)
     inside = [
         not compare_with_systems([draws[-1]], draws[:-1], np.arange(4)).is_outside

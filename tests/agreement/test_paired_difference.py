@@ -12,14 +12,14 @@ pytestmark = pytest.mark.fast
 
 
 @pytest.mark.oracle("Revelle, manual of package psych", of="difference_of_correlations", within=0.005)
-def test_williams_test_is_that_of_the_example_in_the_manual_of_psych() -> None:
+def test_williams_test_matches_the_psych_manual_example() -> None:
     # r.test(n = 103, r12 = .4, r13 = .5, r23 = .1): t -.89, p .37 (Revelle, package psych; Steiger's case A).
     t, p_value = williams_test(0.4, 0.5, 0.1, 103)
     assert (round(t, 2), round(p_value, 2)) == (-0.89, 0.37)
 
 
 @pytest.mark.oracle("Zou 2007", of="difference_of_correlations", within=0.0005)
-def test_the_interval_is_that_of_zous_example() -> None:
+def test_interval_matches_the_zou_example() -> None:
     # Zou 2007, overlapping correlations: r .396 and .179, .088 with each other, n = 66.
     assert dependent_interval(0.396, 0.179, 0.088, 66) == pytest.approx((-0.093, 0.517), abs=5e-4)
 
@@ -56,7 +56,7 @@ def test_the_jackknife_of_few_means_is_the_paired_t_test() -> None:
     )
 
 
-def test_what_differs_between_documents_cancels() -> None:
+def test_document_variation_cancels_out() -> None:
     generator = np.random.default_rng(2)
     hard = generator.normal(size=60)
     one, other = (hard + 0.1 * generator.normal(size=60) + shift for shift in (0.1, 0))

@@ -78,7 +78,7 @@ def test_two_halves_are_the_whole_for_alpha_and_not_for_gamma() -> None:
     assert (gamma(texts).value or 0) < 1
 
 
-def test_what_cannot_be_compared_has_no_value_and_says_why() -> None:
+def test_incomparable_input_has_no_value_but_a_reason() -> None:
     alone = [marked([(0, 4)]), marked([(1, 2)])]
     for figure in (unitizing_alpha, gamma, word_f1):
         assert "marked by two raters" in (figure(alone).reason or "")

@@ -47,7 +47,7 @@ def values(found: RankingStrengths) -> dict[str, float]:
 
 
 @pytest.mark.oracle("package choix 0.4.1", of="plackett_luce", within=1e-08)
-def test_strengths_are_those_of_choix() -> None:
+def test_strengths_match_choix() -> None:
     found = of_ranks(of_orders(ORDERS))
     assert values(found) == pytest.approx({str(place): value for place, value in enumerate(CHOIX)}, abs=1e-8)
     assert [each.system for each in found.systems] == ["0", "1", "3", "2", "4"]
@@ -98,7 +98,7 @@ def test_three_raters_who_copy_each_other_narrow_nothing() -> None:
         assert one.strength.low == pytest.approx(other.strength.low)
 
 
-def test_systems_that_surely_differ_have_ranks_of_their_own() -> None:
+def test_clearly_different_systems_have_separate_ranks() -> None:
     generator = np.random.default_rng(2)
     utilities = np.array([2.0, 0.0, -2.0]) + generator.gumbel(size=(200, 3))
     found = of_ranks((-utilities).argsort(axis=1).argsort(axis=1) + 1.0)
@@ -114,9 +114,7 @@ def test_systems_that_surely_differ_have_ranks_of_their_own() -> None:
         ([(0, 1), (1, 0)] * 4, "2: won, lost or missed every comparison"),
     ],
 )
-def test_where_there_is_no_finite_strength_a_reason_says_why(
-    orders: list[tuple[int, ...]], reason: str
-) -> None:
+def test_infinite_strength_has_a_reason(orders: list[tuple[int, ...]], reason: str) -> None:
     found = of_ranks(of_orders(orders, 3))
     assert found.reason.startswith(reason)
     assert [each.strength for each in found.systems] == [None] * 3

@@ -9,7 +9,7 @@ from benchmarks.coverage_power import Judged, power_of_judges, power_of_replacem
 
 
 @pytest.mark.parametrize(("effect", "documents"), [(0.5, 34), (0.2, 199), (0.8, 15)])
-def test_documents_are_those_of_another_program(effect: float, documents: int) -> None:
+def test_documents_match_another_program(effect: float, documents: int) -> None:
     """R: power.t.test(delta = effect, sd = 1, power = .8, type = "paired"), rounded up."""
     assert documents_needed(effect, 1.0) == documents
     assert paired_power(effect, 1.0, documents) >= 0.8 > paired_power(effect, 1.0, documents - 1)
@@ -21,7 +21,7 @@ def test_power_is_the_noncentral_t_of_scipy() -> None:
     assert paired_power(-1.4, 2.0, 20, significance_level=0.01) == pytest.approx(expected)
 
 
-def test_smallest_difference_is_found_with_its_power() -> None:
+def test_smallest_difference_is_detected_with_its_power() -> None:
     smallest = smallest_difference_found(0.7, 40, significance_level=0.01)
     assert paired_power(smallest, 0.7, 40, significance_level=0.01) == pytest.approx(0.8)
 

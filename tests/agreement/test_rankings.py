@@ -51,7 +51,7 @@ def test_distance_by_hand(first: list[float], second: list[float], distance: flo
 
 
 @pytest.mark.oracle("package SciPy 1.17.1, kendalltau", of="kendall_distance", within=1e-06)
-def test_distance_without_ties_is_that_of_kendalls_tau() -> None:
+def test_distance_without_ties_matches_kendall_tau() -> None:
     generator = np.random.default_rng(1)
     for _ in range(20):
         one, other = generator.permutation(7), generator.permutation(7)
@@ -136,7 +136,7 @@ def test_raters_who_always_rank_alike_agree() -> None:
     assert ranking_alpha(rankings([[[1, 2, 3]] * 4] * 3)).value == 1
 
 
-def test_what_cannot_be_compared_has_no_value_and_says_why() -> None:
+def test_incomparable_input_has_no_value_but_a_reason() -> None:
     assert "ties all its systems" in (ranking_alpha(rankings([[[1, 1]], [[2, 2]]])).reason or "")
     alone = rankings([[[1, 2]]])
     for statistic in (ranking_alpha, mean_concordance):

@@ -31,7 +31,7 @@ def test_it_holds_alpha_where_plain_resampling_does_not(ceiling: Ceiling) -> Non
     assert given > 0.88
 
 
-def test_plain_resampling_lies_too_low() -> None:
+def test_plain_resampling_is_too_low() -> None:
     _, plain, _ = skewed_alpha(CEILINGS[0], 50, 120)
     assert plain < 0.75
 
@@ -59,7 +59,7 @@ def test_four_fifths_of_one_value_are_not_yet_nearly_all() -> None:
     assert interval_of(mostly_fives(41, [[1, 2, 3]] * 8)).method.startswith("smoothed")
 
 
-def test_documents_are_drawn_whole() -> None:
+def test_documents_are_resampled_whole() -> None:
     """All that differs lies in one document of ten: drawing it or not says more than drawing its units."""
     others = [[1.0, 1, 5], [2.0, 5, 5]] * 2
     scattered = mostly_fives(60, others, documents=30)

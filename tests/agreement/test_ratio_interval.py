@@ -31,5 +31,5 @@ def test_full_agreement_leaves_doubt_and_one_document_gives_none() -> None:
 
 
 @pytest.mark.parametrize(("share", "accuracy"), RARE)
-def test_it_holds_what_it_says(share: float, accuracy: float) -> None:
+def test_interval_has_its_nominal_coverage(share: float, accuracy: float) -> None:
     assert held_f1(share, accuracy, 12, 400) >= 0.88

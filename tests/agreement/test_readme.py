@@ -8,7 +8,7 @@ README = Path(__file__).resolve().parents[2] / "agreement" / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 
 
-def test_examples_of_the_readme_give_what_it_shows() -> None:
+def test_readme_examples_give_the_printed_output() -> None:
     example = doctest.DocTestParser().get_doctest("\n".join(EXAMPLES), {}, README.name, str(README), 0)
     failures: list[str] = []
     found = doctest.DocTestRunner().run(example, out=failures.append)

@@ -33,14 +33,12 @@ def make(**changes: object) -> ReliabilityData:
         ({"raters": ["Ann", "Ann"]}, "Two raters have the same name"),
     ],
 )
-def test_what_does_not_fit_together_is_refused_in_a_sentence(
-    changes: dict[str, object], message: str
-) -> None:
+def test_inconsistent_input_is_rejected_with_a_message(changes: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make(**changes)
 
 
-def test_values_are_kept_as_they_were() -> None:
+def test_values_stay_unchanged() -> None:
     source = np.array([[1.0, 2.0], [2.0, GAP]])
     data = make(values=source, value_domain=[3, 1, 2], documents=["b", "a"])
     source[0, 0] = 3
@@ -60,7 +58,7 @@ def test_raters_and_units_can_be_chosen() -> None:
     assert data.at_level("nominal").measurement_level == "nominal"
 
 
-def test_a_coefficient_counts_what_it_was_computed_from() -> None:
+def test_coefficient_counts_its_input() -> None:
     table = [[1, 2, 3, GAP, GAP], [1, 2, GAP, GAP, 2], [GAP, 1, GAP, GAP, 1], [GAP] * 5]
     assert krippendorff_alpha(ratings(table)).counts == Counts(
         units=5, pairable_units=3, raters=3, ratings=8, pairable_values=7

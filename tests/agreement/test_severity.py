@@ -67,7 +67,7 @@ def test_sums_by_document_add_up_to_the_gradient() -> None:
     assert likelihood.scores_by_document(at).sum(axis=0) == pytest.approx(-likelihood.loss(at)[1])
 
 
-def test_units_that_are_alike_cost_no_memory_of_their_own() -> None:
+def test_equal_units_need_no_extra_memory() -> None:
     generator = np.random.default_rng(6)
     units = 20_000
     values = generator.integers(1, 8, (3, units)).astype(float)
@@ -137,7 +137,7 @@ def test_raters_of_one_system_each_are_not_the_same_raters(monkeypatch: pytest.M
 
 
 @pytest.mark.oracle("jackknife of documents, model refitted", of="rater_severity", within=0.02)
-def test_misfit_of_the_model_is_that_of_the_jackknife() -> None:
+def test_model_misfit_matches_the_jackknife() -> None:
     values, systems, documents = Panel(documents=30, systems=3).values(np.random.default_rng(4))
     values[2, ::2] = np.random.default_rng(5).integers(1, 6, values.shape[1] // 2)
 
@@ -244,9 +244,7 @@ def test_true_model_is_rarely_said_not_to_fit() -> None:
         ),
     ],
 )
-def test_where_nothing_can_be_told_a_reason_says_why(
-    values: list[list[float]], points: list[int], reason: str
-) -> None:
+def test_inestimable_severity_has_a_reason(values: list[list[float]], points: list[int], reason: str) -> None:
     table = np.array(values)
     documents = np.arange(table.shape[1])
     assert why_not_severity(table, points, documents) == reason
@@ -254,7 +252,7 @@ def test_where_nothing_can_be_told_a_reason_says_why(
         rater_severity(table, points, ["A"] * table.shape[1], documents, ["A", "B"])
 
 
-def test_a_rater_who_becomes_more_severe_is_found_and_the_others_are_not() -> None:
+def test_only_the_rater_with_growing_severity_is_detected() -> None:
     generator = np.random.default_rng(4)
     kind = Panel(documents=60, systems=6)
     times = np.array([generator.permutation(60).repeat(6) for _ in range(3)])
@@ -269,7 +267,7 @@ def test_a_rater_who_becomes_more_severe_is_found_and_the_others_are_not() -> No
     assert change.value == pytest.approx(found[2].by_third[2].value - found[2].by_third[0].value)
 
 
-def test_without_times_or_in_too_little_time_the_reason_is_given() -> None:
+def test_missing_times_or_too_short_a_span_has_a_reason() -> None:
     values, systems, documents = Panel(documents=18, systems=3).values(np.random.default_rng(2))
     times = np.tile(np.arange(values.shape[1], dtype=float), (3, 1))
     times[1] = np.nan

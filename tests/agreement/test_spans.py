@@ -96,7 +96,7 @@ def test_overlap_of_the_worked_example() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_overlap_counts_characters_one_by_one(seed: int) -> None:
+def test_overlap_counts_single_characters(seed: int) -> None:
     texts = random_texts(12, seed)
     found = span_overlaps(texts)
     assert [(each.first, each.second) for each in found] == list(combinations("ABC", 2))
@@ -163,7 +163,7 @@ def test_scores_add_weights_up() -> None:
 
 
 @pytest.mark.oracle("package krippendorff 0.9.0", of=("mqm_alpha", "alpha_by_category"), within=1e-06)
-def test_alpha_of_scores_and_counts_is_that_of_the_package() -> None:
+def test_alpha_of_scores_and_counts_matches_the_package() -> None:
     texts = random_texts(30, 4)
     scores = mqm_scores(texts, MQM)
     expected = krippendorff.alpha(scores, level_of_measurement="interval")
@@ -207,12 +207,12 @@ def test_unitizing_alpha_of_a_category_takes_its_spans_alone() -> None:
     assert found["never"].reason == "No rater marked a span of this category."
 
 
-def test_span_outside_the_text_is_an_error() -> None:
+def test_span_outside_the_output_raises_an_error() -> None:
     with pytest.raises(ValueError, match="The span 3 to 30 leaves the text of 20 characters"):
         text({"A": [(3, 30, "s", "minor")]})
 
 
-def test_four_hundred_texts_have_intervals() -> None:
+def test_four_hundred_outputs_have_intervals() -> None:
     texts = random_texts(400, 9, length=600)
     plan = Resampling(by="documents", replicates=1999)
     for found in (

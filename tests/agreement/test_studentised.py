@@ -33,9 +33,7 @@ def interval_of(
 
 @pytest.mark.parametrize("by", ["documents", "units"])
 @pytest.mark.parametrize("measure", CORRELATIONS.values(), ids=CORRELATIONS)
-def test_interval_is_that_of_a_jackknife_by_scipy(
-    measure: PairMeasure, by: Literal["units", "documents"]
-) -> None:
+def test_interval_matches_a_scipy_jackknife(measure: PairMeasure, by: Literal["units", "documents"]) -> None:
     generator = np.random.default_rng(2)
     first = generator.integers(1, 6, 15).astype(float)
     second = np.clip(first + generator.integers(-1, 2, 15), 1, 5)

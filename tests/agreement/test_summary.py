@@ -51,7 +51,7 @@ def test_spread_within_units_is_the_mean_of_the_units_deviations() -> None:
         ),
     ],
 )
-def test_what_cannot_be_computed_says_why(coefficient: Coefficient, reason: str) -> None:
+def test_undefined_summary_has_a_reason(coefficient: Coefficient, reason: str) -> None:
     assert coefficient.value is None
     assert coefficient.reason == reason
     assert coefficient.interval is None
@@ -70,14 +70,14 @@ def test_the_interval_of_a_mean_is_as_wide_as_theory_says() -> None:
     assert interval.method == "percentile bootstrap of units"
 
 
-def test_few_values_are_left_out_in_turn() -> None:
+def test_few_values_use_the_jackknife() -> None:
     interval = mean([1, 2, 3, 4], generator=np.random.default_rng(0)).interval
     assert interval is not None
     error = np.sqrt(5 / 3 / 4)  # the jackknife's error of a mean is its standard error, with divisor n - 1
     assert interval.high - 2.5 == pytest.approx(3.182446 * error, abs=1e-5)
 
 
-def test_equal_values_tell_nothing_about_their_spread() -> None:
+def test_equal_values_have_no_estimated_spread() -> None:
     coefficient = mean([3.0] * 30, generator=np.random.default_rng(0))
     assert coefficient.value == 3
     assert coefficient.interval is None

@@ -36,14 +36,14 @@ def test_the_same_scores_everywhere_are_no_difference() -> None:
 
 
 @pytest.mark.oracle("all 2^8 sign flips", of="system_differences")
-def test_the_signs_are_those_of_all_permutations() -> None:
+def test_signs_match_all_permutations() -> None:
     flips = np.array(np.meshgrid(*[[-1, 1]] * 8)).reshape(8, -1).T
     means = np.abs((flips * 1.5).mean(axis=1))
     (found,) = system_differences(constant(8, 1.5), ["A", "B"])
     assert found.p_value == np.mean(means >= 1.5 - 1e-12)
 
 
-def test_of_these_documents_only_the_error_shrinks_with_what_is_rated_and_ends_with_all() -> None:
+def test_fixed_document_error_shrinks_with_ratings_and_ends_with_all() -> None:
     scores = np.array([[1.0, 2.0], [3.0, 3.0], [2.0, 4.0], [5.0, 4.0], [np.nan, 4.0]])
     texts = np.array([[4, 4], [4, 5]])
     (all_rated,) = system_differences(scores, ["A", "B"], texts=texts)

@@ -120,7 +120,7 @@ def test_every_coefficient_and_measure_has_a_row():
     assert [word for word in OF_COEFFICIENTS.values() if word not in heads] == []
 
 
-def test_every_row_says_what_was_reached_at_which_n_and_where():
+def test_every_row_states_its_result_its_n_and_its_location():
     for head, reached, size, where in rows():
         assert re.search(r"\d", reached), head
         assert re.search(r"\d", size), head

@@ -22,7 +22,7 @@ def scores(documents: int = 30) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.oracle("package SciPy 1.17.1, kendalltau and ttest_rel", of="compare_rankings")
-def test_ranks_and_differences_are_those_of_scipy() -> None:
+def test_ranks_and_differences_match_scipy() -> None:
     first, second = scores()
     found = compare_rankings(first, second, SYSTEMS, generator=STREAM)
     both = ~np.isnan(first) & ~np.isnan(second)

@@ -40,7 +40,7 @@ def test_without_two_values_for_a_unit_nothing_is_defined(name: str, table: np.n
         ),
     ],
 )
-def test_the_reason_tells_what_to_do(case: str, expected: str) -> None:
+def test_reason_names_the_remedy(case: str, expected: str) -> None:
     assert krippendorff_alpha(ratings(NOTHING_TO_COMPARE[case], "interval", SCALE)).reason == expected
 
 
@@ -48,7 +48,7 @@ CHANCE_CORRECTED = sorted(set(COEFFICIENTS) - {"percent_agreement", "within_one_
 
 
 @pytest.mark.parametrize("name", CHANCE_CORRECTED)
-def test_without_variation_agreement_cannot_be_told_from_chance(name: str) -> None:
+def test_agreement_without_variation_is_undefined_and_has_a_reason(name: str) -> None:
     coefficient = COEFFICIENTS[name](ratings(ALL_FIVE, "interval", SCALE))
     assert coefficient.value is None
     assert coefficient.reason

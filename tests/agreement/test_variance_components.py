@@ -47,14 +47,14 @@ def draw_values(seed: int, size: tuple[int, int, int]) -> np.ndarray:
     )
 
 
-def test_without_gaps_they_are_those_of_the_model_of_differences() -> None:
+def test_components_without_gaps_match_the_model_of_differences() -> None:
     values = draw_values(1, (3, 20, 6))
     assert vars(variance_components(values).of_differences) == pytest.approx(
         vars(fit_by_mean_squares(values).variances)
     )
 
 
-def test_they_find_what_was_drawn_with_a_third_of_the_ratings_missing() -> None:
+def test_components_are_recovered_with_a_third_of_the_ratings_missing() -> None:
     found = []
     for seed in range(60):
         values = draw_values(seed, (5, 40, 10))
@@ -64,7 +64,7 @@ def test_they_find_what_was_drawn_with_a_third_of_the_ratings_missing() -> None:
     assert np.mean(found, axis=0) == pytest.approx(expected, rel=0.12)
 
 
-def test_of_texts_phi_is_the_icc_of_units() -> None:
+def test_phi_of_outputs_matches_the_icc_of_units() -> None:
     """Of many texts, so that units and systems by documents are the same population."""
     values = draw_values(2, (4, 120, 30))
     units = ReliabilityData(
@@ -76,7 +76,7 @@ def test_of_texts_phi_is_the_icc_of_units() -> None:
     assert texts / (texts + (found.total - texts) / 4) == pytest.approx(icc, abs=0.01)
 
 
-def test_what_cannot_be_told_apart_says_why() -> None:
+def test_inseparable_components_have_a_reason() -> None:
     assert why_no_components(draw_values(3, (1, 5, 3)))
     apart = draw_values(3, (2, 6, 3))
     apart[0, :3], apart[1, 3:] = np.nan, np.nan  # no document has two raters
@@ -86,7 +86,7 @@ def test_what_cannot_be_told_apart_says_why() -> None:
     assert VarianceComponents(0, 0, 0, 0, 0, 0, 0).dependability(3, 10) is None
 
 
-def test_power_is_that_at_which_the_smallest_difference_was_asked_for() -> None:
+def test_power_at_the_smallest_difference_is_the_requested_power() -> None:
     variances = ErrorVariances(0.04, 0.06, 0.3)
     smallest = variances.smallest_difference(6, 3, 32, significance_level=0.01, power=0.8)
     assert variances.power(smallest, 6, 3, 32, significance_level=0.01) == pytest.approx(0.8)

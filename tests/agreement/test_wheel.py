@@ -53,7 +53,7 @@ def test_wheel_runs_an_example_without_django_and_concord(wheel: Path, tmp_path:
     assert "TestResults(failed=0, attempted=7)" in result.stdout, result.stdout + result.stderr
 
 
-def test_version_and_python_are_those_of_concord() -> None:
+def test_version_and_python_match_concord() -> None:
     own, concord = (
         tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in (PACKAGE, ROOT)
     )

@@ -23,7 +23,7 @@ def data_of(values: np.ndarray) -> ReliabilityData:
 
 
 @pytest.mark.oracle("package SciPy 1.17.1, entropy", of="normalised_entropy", within=1e-06)
-def test_entropy_is_that_of_scipy_over_its_largest() -> None:
+def test_entropy_matches_scipy_over_its_maximum() -> None:
     assert normalised_entropy(np.array([1.0, 5, 5]), 5) == pytest.approx(entropy([1, 2]) / np.log(3))
     # Seven values on five points are spread most evenly as 2, 2, 1, 1, 1.
     wanted = entropy([4, 3]) / entropy([2, 2, 1, 1, 1])
@@ -34,7 +34,7 @@ def test_entropy_is_that_of_scipy_over_its_largest() -> None:
 
 
 @pytest.mark.oracle("least squares with dummies", of=("rater_effects", "severity_share"), within=1e-06)
-def test_effects_and_share_are_those_of_least_squares_with_dummies() -> None:
+def test_effects_and_share_match_least_squares_with_dummies() -> None:
     values = with_gaps()
     pairable = (~np.isnan(values)).sum(axis=0) >= 2
     rater, unit = np.nonzero(~np.isnan(values) & pairable)

@@ -70,7 +70,7 @@ class MakeToken:
         return server_commands.make_local_token
 
 
-def test_every_operation_has_a_name_of_its_own_and_explains_itself(run_command: RunCommand) -> None:
+def test_every_operation_has_a_unique_name_and_a_description(run_command: RunCommand) -> None:
     names = [(each.resource, each.name) for each in COMMANDS]
     assert len(names) == len(set(names))
     assert {each.operation.id for each in COMMANDS} == set(load_operations())
@@ -89,7 +89,7 @@ def test_help_names_every_field(command: commands.ApiCommand, run_command: RunCo
     assert all(f"--{name.replace('_', '-')}" in out for name in command.operation.fields)
 
 
-def test_whoever_runs_concord_alone_needs_no_settings(project: Project, run_command: RunCommand) -> None:
+def test_local_command_needs_no_settings(project: Project, run_command: RunCommand) -> None:
     code, out, _ = run_command("projects", "list")
     assert code == 0
     assert [each["slug"] for each in json.loads(out)] == [project.slug]
@@ -118,7 +118,7 @@ def test_fields_are_options_or_a_file(project: Project, run_command: RunCommand,
     assert [each["key"] for each in json.loads((tmp_path / "rows").read_text())] == ["fluency", "language"]
 
 
-def test_a_refusal_is_the_sentence_of_the_server(project: Project, run_command: RunCommand) -> None:
+def test_rejection_prints_the_server_message(project: Project, run_command: RunCommand) -> None:
     code, out, complaints = run_command("rounds", "open-1", "unknown")
     assert (code, out) == (1, "")
     assert complaints == "There is no such project, or it is not yours.\n"
@@ -143,7 +143,7 @@ def test_a_revoked_token_is_replaced(project: Project, run_command: RunCommand) 
     assert ApiToken.objects.count() == 1
 
 
-def test_refused_token_of_the_environment_keeps_the_kept_one(
+def test_revoked_environment_token_keeps_the_stored_one(
     project: Project, run_command: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run_command("me", "show")[0] == 0
@@ -163,7 +163,7 @@ def test_kept_token_does_not_follow_a_link(project: Project, run_command: RunCom
 
 
 @pytest.mark.parametrize(("people", "sentence"), [(0, "No one has an account"), (2, "Several accounts")])
-def test_it_says_why_it_has_no_token(
+def test_command_reports_the_reason_for_a_missing_token(
     project: Project, run_command: RunCommand, people: int, sentence: str
 ) -> None:
     if people:
@@ -175,7 +175,7 @@ def test_it_says_why_it_has_no_token(
     assert complaints.startswith(sentence)
 
 
-def test_it_says_where_no_server_runs(
+def test_command_reports_a_missing_server(
     run_command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))

@@ -13,7 +13,7 @@ from tests.judges.routing.project import routing_project
 pytestmark = pytest.mark.django_db
 
 
-def test_dimension_endpoint_judge_and_run_need_only_what_has_no_default():
+def test_dimension_endpoint_judge_and_run_need_only_required_fields():
     cast = make_project()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     made = program.post(f"{home}dimensions/", {"name": "Style", "definition": "How it reads."}).json()
@@ -76,7 +76,7 @@ def test_recorded_ratings_are_imported_once_all_or_none():
     assert "never overwritten" in other["message"]
 
 
-def test_a_sample_is_drawn_certified_and_followed():
+def test_sample_is_created_certified_and_followed():
     cast = calibrated_project()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     plan = program.post(f"{home}certificates/preview/", {"risk": 0.3}).json()
@@ -104,7 +104,7 @@ def test_a_policy_follows_certificates():
     assert ApiClient(other.admin).post(f"{own}policy/", {}).status_code == 404
 
 
-def test_dispute_rules_that_are_left_out_stay():
+def test_omitted_dispute_rules_stay():
     cast = make_project()
     program, address = ApiClient(cast.admin), f"projects/{cast.project.slug}/disputes/rules/"
     standing = program.get(address).json()
@@ -112,7 +112,7 @@ def test_dispute_rules_that_are_left_out_stay():
     assert (changed["threshold"], changed["tolerance"]) == (3, standing["tolerance"])
 
 
-def test_a_change_keeps_what_has_a_default_and_is_left_out():
+def test_update_keeps_omitted_fields_that_have_a_default():
     cast = make_project()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     style = {"name": "Style", "definition": "How it reads."}

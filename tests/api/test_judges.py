@@ -55,7 +55,7 @@ def test_a_run_is_planned_started_paused_and_cancelled(django_capture_on_commit_
     assert [row["id"] for row in program.get(f"{home}runs/").json()["results"]] == [planned["run"]["id"]]
 
 
-def test_prices_and_budgets_are_taken_as_they_are_returned():
+def test_returned_prices_and_budgets_are_accepted_as_input():
     cast = make_project()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     endpoint = program.post(f"{home}endpoints/", {**ENDPOINT, "input_price": 0.15}).json()
@@ -71,7 +71,7 @@ def test_prices_and_budgets_are_taken_as_they_are_returned():
     assert (again.status_code, again.json()["run"]["budget"]) == (200, run["budget"])
 
 
-def test_a_key_is_never_taken_where_its_variable_is_asked_for():
+def test_key_is_never_accepted_as_its_variable_name():
     cast = make_project()
     refused = ApiClient(cast.admin).post(
         f"projects/{cast.project.slug}/endpoints/", {**ENDPOINT, "key_variable": "sk-secret"}
@@ -117,7 +117,7 @@ def test_judgments_made_elsewhere_are_imported_all_or_none():
     assert Judgment.objects.count() == 2
 
 
-def test_a_policy_routes_just_what_was_shown():
+def test_policy_routes_only_its_preview():
     cast = routing_project()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     rts, mcq = judges_of(cast)
@@ -149,7 +149,7 @@ def test_a_policy_routes_just_what_was_shown():
     assert program.post(f"{address}withdraw/", {"shown": "-"}).json()["policy"]["status"] == "withdrawn"
 
 
-def test_judges_of_who_has_no_pair_have_no_indicator():
+def test_judges_without_a_pair_have_no_indicator():
     cast = make_project()
     judge = make_judge(cast.project)
     make_judgments(judge, cast, lambda *_unit: 3)

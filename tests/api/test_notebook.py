@@ -34,7 +34,7 @@ def said(*arguments: str) -> Any:
     return json.loads(out.getvalue())
 
 
-def test_it_is_kept_without_what_a_run_left_in_it() -> None:
+def test_notebook_is_stored_without_outputs() -> None:
     assert [(cell["outputs"], cell["execution_count"]) for cell in cells()] == [([], None)] * len(cells())
 
 

@@ -42,7 +42,7 @@ def test_errors_have_one_shape(cast):
     assert (broken.status_code, broken.json()["code"]) == (404, "not_found")
 
 
-def test_a_misspelt_field_is_refused_by_its_name(cast):
+def test_error_names_the_misspelt_field(cast):
     refused = ApiClient(cast.admin).patch(f"projects/{cast.project.slug}/", {"tolerence": 0})
     assert refused.status_code == 422
     assert "There is no such field" in refused.json()["fields"]["tolerence"]
@@ -54,7 +54,7 @@ def test_a_number_is_a_number(cast, value):
     assert refused.status_code == 422
 
 
-def test_deep_nesting_and_large_bodies_are_refused(cast):
+def test_deep_nesting_and_large_bodies_are_rejected(cast):
     program = ApiClient(cast.admin)
     for body, status in (("[" * 100_000, 400), ('"' + "x" * 6_000_000 + '"', 413)):
         answer = program.client.generic(
@@ -94,7 +94,7 @@ def test_a_key_is_short_and_plain(cast):
         assert refused.json()["code"] == "invalid_value"
 
 
-def test_a_refused_write_leaves_its_key_free(cast):
+def test_rejected_write_leaves_its_key_free(cast):
     program = ApiClient(cast.admin)
     assert program.post("projects/", {"name": ""}, key="k1").status_code == 422
     assert not KeptAnswer.objects.exists()
@@ -122,16 +122,16 @@ def test_pages_follow_each_other_while_rows_come(cast):
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=many", "limit=501"])
-def test_a_page_of_an_impossible_size_is_refused(cast, query):
+def test_page_of_an_impossible_size_is_rejected(cast, query):
     assert ApiClient(cast.admin).get(f"projects/?{query}").json()["code"] == "invalid_value"
 
 
 @pytest.mark.parametrize("cursor", ["x", "cD1hYmM=", "cD05OTk5OTk5OTk5OTk5OTk5OTk5OTk5"])
-def test_a_cursor_that_was_made_up_is_not_found(cast, cursor):
+def test_invented_cursor_is_not_found(cast, cursor):
     assert ApiClient(cast.admin).get(f"projects/?cursor={cursor}").status_code == 404
 
 
-def test_a_token_that_asks_too_often_is_told_when_to_come_back(cast, monkeypatch):
+def test_rate_limited_token_gets_a_retry_time(cast, monkeypatch):
     caches["process"].clear()
     monkeypatch.setattr(TokenThrottle, "rate", "2/minute", raising=False)
     program, other = ApiClient(cast.admin), ApiClient(cast.admin)

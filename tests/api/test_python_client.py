@@ -107,7 +107,7 @@ def test_answers_have_the_fields_of_their_types(cast: Cast, project: Project) ->
         assert not frame.drop(columns=["comment", "evidence"], errors="ignore").empty
 
 
-def test_material_is_imported_once_and_refusals_are_sentences(cast: Cast, project: Project) -> None:
+def test_repeated_import_adds_nothing_and_rejections_have_messages(cast: Cast, project: Project) -> None:
     documents = pd.DataFrame({"document": ["d7"], "Review": ["Good boots."], "Other": [None]})
     items = pd.DataFrame({"document": ["d7"], "system": ["s7"], "text": ["Fine."], "more": [1]})
     assert project.import_documents(documents) == {"sent": 1, "made": 1}
@@ -230,7 +230,7 @@ def answering(*answers: Any) -> tuple[Project, list[httpx2.Request]]:
     return Server("http://concord", "t", transport=httpx2.MockTransport(answer)).open_project("p"), came
 
 
-def test_a_write_without_an_answer_is_sent_again_under_the_same_key(pauses: list[float]) -> None:
+def test_unanswered_write_is_repeated_with_the_same_key(pauses: list[float]) -> None:
     made = {"made": {"items": 1}, "already_there": {"items": 0}}
     project, came = answering(httpx2.ReadError("gone"), httpx2.Response(201, json=made))
     items = pd.DataFrame({"document": ["d"], "system": ["s"], "text": ["t"]})
@@ -273,7 +273,7 @@ def test_broken_download_leaves_no_partial_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_large_imports_are_sent_in_pieces() -> None:
+def test_large_imports_go_out_in_chunks() -> None:
     made = {"made": {"items": 1}, "already_there": {"items": 0}}
     project, came = answering(*[httpx2.Response(201, json=made)] * 3)
     said: list[str] = []
@@ -284,7 +284,7 @@ def test_large_imports_are_sent_in_pieces() -> None:
     assert said[-1] == "Imported 4,001 items."
 
 
-def test_it_waits_as_long_as_it_is_told_to(pauses: list[float]) -> None:
+def test_client_waits_the_requested_time(pauses: list[float]) -> None:
     project, _ = answering(
         httpx2.Response(429, headers={"Retry-After": "7"}), httpx2.Response(200, json={"name": "P"})
     )
@@ -292,7 +292,7 @@ def test_it_waits_as_long_as_it_is_told_to(pauses: list[float]) -> None:
     assert pauses == [7]
 
 
-def test_a_server_that_is_no_concord_is_named(pauses: list[float]) -> None:
+def test_error_names_a_server_that_is_no_concord(pauses: list[float]) -> None:
     project, _ = answering(httpx2.Response(502, text="Bad gateway"))
     with pytest.raises(RefusedError, match="answers 502 Bad Gateway"):
         project.read_settings()

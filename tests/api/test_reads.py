@@ -56,7 +56,7 @@ def test_everything_of_a_project_is_read_by_a_researcher(disputed):
     }
 
 
-def test_results_are_those_of_their_pages(disputed):
+def test_results_match_their_pages(disputed):
     program, home = ApiClient(disputed.researcher), f"projects/{disputed.project.slug}/results/"
     listed = {each["name"]: each["parameters"] for each in program.get(home).json()}
     assert listed["agreement"] == ["drawn", "values"]
@@ -70,7 +70,7 @@ def test_results_are_those_of_their_pages(disputed):
     assert row[2]["count"] == own["round_1_alpha"].count == 1
 
 
-def test_a_result_can_be_had_as_a_file(disputed):
+def test_result_can_be_downloaded_as_a_file(disputed):
     program, home = ApiClient(disputed.researcher), f"projects/{disputed.project.slug}/results/"
     table = program.get(f"{home}agreement/rounds.csv")
     assert table["Content-Type"].startswith("text/csv")

@@ -29,14 +29,14 @@ def without_limits(found: Any) -> Any:
     return {name: without_limits(each) for name, each in kept.items()}
 
 
-def test_the_checked_in_description_is_that_of_the_code():
+def test_committed_schema_matches_the_code():
     described = json.loads(json.dumps(schema()))
     assert without_limits(json.loads(CHECKED_IN.read_text())) == without_limits(described), (
         "The API changed: run `make openapi` and look at what it changes."
     )
 
 
-def test_every_operation_says_what_it_does_and_needs():
+def test_every_operation_describes_its_effect_and_its_needs():
     operations = [each for path in schema()["paths"].values() for each in path.values()]
     assert len(operations) == len({each["operationId"] for each in operations}) > 3
     for each in operations:
@@ -73,7 +73,7 @@ def contents() -> Iterator[tuple[str, dict[str, Any]]]:
                     yield operation["operationId"], content
 
 
-def test_each_part_of_an_address_has_an_example_and_steps_are_listed():
+def test_each_url_part_has_an_example_and_steps_are_listed():
     for operation in described_operations():
         for parameter in operation.get("parameters", ()):
             if parameter["in"] == "path":
@@ -91,7 +91,7 @@ def test_page_shows_a_command_and_an_answer_for_every_operation(client):
     assert page.count("<pre") == 2 * len(operations) - len(without | {"getExportFile"})
 
 
-def test_all_that_is_sent_and_answered_has_an_example():
+def test_every_request_and_response_has_an_example():
     without = {
         (name, str(content["schema"]).rpartition("/")[2].rstrip("'}"))
         for name, content in contents()
@@ -113,7 +113,7 @@ def test_every_example_keeps_to_its_schema():
     assert checked == described["components"]["examples"].keys()
 
 
-def test_examples_name_no_field_that_there_is_not():
+def test_examples_contain_only_existing_fields():
     described = schema()["components"]
     for operation, content in contents():
         shape = described["schemas"].get(content["schema"].get("$ref", "").rpartition("/")[2], {})

@@ -33,7 +33,7 @@ def test_rules_of_disputes_are_read_and_changed_until_round_one_is_closed():
     assert [each["threshold"] for each in back["dimensions"]] == [None] * len(back["dimensions"])
 
 
-def test_an_admin_who_rates_is_not_told_what_thresholds_would_open():
+def test_admin_with_ratings_sees_no_threshold_preview():
     cast = make_project()
     opened(cast)
     make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
@@ -63,7 +63,7 @@ def test_raters_are_nudged_once_a_day(django_capture_on_commit_callbacks):
     assert Nudge.objects.count() == 2 == len(mails)
 
 
-def test_an_invitation_is_mailed_at_most_once_a_day(django_capture_on_commit_callbacks):
+def test_invitation_is_mailed_no_more_than_once_a_day(django_capture_on_commit_callbacks):
     cast = make_project()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/invitations/"
     made = program.post(home, {"role": "annotator", "email": "new@example.org"}).json()
@@ -88,7 +88,7 @@ def test_an_invitation_is_mailed_at_most_once_a_day(django_capture_on_commit_cal
     assert Invitation.objects.get(pk=nobody["id"]).sent_at is None
 
 
-def test_a_project_is_saved_as_a_template_and_another_begun_from_it():
+def test_project_is_saved_as_a_template_for_another_project():
     cast = make_project()
     program = ApiClient(cast.admin)
     saved = program.post(f"projects/{cast.project.slug}/template/").json()

@@ -28,7 +28,7 @@ def give_password(client, password=PASSWORD):
     return client.post("/accounts/reauthenticate/?next=/account/tokens/", {"password": password})
 
 
-def test_whoever_finds_an_open_browser_makes_no_token(client):
+def test_open_browser_session_cannot_create_a_token(client):
     client.force_login(make_user())
     asked = client.post("/account/tokens/", FORM)
     assert asked["Location"] == "/accounts/reauthenticate/?next=%2Faccount%2Ftokens%2F"
@@ -39,13 +39,13 @@ def test_whoever_finds_an_open_browser_makes_no_token(client):
     assert client.get("/account/tokens/").status_code == 200
 
 
-def test_what_was_sent_is_done_when_the_password_is_right(client):
+def test_submitted_form_is_processed_after_the_correct_password(client):
     client.force_login(make_user())
     client.post("/account/tokens/", FORM)
     assert give_password(client).context["secret"].startswith(ApiToken.objects.get().beginning)
 
 
-def test_a_password_that_was_given_again_counts_for_some_minutes(client, settings):
+def test_confirmed_password_counts_for_some_minutes(client, settings):
     client.force_login(make_user())
     give_password(client)
     client.post("/account/tokens/", FORM)
@@ -55,7 +55,7 @@ def test_a_password_that_was_given_again_counts_for_some_minutes(client, setting
     assert ApiToken.objects.count() == 1
 
 
-def test_a_token_is_shown_once_and_kept_as_a_digest(client):
+def test_token_appears_once_and_is_stored_as_a_digest(client):
     user = make_user()
     client.force_login(user)
     give_password(client)
@@ -77,7 +77,7 @@ def test_a_token_without_a_scope_is_not_made(client):
     assert not ApiToken.objects.exists()
 
 
-def test_a_token_lasts_a_year_at_most():
+def test_token_lasts_no_longer_than_a_year():
     with pytest.raises(InvalidValueError):
         make_token(user=make_user(), name="for ever", scopes=["read"], lasts=timedelta(days=4000))
 
@@ -92,7 +92,7 @@ def test_revoking_ends_a_token_at_once(client):
     assert (refused.status_code, refused.json()["code"]) == (401, "token_unusable")
 
 
-def test_an_expired_token_and_that_of_a_closed_account_are_refused():
+def test_expired_token_and_token_of_a_closed_account_are_rejected():
     user = make_user()
     program = ApiClient(user)
     past = timezone.now() - timedelta(days=2)
@@ -104,7 +104,7 @@ def test_an_expired_token_and_that_of_a_closed_account_are_refused():
     assert other.get("me/").status_code == 401
 
 
-def test_nobody_revokes_the_token_of_another(client):
+def test_user_cannot_revoke_the_token_of_another(client):
     token, _ = make_token(user=make_user(), name="t", scopes=["read"], lasts=timedelta(days=1))
     client.force_login(make_user())
     assert client.post(f"/account/tokens/{token.pk}/revoke/").status_code == 404
@@ -147,7 +147,7 @@ def test_a_token_that_reads_changes_nothing():
 @pytest.mark.parametrize(
     ("scope", "also"), [("write", []), ("rate", ["disputes/", "disputes/1/", "work/", "work/1/"])]
 )
-def test_a_token_that_does_not_read_is_shown_no_project(scope, also):
+def test_token_without_read_scope_sees_no_project(scope, also):
     program = ApiClient(make_user(), scope)
     shown = [address for method, address in operations("get") if not lacks_scope(program, method, address)]
     assert shown == ["me/", *(f"projects/1/{each}" for each in also)]

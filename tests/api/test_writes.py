@@ -68,7 +68,7 @@ def test_programs_make_a_project_rate_discuss_and_settle_it():
     assert set(acted) >= {user.pk}
 
 
-def test_one_refused_row_imports_nothing_and_is_named():
+def test_one_rejected_row_imports_nothing_and_is_listed():
     cast = make_project()
     items = [
         {"document": "product-1", "system": "new", "text": "Fine."},
@@ -81,7 +81,7 @@ def test_one_refused_row_imports_nothing_and_is_named():
     assert not cast.project.imports.exists()
 
 
-def test_what_round_one_froze_is_refused_and_its_wording_needs_a_note():
+def test_frozen_settings_are_rejected_and_wording_needs_a_note():
     cast = make_project()
     opened(cast)
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
@@ -123,7 +123,7 @@ def test_several_people_are_invited_at_once_and_members_left_alone(django_captur
     assert "nobody" in str(refused.json())
 
 
-def test_an_invitation_is_made_and_withdrawn_and_a_place_closed():
+def test_invitation_is_created_and_withdrawn_and_a_membership_closed():
     cast = make_project()
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     made = program.post(f"{home}invitations/", {"role": "annotator", "email": "new@example.org"}).json()
@@ -147,7 +147,7 @@ def test_own_work_comes_in_pages_by_position():
     assert ([row["position"] for row in last["results"]], last["next"]) == ([4], None)
 
 
-def test_a_rating_off_its_scale_and_a_contradiction_are_refused():
+def test_rating_off_its_scale_and_a_contradiction_are_rejected():
     cast = make_project()
     opened(cast)
     rater, home = ApiClient(cast.annotators[0].user), f"projects/{cast.project.slug}/work/"
@@ -161,7 +161,7 @@ def test_a_rating_off_its_scale_and_a_contradiction_are_refused():
     assert rater.put(f"{home}99/fluency/", {"value": 3}).status_code == 404
 
 
-def test_an_answer_to_what_no_longer_stands_is_refused():
+def test_answer_to_an_outdated_state_is_rejected():
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     rater = ApiClient(cast.annotators[0].user)

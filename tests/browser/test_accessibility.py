@@ -347,7 +347,7 @@ def violations(page: Page, address: str, seen: set[int]) -> Iterator[str]:
 
 
 @pytest.mark.django_db
-def test_a_new_page_must_be_looked_at(client: Client) -> None:
+def test_new_page_needs_a_visit(client: Client) -> None:
     """Fail for a route that answers GET and is neither visited nor known to be no page."""
     client.force_login(make_user())
     inside = [*OF_PEOPLE.split(), *OF_JUDGES.split(), *BEFORE_ROUND_ONE, *WHILE_RATED, REPRODUCTION]

@@ -33,7 +33,7 @@ def announced(page: Page) -> Iterator[Node]:
         yield Node(role, name, description, properties.get("checked") == "true")
 
 
-def test_a_scale_is_announced_with_its_dimension_its_points_and_what_they_mean(
+def test_scale_announces_its_dimension_its_points_and_their_meaning(
     context: BrowserContext, transactional_db: None
 ) -> None:
     visit = while_rating()

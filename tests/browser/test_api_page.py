@@ -34,7 +34,7 @@ def test_an_operation_is_tried_with_its_example(page: Page, cast: Cast) -> None:
     assert page.evaluate(FOUND) == []
 
 
-def test_steps_are_chosen_from_a_list_and_refusals_are_shown(page: Page, cast: Cast) -> None:
+def test_steps_are_chosen_from_a_list_and_rejections_appear(page: Page, cast: Cast) -> None:
     page.goto("/api/v1/")
     operation = page.locator("#postRoundStep")
     operation.locator("summary").click()

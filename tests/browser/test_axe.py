@@ -14,7 +14,7 @@ def open_page(context: BrowserContext, body: str) -> Page:
     return page
 
 
-def test_texts_of_one_look_are_looked_at_once(context: BrowserContext) -> None:
+def test_strings_of_one_style_are_checked_once(context: BrowserContext) -> None:
     page = open_page(
         context, f"<p style='{POOR}'>One</p><p style='{POOR}'>Two</p><p style='{FINE}'>Three</p>"
     )
@@ -25,7 +25,7 @@ def test_texts_of_one_look_are_looked_at_once(context: BrowserContext) -> None:
     assert poor_contrasts(page, seen) == []
 
 
-def test_a_text_on_another_ground_has_a_look_of_its_own(context: BrowserContext) -> None:
+def test_string_on_another_background_counts_as_another_style(context: BrowserContext) -> None:
     page = open_page(context, f"<p style='{FINE}'>One</p>")
     seen: set[int] = set()
     assert poor_contrasts(page, seen) == []

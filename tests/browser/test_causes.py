@@ -55,7 +55,7 @@ def copied(page: Page) -> str:
     return found
 
 
-def test_a_closed_round_is_told_once_and_locks_every_item_that_was_loaded_ahead(
+def test_closed_round_appears_once_and_locks_every_preloaded_item(
     cast: Cast, context: BrowserContext
 ) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -140,9 +140,7 @@ def test_someone_elses_sign_in_does_not_get_my_answers(cast: Cast, context: Brow
     assert RatingChange.objects.get().rating.assignment.annotator == cast.annotators[0]
 
 
-def test_a_closed_place_in_the_project_is_told_on_a_phone_without_a_clipboard(
-    cast: Cast, phone: BrowserContext
-) -> None:
+def test_closed_membership_appears_on_a_phone_without_a_clipboard(cast: Cast, phone: BrowserContext) -> None:
     phone.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page = first_item(phone, cast)
     page.locator('[data-key=fluency] input[value="2"]').tap()
@@ -198,7 +196,7 @@ def test_a_reservation_is_renewed_while_the_page_is_used(shared: Cast, context: 
     expect_stored(page, lambda: ahead.filter(reserved_until__gt=ends).count(), 6)
 
 
-def test_who_comes_back_to_a_lost_item_is_told_before_rating_and_goes_on(
+def test_rater_back_at_a_lost_item_gets_a_notice_and_can_continue(
     shared: Cast, context: BrowserContext
 ) -> None:
     page = first_item(context, shared)
@@ -218,7 +216,7 @@ def test_who_comes_back_to_a_lost_item_is_told_before_rating_and_goes_on(
     expect_stored(page, stored, {(3, "fluency"): 5})
 
 
-def test_a_lost_item_that_was_loaded_ahead_is_not_shown_and_what_was_typed_offline_is_listed(
+def test_lost_preloaded_item_is_hidden_and_offline_input_is_listed(
     shared: Cast, phone: BrowserContext
 ) -> None:
     page = first_item(phone, shared)
@@ -257,7 +255,7 @@ def versions() -> dict[tuple[int | None, str], float | None]:
     return {(position, key): version for position, key, version in found}
 
 
-def test_new_wording_is_read_beside_the_old_before_the_next_item_is_rated(
+def test_new_wording_appears_next_to_the_old_before_the_next_item(
     cast: Cast, context: BrowserContext
 ) -> None:
     page = first_item(context, cast)
@@ -295,9 +293,7 @@ def test_new_wording_is_read_beside_the_old_before_the_next_item_is_rated(
     expect(news).to_have_count(0)
 
 
-def test_who_has_rated_nothing_reads_new_wording_too_and_may_do_so_without_a_connection(
-    cast: Cast, phone: BrowserContext
-) -> None:
+def test_rater_without_ratings_reads_new_wording_even_offline(cast: Cast, phone: BrowserContext) -> None:
     page = first_item(phone, cast)
     reword(cast, "fluency", "Whether it reads well.")
     with page.expect_response("**/rate/2/"):  # coming back tells of it, and loads the items ahead anew

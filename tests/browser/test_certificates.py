@@ -16,7 +16,7 @@ def cast(live_server: LiveServer) -> Cast:
     return calibrated_project()
 
 
-def test_what_a_promise_needs_follows_the_form_and_is_drawn_and_computed(
+def test_guarantee_needs_follow_the_form_and_the_sample_is_computed(
     context: BrowserContext, cast: Cast
 ) -> None:
     page = signed_in(context, cast.admin)

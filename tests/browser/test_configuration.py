@@ -21,7 +21,7 @@ def page(context: BrowserContext, cast: Cast) -> Page:
     return signed_in(context, cast.admin)
 
 
-def test_the_rows_of_a_scale_follow_its_ends_and_keep_what_was_written(page: Page, cast: Cast) -> None:
+def test_scale_rows_follow_its_ends_and_keep_their_labels(page: Page, cast: Cast) -> None:
     page.goto(f"/projects/{cast.project.slug}/dimensions/fluency/")
     page.get_by_label("Label of 3").fill("Middling")
     page.get_by_label("Highest value").fill("7")

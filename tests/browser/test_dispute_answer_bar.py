@@ -147,7 +147,7 @@ def expect_values_in_view(page: Page) -> None:
 # --- States that change elsewhere
 
 
-def test_a_dispute_settled_elsewhere_shows_a_sentence_instead_of_controls(
+def test_dispute_settled_elsewhere_shows_a_message_instead_of_controls(
     context: BrowserContext, cast: Cast
 ) -> None:
     page = at_dispute(context, cast)
@@ -179,7 +179,7 @@ def test_a_dispute_decided_elsewhere_shows_the_decision_instead_of_controls(
     expect(page.get_by_label("Reason")).to_be_hidden()
 
 
-def test_a_closed_round_shows_a_sentence_instead_of_controls(context: BrowserContext, cast: Cast) -> None:
+def test_closed_round_shows_a_message_instead_of_controls(context: BrowserContext, cast: Cast) -> None:
     page = at_dispute(context, cast)
     close_round_two(project=cast.project, by=cast.admin)
     expect(page.locator("#answer")).to_contain_text("Round II is closed")

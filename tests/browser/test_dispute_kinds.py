@@ -78,7 +78,7 @@ def decide_as_rater_b(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_raters_take_over_keep_and_edit(live_server: LiveServer, browser: Browser, width: int) -> None:
+def test_raters_adopt_keep_and_edit(live_server: LiveServer, browser: Browser, width: int) -> None:
     cast = dispute_each()
     one, other = cast.annotators
     numbers = dict(Dispute.objects.values_list("dimension__key", "number"))

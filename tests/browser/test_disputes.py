@@ -51,7 +51,7 @@ def answers() -> int:
     return RatingChange.objects.filter(rating__assignment__round__number=2).count()
 
 
-def test_a_key_that_is_held_answers_one_dispute(context: BrowserContext, cast: Cast) -> None:
+def test_pressed_down_key_answers_one_dispute(context: BrowserContext, cast: Cast) -> None:
     page = at_dispute(context, cast)
     page.keyboard.down("d")
     page.wait_for_url(f"**{address(cast, 2)}?after=1")
@@ -111,7 +111,7 @@ def test_keep_keeps_what_this_window_showed_or_nothing(context: BrowserContext, 
     assert Rating.objects.get(assignment__round__number=2).comment == "I stay with it."
 
 
-def test_what_was_typed_outlives_the_session(context: BrowserContext, cast: Cast) -> None:
+def test_typed_input_outlives_the_session(context: BrowserContext, cast: Cast) -> None:
     page = at_dispute(context, cast)
     page.get_by_label("Reason").fill("A long and careful reason.")
     Session.objects.all().delete()
@@ -133,9 +133,7 @@ def test_what_was_typed_outlives_the_session(context: BrowserContext, cast: Cast
     assert (given.value, given.comment) == (4, "A long and careful reason.")
 
 
-def test_an_answer_without_a_connection_is_kept_and_sent_when_it_is_back(
-    context: BrowserContext, cast: Cast
-) -> None:
+def test_offline_answer_is_stored_and_sent_on_reconnection(context: BrowserContext, cast: Cast) -> None:
     page = at_dispute(context, cast)
     page.get_by_label("Reason").fill("Because.")
     context.set_offline(True)
@@ -149,9 +147,7 @@ def test_an_answer_without_a_connection_is_kept_and_sent_when_it_is_back(
     wait_until(page, "!Object.keys(localStorage).some((key) => key.includes('kept-answer'))")
 
 
-def test_an_answer_that_was_kept_too_long_is_refused_with_what_was_written(
-    context: BrowserContext, cast: Cast
-) -> None:
+def test_outdated_offline_answer_is_rejected_and_keeps_its_note(context: BrowserContext, cast: Cast) -> None:
     page = at_dispute(context, cast)
     page.get_by_label("Reason").fill("A long and careful reason.")
     context.set_offline(True)
@@ -187,7 +183,7 @@ def test_an_answer_waits_while_somebody_else_is_signed_in(
     assert answers() == 0
 
 
-def test_a_message_that_does_not_arrive_says_so(context: BrowserContext, cast: Cast) -> None:
+def test_undelivered_message_shows_an_error(context: BrowserContext, cast: Cast) -> None:
     page = at_dispute(context, cast)
     page.get_by_label("Reason").fill("Is it an error?")
     context.set_offline(True)
@@ -198,7 +194,7 @@ def test_a_message_that_does_not_arrive_says_so(context: BrowserContext, cast: C
     expect(page.locator(".thread")).to_contain_text("Is it an error?")
 
 
-def test_without_scripts_an_answer_goes_on_to_the_next(
+def test_answer_without_scripts_leads_to_the_next_dispute(
     new_context: Callable[..., BrowserContext], cast: Cast
 ) -> None:
     page = signed_in(new_context(java_script_enabled=False), cast.annotators[0].user)
@@ -209,7 +205,7 @@ def test_without_scripts_an_answer_goes_on_to_the_next(
     assert Rating.objects.get(assignment__round__number=2).comment == "Plainly."
 
 
-def test_one_waits_for_zero_before_it_answers_a_dispute(
+def test_digit_key_pauses_for_a_zero_before_it_answers_a_dispute(
     context: BrowserContext, transactional_db: None
 ) -> None:
     cast = make_project()
@@ -285,7 +281,7 @@ def test_new_wording_is_read_before_the_next_dispute_is_answered(context: Browse
     expect(opened_by_key.value.get_by_text("Read twice.")).to_be_visible()
 
 
-def test_the_disputes_about_a_text_are_one_page(context: BrowserContext, transactional_db: None) -> None:
+def test_disputes_of_one_output_share_a_page(context: BrowserContext, transactional_db: None) -> None:
     cast = make_project(dimensions=("fluency", "coherence", "relevance"), documents=2, systems=1)
     round = opened(cast)
     for annotator, value in zip(cast.annotators, (1, 5, 5), strict=True):
@@ -449,7 +445,7 @@ def passages(alias: str) -> list[dict[str, int]]:
     return answer.evidence or []
 
 
-def test_words_are_found_and_marked_as_evidence_for_an_answer_which_the_others_see_at_once(
+def test_words_become_evidence_for_an_answer_and_others_see_it_at_once(
     context: BrowserContext, new_context: Callable[..., BrowserContext], cast: Cast
 ) -> None:
     other = signed_in(new_context(), cast.annotators[1].user)

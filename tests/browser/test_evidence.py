@@ -93,7 +93,7 @@ def test_words_selected_in_the_summary_are_marked_in_every_part_of_the_document(
     wait_until(rating, "!CSS.highlights.has('shared')")
 
 
-def test_words_are_found_by_keyboard_opened_and_taken_as_evidence(rating: Page) -> None:
+def test_words_are_selected_as_evidence_by_keyboard(rating: Page) -> None:
     rating.keyboard.press("o")
     expect(rating.locator(".document details[open]")).to_have_count(0)
     rating.keyboard.press("/")

@@ -15,7 +15,7 @@ DROP = """([text, name]) => {
 SHOES = "product;opinion;made by;says\nboots;<b>Good</b> boots.;s1;They are good.\n"
 
 
-def test_an_admin_drops_a_file_says_what_its_columns_mean_imports_it_and_takes_it_back(
+def test_admin_drops_a_file_maps_its_columns_imports_and_undoes_it(
     context: BrowserContext,
 ) -> None:
     cast = make_project(documents=0, systems=0)

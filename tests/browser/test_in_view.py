@@ -57,7 +57,7 @@ def annotator(transactional_db: None) -> Membership:
     return place
 
 
-def test_points_remarks_and_comment_are_in_view_in_one_place(
+def test_points_remarks_and_comment_share_one_visible_position(
     annotator: Membership, context: BrowserContext
 ) -> None:
     page = signed_in(context, annotator.user)
@@ -94,7 +94,7 @@ def test_few_summaries_are_cut_on_a_laptop(
     assert page.evaluate(CUT, texts) <= 41
 
 
-def test_cut_text_fades_and_shows_the_number_of_hidden_lines(
+def test_cut_output_fades_and_shows_the_number_of_hidden_lines(
     annotator: Membership, new_context: Callable[..., BrowserContext]
 ) -> None:
     page = signed_in(new_context(viewport={"width": 1366, "height": 625}), annotator.user)

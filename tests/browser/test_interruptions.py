@@ -100,7 +100,7 @@ def test_answers_outlive_a_browser_that_is_ended(
     again.close()
 
 
-def test_a_renewed_sign_against_forgery_is_taken_and_a_lost_one_is_asked_for_in_place(
+def test_renewed_csrf_token_works_and_a_lost_one_prompts_on_the_page(
     context: BrowserContext, live_server: LiveServer, cast: Cast
 ) -> None:
     page = signed_in(context, cast.annotators[0].user)

@@ -103,7 +103,7 @@ def plan_and_start(page: Page) -> None:
     page.get_by_role("button", name="Start the run").click()
 
 
-def test_a_dimension_gets_its_own_wording_and_shows_what_the_model_reads(
+def test_dimension_gets_its_own_wording_and_shows_the_model_prompt(
     context: BrowserContext, project: Project, admin: User
 ) -> None:
     template = make_template(project, name="Paper")

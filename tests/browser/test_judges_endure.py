@@ -54,7 +54,7 @@ def work(run: Run) -> None:
         thread.submit(ask).result()
 
 
-def test_a_run_at_a_slow_server_goes_on_after_its_worker_was_killed(
+def test_run_at_a_slow_server_continues_after_its_worker_dies(
     context: BrowserContext, admin: User, tmp_path: Path
 ) -> None:
     answers = Semaphore(0)
@@ -73,7 +73,7 @@ def test_a_run_at_a_slow_server_goes_on_after_its_worker_was_killed(
     assert len(provider.asked) == 5, "the call of the killed worker was repeated, and no other"
 
 
-def test_a_run_pauses_for_unreadable_replies_and_the_figures_say_what_is_missing(
+def test_run_pauses_for_unreadable_replies_and_results_list_the_gaps(
     context: BrowserContext, admin: User
 ) -> None:
     with providing(reply="No number.") as provider:
@@ -135,7 +135,7 @@ def answered(project: Project, *replies: str) -> list[Judgment]:
 
 
 @override_settings(EMAIL_BACKEND=SMTP)
-def test_a_run_waits_for_a_silent_server_and_resumes_when_it_answers(
+def test_run_pauses_at_a_silent_server_and_resumes_when_it_answers(
     context: BrowserContext, admin: User
 ) -> None:
     with providing() as provider:

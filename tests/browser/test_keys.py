@@ -38,7 +38,7 @@ def values() -> list[tuple[str, float | None, bool]]:
     return list(ratings.values_list("dimension__key", "value", "unsure"))
 
 
-def test_keys_of_the_left_hand_and_ones_own_rate_and_stand_on_the_buttons(cast: Cast, context) -> None:
+def test_left_hand_and_custom_keys_rate_and_appear_on_the_buttons(cast: Cast, context) -> None:
     own = {"values": "yxc", "comment": "v", "cannot_rate": "1", "not_applicable": "2"}
     page = rating(cast, context, key_set="left", own_keys=own)
     expect(page.locator('[data-key=fluency] [data-value-key="2"]')).to_have_text("X")

@@ -135,9 +135,7 @@ class Mouse:
         self.clicks += 1
 
 
-def test_recorded_raters_are_joined_by_whom_they_are(
-    page: Page, live_server: LiveServer, tmp_path: Path
-) -> None:
+def test_recorded_raters_are_joined_to_members(page: Page, live_server: LiveServer, tmp_path: Path) -> None:
     """One is named while their ratings come in, another is joined to a member afterwards."""
     cast = make_project(annotators=2, documents=1, systems=2)
     opened(cast)

@@ -38,7 +38,7 @@ def sign_out(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
-def test_a_passkey_signs_in_stands_beside_the_password_and_is_removed(
+def test_passkey_signs_in_appears_with_the_password_and_is_removed(
     page: Page, device: dict[str, str]
 ) -> None:
     cast = make_project()
@@ -75,7 +75,7 @@ def test_a_passkey_signs_in_stands_beside_the_password_and_is_removed(
     ]
 
 
-def test_who_has_no_passkey_reads_that_it_failed(page: Page, device: dict[str, str]) -> None:
+def test_user_without_a_passkey_sees_a_failure_message(page: Page, device: dict[str, str]) -> None:
     page.goto("/accounts/login/")
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("alert")).to_contain_text("The device returned no passkey")

@@ -57,7 +57,7 @@ def test_a_device_that_wants_less_movement_gets_none(context: BrowserContext, tr
     assert page.locator("#advance").evaluate(show) == 1
 
 
-def test_texts_from_right_to_left_stand_so_between_what_is_written_from_left_to_right(
+def test_right_to_left_content_keeps_its_direction_in_mixed_pages(
     context: BrowserContext, transactional_db: None
 ) -> None:
     cast = make_project()

@@ -10,7 +10,7 @@ from tests.factories import make_project
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_questions_are_set_up_drawn_and_previewed(
+def test_questions_are_set_up_sampled_and_previewed(
     live_server: LiveServer, browser: Browser, width: int
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, has_touch=width < 400)

@@ -92,7 +92,7 @@ def test_comparisons_are_answered_by_keys(live_server: LiveServer, context: Brow
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_ranking_is_given_by_touch(live_server: LiveServer, browser: Browser, width: int) -> None:
+def test_ranking_works_by_touch(live_server: LiveServer, browser: Browser, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, has_touch=True)
     page, _ = begin(live_server, context, "ranking", systems=3)
     for number, rank in enumerate((2, 1, 3)):
@@ -106,7 +106,7 @@ def test_a_ranking_is_given_by_touch(live_server: LiveServer, browser: Browser, 
     context.close()
 
 
-def test_an_answer_is_taken_back_and_given_again(live_server: LiveServer, context: BrowserContext) -> None:
+def test_answer_is_undone_and_submitted_again(live_server: LiveServer, context: BrowserContext) -> None:
     page, _ = begin(live_server, context, "labels")
     page.keyboard.press("0")
     expect_stored(page, stored_pieces, {"labels": {"labels": []}})

@@ -76,7 +76,7 @@ def test_digits_rate_and_move_on_and_enter_goes_to_the_next_item(rating: Page) -
     expect(rating.get_by_label("4 ", exact=False).first).to_be_checked()
 
 
-def test_enter_points_at_what_is_unanswered_before_it_goes_on(rating: Page) -> None:
+def test_enter_points_at_the_unanswered_dimension_before_it_continues(rating: Page) -> None:
     rating.keyboard.press("4")
     rating.keyboard.press("Enter")
     expect(rating.get_by_role("alert").first).to_contain_text("no answer yet")
@@ -107,7 +107,7 @@ def test_unsure_and_cannot_rate_by_key(rating: Page) -> None:
     expect_stored(rating, given, [("fluency", None, True, False, ""), ("coherence", None, False, True, "")])
 
 
-def test_a_key_opens_the_guidelines_beside_the_work(rating: Page, cast: Cast) -> None:
+def test_key_opens_the_guidelines_next_to_the_work(rating: Page, cast: Cast) -> None:
     rating.keyboard.press("4")
     with rating.context.expect_page() as opened_by_key:
         rating.keyboard.press("i")
@@ -119,7 +119,7 @@ def test_a_key_opens_the_guidelines_beside_the_work(rating: Page, cast: Cast) ->
     expect_stored(rating, values, {"fluency": 4, "coherence": 2})
 
 
-def test_a_remark_right_after_a_digit_is_about_what_was_just_rated(rating: Page) -> None:
+def test_remark_after_a_digit_belongs_to_the_last_rated_dimension(rating: Page) -> None:
     rating.keyboard.press("4")
     rating.keyboard.press("u")
     rating.keyboard.press("c")
@@ -237,7 +237,7 @@ PLACES = """() => [...document.querySelectorAll(".row.focused :is(.point, .remar
     })"""
 
 
-def test_the_scale_stands_in_one_place_and_all_that_is_asked_is_in_view(live_server, context) -> None:
+def test_scale_has_one_position_and_all_questions_are_in_view(live_server, context) -> None:
     cast = make_long_project(documents=1, systems=2)
     short, long = Item.objects.order_by("pk")
     Item.objects.filter(pk=short.pk).update(text="Good boots.")
@@ -303,7 +303,7 @@ def sent_by(page: Page) -> list[list[str]]:
     return requests
 
 
-def test_no_time_is_left_when_the_last_item_is_rated(context: BrowserContext, cast: Cast) -> None:
+def test_no_time_remains_at_the_last_item(context: BrowserContext, cast: Cast) -> None:
     round, annotator = round_one(cast.project), cast.annotators[0]
     assert round
     places = [assigned(cast, round, annotator, item) for item in cast.items]
@@ -342,7 +342,7 @@ def test_digits_typed_quickly_go_in_one_request_and_one_transaction(live_server,
     assert requests[1:] == [[keys[0]]]
 
 
-def test_what_waited_goes_together_and_a_refused_part_is_told_by_itself(rating: Page, cast: Cast) -> None:
+def test_queued_answers_go_together_and_a_rejected_one_shows_alone(rating: Page, cast: Cast) -> None:
     def spoil(route: Route) -> None:
         body = parse_qs(route.request.post_data or "", keep_blank_values=True)
         answers = json.loads(body["answers"][0])
@@ -365,7 +365,7 @@ def test_what_waited_goes_together_and_a_refused_part_is_told_by_itself(rating: 
     expect(rating.locator("[data-go=coherence] .says")).not_to_have_text("Not stored")
 
 
-def test_a_failed_save_is_shown_kept_and_sent_again(rating: Page) -> None:
+def test_failed_save_appears_and_stays_stored_until_the_retry(rating: Page) -> None:
     rating.route(SAVES, lambda route: route.abort())
     rating.keyboard.press("4")
     rating.keyboard.press("2")
@@ -386,7 +386,7 @@ def test_a_server_error_is_no_reason_to_lose_an_answer(rating: Page) -> None:
     expect_stored(rating, values, {"fluency": 4})
 
 
-def test_an_answer_whose_acknowledgement_was_lost_is_sent_again_and_stands_once(rating: Page) -> None:
+def test_unacknowledged_answer_goes_out_again_and_is_stored_once(rating: Page) -> None:
     def die_after_saving(route: Route) -> None:
         route.fetch()
         route.abort("connectionreset")
@@ -428,7 +428,7 @@ def test_unsent_answers_outlive_the_page(rating: Page) -> None:
     expect_stored(again, values, {"fluency": 4})
 
 
-def test_another_tab_is_told_and_the_later_save_wins(rating: Page) -> None:
+def test_another_tab_gets_a_notice_and_the_later_save_wins(rating: Page) -> None:
     other = rating.context.new_page()
     other.goto(rating.url)
     rating.keyboard.press("4")
@@ -439,7 +439,7 @@ def test_another_tab_is_told_and_the_later_save_wins(rating: Page) -> None:
     expect_stored(other, values, {"fluency": 2})
 
 
-def test_a_tab_of_another_browser_learns_what_it_replaced(
+def test_tab_of_another_browser_shows_the_replaced_value(
     rating: Page, cast: Cast, new_context: Callable[..., BrowserContext]
 ) -> None:
     other = signed_in(new_context(), cast.annotators[0].user)
@@ -467,7 +467,7 @@ def test_a_scale_of_a_hundred_is_typed(live_server, context) -> None:
     expect_stored(page, values, {"fluency": 87})
 
 
-def test_a_full_storage_loses_nothing_and_is_told(rating: Page) -> None:
+def test_full_storage_loses_nothing_and_shows_a_notice(rating: Page) -> None:
     full = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }"
     rating.evaluate(f"() => {{ {full} }}")
     rating.route(SAVES, lambda route: route.abort())
@@ -485,9 +485,7 @@ def test_a_page_of_someone_in_between_is_not_taken_for_a_save(rating: Page) -> N
     expect_stored(rating, values, {"fluency": 4})
 
 
-def test_a_refused_answer_of_another_page_is_shown_with_its_text_until_put_away(
-    rating: Page, cast: Cast
-) -> None:
+def test_rejected_answer_of_another_page_appears_until_dismissed(rating: Page, cast: Cast) -> None:
     rating.route(SAVES, lambda route: route.abort())
     rating.keyboard.press("c")
     rating.keyboard.type("A long thought.")
@@ -504,7 +502,7 @@ def test_a_refused_answer_of_another_page_is_shown_with_its_text_until_put_away(
     assert rating.evaluate("document.activeElement.id") == "content"
 
 
-def test_what_is_unsent_is_told_when_signing_out_and_sent_from_any_page(rating: Page, cast: Cast) -> None:
+def test_sign_out_warns_of_unsent_answers_and_any_page_sends_them(rating: Page, cast: Cast) -> None:
     rating.route(SAVES, lambda route: route.abort())
     rating.keyboard.press("4")
     expect(mark(rating)).to_contain_text("Not saved")
@@ -531,7 +529,7 @@ def test_correcting_oneself_on_a_slow_line_is_not_another_window(rating: Page) -
     expect(rating.locator("#notices")).not_to_contain_text("50 minutes")
 
 
-def test_a_key_that_is_held_down_answers_once(rating: Page) -> None:
+def test_repeating_key_answers_once(rating: Page) -> None:
     rating.keyboard.down("3")
     for _ in range(5):
         rating.keyboard.down("3")
@@ -573,7 +571,7 @@ def leave_unanswered(page: Page) -> None:
     page.locator("#next").evaluate("link => { link.click(); link.click(); }")
 
 
-def test_the_source_stays_as_it_is_between_items_of_a_document(cast: Cast, context: BrowserContext) -> None:
+def test_source_keeps_its_state_between_items_of_a_document(cast: Cast, context: BrowserContext) -> None:
     long = [{"label": f"Review {n}", "text": f"Review {n}. " + "Many words. " * 400} for n in (1, 2, 3)]
     Document.objects.update(parts=long)
     page = first_item(context, cast)
@@ -609,7 +607,7 @@ def test_pause_is_suggested_after_fifty_minutes(rating: Page) -> None:
     expect(rating.locator("#notices")).not_to_contain_text("50 minutes")
 
 
-def test_without_scripts_all_questions_show_and_a_button_saves_and_goes_on(
+def test_page_without_scripts_shows_all_questions_and_a_save_button(
     new_context: Callable[..., BrowserContext], cast: Cast
 ) -> None:
     page = signed_in(new_context(java_script_enabled=False), cast.annotators[0].user)

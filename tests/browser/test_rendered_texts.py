@@ -139,7 +139,7 @@ def test_a_passage_of_a_chat_is_stored_as_the_json_writes_it(rating: Page) -> No
     expect(rating.locator("details.turn-tool")).not_to_have_attribute("open", "")
 
 
-def test_words_are_found_in_rendered_texts(rating: Page) -> None:
+def test_words_are_selectable_in_rendered_items(rating: Page) -> None:
     if rating.viewport_size == {"width": 390, "height": 800}:
         rating.locator("[data-sheet]").first.click()
     rating.locator("[data-find]").fill("boots pinch")
@@ -164,7 +164,7 @@ def test_an_outline_leads_to_headings(rating: Page) -> None:
     assert "#" not in rating.url
 
 
-def test_rendered_texts_are_accessible_in_every_theme(rating: Page) -> None:
+def test_rendered_items_are_accessible_in_every_theme(rating: Page) -> None:
     bring_axe(rating.context)
     rating.reload()
     expect(rating.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
@@ -174,9 +174,7 @@ def test_rendered_texts_are_accessible_in_every_theme(rating: Page) -> None:
     assert violations_in_any_theme(rating, set()) == []
 
 
-def test_marks_of_raters_are_shown_in_the_rendered_texts_of_a_dispute(
-    cast: Cast, context: BrowserContext
-) -> None:
+def test_rater_marks_appear_in_the_rendered_items_of_a_dispute(cast: Cast, context: BrowserContext) -> None:
     round = Round.objects.get()
     for annotator, value in zip(cast.annotators, (1, 5, 5), strict=True):
         for key in ("fluency", "coherence"):

@@ -66,9 +66,7 @@ def test_an_admin_is_led_from_the_raw_file_to_an_open_round(context: BrowserCont
     assert Assignment.objects.filter(round__project=project).count() == 416 * 2
 
 
-def test_a_workbook_is_rated_by_who_joins_by_the_link_and_by_nobody_else(
-    context: BrowserContext, tmp_path: Path
-) -> None:
+def test_workbook_is_rated_only_by_members_from_the_link(context: BrowserContext, tmp_path: Path) -> None:
     cast = make_project(documents=0, systems=0, annotators=0, raters_per_item=1)
     home = f"/projects/{cast.project.slug}/"
     page = signed_in(context, cast.admin)

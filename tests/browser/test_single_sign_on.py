@@ -14,7 +14,7 @@ from tests.people.oidc import providing
 ANN = {"sub": "a1", "email": "ann@example.org", "email_verified": True, "name": "Ann Ota"}
 
 
-def test_who_is_unknown_is_told_so_and_who_is_invited_joins(
+def test_unknown_user_gets_a_rejection_message_and_invited_user_joins(
     context: BrowserContext, page: Page, settings: Any
 ) -> None:
     cast = make_project()

@@ -94,7 +94,7 @@ def test_half_points_are_tapped_on_a_phone_in_the_reader_s_language(
     context.close()
 
 
-def test_a_value_off_the_steps_is_refused_with_its_sentence(
+def test_value_off_the_steps_is_rejected_with_its_message(
     live_server: LiveServer, context: BrowserContext, cast: Cast
 ) -> None:
     page = at_work(context, cast, live_server)

@@ -187,7 +187,7 @@ def test_every_tap_rates_the_point_that_it_hits(
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024)])
-def test_taps_at_one_place_rate_one_question_each(
+def test_taps_at_one_position_rate_one_question_each(
     device: BrowserContext, cast: Cast, kind: str, width: int, height: int
 ) -> None:
     opened(cast)
@@ -202,7 +202,7 @@ def test_taps_at_one_place_rate_one_question_each(
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024)])
-def test_places_seen_before_a_tap_are_hit_after_it(
+def test_positions_seen_before_a_tap_are_hit_after_it(
     device: BrowserContext, cast: Cast, kind: str, width: int, height: int
 ) -> None:
     opened(cast)
@@ -217,7 +217,7 @@ def test_places_seen_before_a_tap_are_hit_after_it(
     wait_for_stored(page, {first: 2, fourth: 5})
 
 
-def test_a_tap_at_the_edge_of_what_is_seen_does_not_scroll_under_the_finger(
+def test_tap_at_the_viewport_edge_does_not_scroll_under_the_finger(
     device: BrowserContext, cast: Cast, kind: str
 ) -> None:
     opened(cast)
@@ -233,9 +233,7 @@ def test_a_tap_at_the_edge_of_what_is_seen_does_not_scroll_under_the_finger(
         assert page.evaluate("scrollY") == before
 
 
-def test_a_tap_from_a_comment_that_was_typed_rates_what_it_hits(
-    device: BrowserContext, cast: Cast, kind: str
-) -> None:
+def test_tap_after_typing_a_comment_rates_its_target(device: BrowserContext, cast: Cast, kind: str) -> None:
     opened(cast)
     page = at_first_item(device, cast)
     first, second, *_ = keys(cast)
@@ -270,7 +268,7 @@ def test_news_of_another_window_waits_until_the_finger_is_lifted(
     wait_for_stored(page, {first: 5, last: 2})
 
 
-def test_a_refusal_waits_until_the_finger_is_lifted(device: BrowserContext, cast: Cast, kind: str) -> None:
+def test_rejection_appears_after_the_finger_is_lifted(device: BrowserContext, cast: Cast, kind: str) -> None:
     opened(cast)
     page = at_first_item(device, cast)
     held: list[Route] = []

@@ -74,7 +74,7 @@ def test_a_reveal_that_stopped_halfway_is_finished() -> None:
     assert session_state(session).is_discussed
 
 
-def test_alpha_is_shown_blind_and_after_discussion() -> None:
+def test_alpha_appears_blind_and_after_discussion() -> None:
     session = begin(make_project(documents=3), documents=3)
     one, two = session.memberships.filter(role="annotator").order_by("alias")
     for number, assignment in enumerate(Assignment.objects.filter(annotator=one).order_by("item")):
@@ -121,7 +121,7 @@ def test_a_session_is_listed_while_there_is_something_to_do() -> None:
     assert [card.project for card in project_cards(user)] == [cast.project]
 
 
-def test_what_was_agreed_goes_into_the_guidelines_before_and_after_round_one_opens() -> None:
+def test_agreed_wording_enters_the_guidelines_before_and_in_round_one() -> None:
     cast = make_project()
     session = begin(cast)
     add_to_guidelines(session=session, text="A typo is no error.", by=cast.admin)

@@ -171,7 +171,7 @@ def test_comparisons_parts_and_answers_of_every_kind_are_restored(
         assert there[f"annotate_{table}"] == here[f"annotate_{table}"], table
 
 
-def test_the_restored_host_goes_on_with_the_secrets_of_the_first(
+def test_restored_host_continues_with_the_secrets_of_the_first(
     cast: Cast, elsewhere: dict[str, str], tmp_path: Path
 ) -> None:
     call_command("backup", str(tmp_path / "one"))
@@ -190,7 +190,7 @@ def test_the_restored_host_goes_on_with_the_secrets_of_the_first(
     assert on(elsewhere, "load_demonstration").returncode == 0
 
 
-def test_nothing_is_restored_over_what_is_there(
+def test_restore_into_a_filled_database_is_rejected(
     cast: Cast, elsewhere: dict[str, str], tmp_path: Path
 ) -> None:
     file = str(tmp_path / "one")
@@ -227,7 +227,7 @@ def test_a_backup_tells_no_secret_and_opens_with_its_passphrase_only(
 
 
 @pytest.mark.parametrize("part", ["manifest.json", "uploads/exports/kept.jsonl"])
-def test_a_backup_that_was_changed_is_refused(cast: Cast, tmp_path: Path, part: str) -> None:
+def test_changed_backup_is_rejected(cast: Cast, tmp_path: Path, part: str) -> None:
     file, changed = tmp_path / "one", tmp_path / "changed"
     call_command("backup", str(file))
     with zipfile.ZipFile(file) as archive, zipfile.ZipFile(changed, "w") as copy:

@@ -143,7 +143,7 @@ def test_a_message_reaches_its_queue_while_another_connection_is_still_binding(t
         assert quick.SimpleQueue("celery").get(timeout=LONGEST).payload == "kept"
 
 
-def test_those_who_start_together_agree_on_the_queues(tmp_path: Path) -> None:
+def test_simultaneous_processes_agree_on_the_queues(tmp_path: Path) -> None:
     """kombu's own transport loses rows here: it empties a new table that another has just written."""
     exchanges, count = [f"exchange{number}" for number in range(20)], 8
     together = threading.Barrier(count)

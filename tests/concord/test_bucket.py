@@ -76,7 +76,7 @@ def test_notes_and_copies(bucket: str, cast: Cast) -> None:
     assert changed_at(str(upload.file.name)) > 0
 
 
-def test_what_is_not_there_and_a_bucket_that_is_away(
+def test_missing_file_and_unreachable_bucket_raise_errors(
     bucket: str, settings: Any, monkeypatch: pytest.MonkeyPatch, cast: Cast
 ) -> None:
     with pytest.raises(FileNotFoundError):
@@ -104,7 +104,7 @@ def test_uploads_that_no_row_names_are_removed(bucket: str, cast: Cast, monkeypa
     assert list(kept_names()) == [upload.file.name]
 
 
-def test_a_backup_holds_what_is_in_the_bucket(bucket: str, tmp_path: Path) -> None:
+def test_backup_contains_the_bucket_files(bucket: str, tmp_path: Path) -> None:
     default_storage.save("exports/a.zip", ContentFile(b"an export"))
     with writing(tmp_path / "backup") as writer:
         held = tmp_path / "held"

@@ -30,7 +30,7 @@ def test_postgresql_needs_a_given_secret_key(
 
 
 @pytest.mark.parametrize(("databases", "reported"), [(POSTGRESQL, ["concord.I001"]), (SQLITE, [])])
-def test_several_hosts_are_told_what_they_share(
+def test_several_hosts_get_a_warning_about_shared_files(
     databases: object, reported: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settings, "DATABASES", databases)

@@ -41,7 +41,7 @@ def test_two_copies_of_a_page_differ_in_token_and_length(cast: Cast, client: Cli
     assert len({gzip.decompress(page) for page in pages}) == 8
 
 
-def test_files_and_short_replies_stay_as_they_are(cast: Cast, client: Client) -> None:
+def test_files_and_short_replies_stay_uncompressed(cast: Cast, client: Client) -> None:
     client.force_login(cast.admin)
     headers = ACCEPTS | {"Authorization": f"Bearer {ApiClient(cast.admin).secret}"}
     assert "Content-Encoding" not in client.get("/api/v1/projects/", headers=headers).headers

@@ -68,7 +68,7 @@ def test_containers_have_no_privileges_and_write_nowhere_else(name: str) -> None
     assert set(service["depends_on"]) <= set(composed["services"])
 
 
-def test_the_image_runs_as_nobody_special_and_leaves_secrets_out() -> None:
+def test_image_runs_as_an_unprivileged_user_and_omits_secrets() -> None:
     lines = (DEPLOY / "Containerfile").read_text().splitlines()
     last_stage = lines[max(n for n, line in enumerate(lines) if line.startswith("FROM")) :]
     assert "USER 10001:10001" in last_stage

@@ -12,7 +12,7 @@ from tests.ports import free_port
 
 
 @pytest.mark.parametrize("broken", ["CONCORD_DEBUG=perhaps", "DATABASE_URL=mysql://localhost/concord"])
-def test_a_command_refuses_a_wrong_setting_in_one_line(broken: str, tmp_path: Path) -> None:
+def test_command_rejects_a_wrong_setting_in_one_line(broken: str, tmp_path: Path) -> None:
     name, _, value = broken.partition("=")
     ended = manage("check", data=tmp_path, **{name: value})
     assert ended.returncode == 1
@@ -67,7 +67,7 @@ def test_a_command_refuses_a_wrong_setting_in_one_line(broken: str, tmp_path: Pa
         ("CONCORD_BROKER_URL", "localhost:6379", lambda: environment.broker("CONCORD_BROKER_URL")),
     ],
 )
-def test_a_wrong_value_is_refused_with_its_variable_and_a_cure(
+def test_wrong_value_is_rejected_with_its_variable_and_a_remedy(
     name: str, value: str, reader: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, value)
@@ -86,14 +86,14 @@ def test_a_list_is_written_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment.read("list", "CONCORD_ALLOWED_HOSTS", []) == ["a.example.org", "b.example.org"]
 
 
-def test_a_password_in_an_address_never_shows_in_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_password_in_a_url_never_appears_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "mysql://me:hunter2@host/name")
     with pytest.raises(SettingError) as refused:
         environment.database(Path("x"))
     assert "hunter2" not in str(refused.value)
 
 
-def test_mail_goes_to_the_log_until_a_server_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mail_goes_to_the_log_until_a_server_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONCORD_EMAIL_URL", raising=False)
     found = environment.email("CONCORD_EMAIL_URL", "console://")
     assert found["EMAIL_BACKEND"] == "django.core.mail.backends.console.EmailBackend"
@@ -106,7 +106,7 @@ def test_mail_goes_to_the_log_until_a_server_is_named(monkeypatch: pytest.Monkey
     )
 
 
-def test_the_secret_key_is_made_once_and_only_its_owner_reads_it(
+def test_secret_key_is_created_once_and_readable_only_by_its_owner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CONCORD_SECRET_KEY", raising=False)
@@ -123,7 +123,7 @@ def test_a_given_secret_key_is_not_written_anywhere(tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_places_and_variables_are_read_as_the_document_writes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hosts_and_variables_parse_as_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORD_LOCAL_ENDPOINTS", "127.0.0.1:8090, VLLM:8000,[::1]:*")
     places = environment.local_endpoints("CONCORD_LOCAL_ENDPOINTS")
     assert places == (
@@ -139,7 +139,7 @@ def test_places_and_variables_are_read_as_the_document_writes_them(monkeypatch: 
     )
 
 
-def test_a_key_in_the_place_of_a_host_never_shows_in_the_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_instead_of_a_host_never_appears_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORD_ENVIRONMENT_KEYS", "OPENAI_API_KEY=sk-proj-abcdef")
     with pytest.raises(SettingError) as refused:
         environment.environment_keys("CONCORD_ENVIRONMENT_KEYS")
@@ -163,7 +163,7 @@ def test_the_folder_and_the_database_are_for_their_owner(
     assert not (folder / "other.sqlite3").exists()
 
 
-def test_a_database_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
+def test_unreachable_database_is_reported_in_one_line(tmp_path: Path) -> None:
     away = {
         "DATABASE_URL": f"postgres://concord@127.0.0.1:{free_port()}/concord",
         "CONCORD_SECRET_KEY": "k" * 60,

@@ -40,7 +40,7 @@ def test_host_with_little_room_is_not_ready(client: Client, settings: Any) -> No
 
 
 @pytest.mark.django_db
-def test_a_database_that_takes_nothing_is_said_in_a_sentence() -> None:
+def test_read_only_database_is_reported_with_a_message() -> None:
     cast = make_project()
     client = Client(raise_request_exception=False)
     client.force_login(cast.admin)
@@ -59,7 +59,7 @@ def test_a_database_that_takes_nothing_is_said_in_a_sentence() -> None:
     assert (saved.status_code, saved.json()["code"]) == (507, "no_room")
 
 
-def test_causes_are_looked_for() -> None:
+def test_disk_full_errors_are_detected_through_their_causes() -> None:
     full, other = OSError(errno.ENOSPC, "full"), OSError(errno.ENOENT, "none")
     wrapped = RuntimeError()
     wrapped.__cause__ = full

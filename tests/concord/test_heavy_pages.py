@@ -34,7 +34,7 @@ class Pages:
         return HttpResponse()
 
 
-def test_a_second_heavy_page_waits_for_the_first_and_others_pass() -> None:
+def test_second_heavy_page_queues_behind_the_first_and_others_pass() -> None:
     pages = Pages()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(pages.get, "/projects/one/annotator-quality/")
@@ -56,6 +56,6 @@ def test_a_page_that_fails_gives_its_turn_back() -> None:
     assert pages.get("/projects/one/annotator-quality/") == 200
 
 
-def test_heavy_pages_are_routes_that_there_are() -> None:
+def test_heavy_pages_are_existing_routes() -> None:
     names = {name for name in get_resolver().reverse_dict if isinstance(name, str)}
     assert names >= HEAVY

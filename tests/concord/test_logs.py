@@ -40,7 +40,7 @@ def sign_in(client: Client, email: str, password: str) -> Any:
 
 
 @pytest.mark.django_db
-def test_sign_ins_and_refusals_are_told_with_request_and_address(
+def test_sign_ins_and_rejections_are_logged_with_request_and_ip(
     client: Client, lines: list[dict[str, Any]]
 ) -> None:
     user = make_user()
@@ -57,7 +57,7 @@ def test_sign_ins_and_refusals_are_told_with_request_and_address(
 
 
 @pytest.mark.django_db
-def test_tokens_and_roles_are_told_without_what_opens_anything(
+def test_token_and_role_events_are_logged_without_secrets(
     client: Client, lines: list[dict[str, Any]]
 ) -> None:
     cast = make_project()
@@ -74,7 +74,7 @@ def test_tokens_and_roles_are_told_without_what_opens_anything(
 
 
 @pytest.mark.django_db
-def test_a_proxys_identifier_is_kept_where_there_is_a_proxy(client: Client, settings: Any) -> None:
+def test_proxy_request_id_is_logged_only_behind_a_proxy(client: Client, settings: Any) -> None:
     given = {"X-Request-ID": "from-the-proxy-1"}
     assert client.get("/accounts/login/", headers=given)["X-Request-ID"] != "from-the-proxy-1"
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = 1

@@ -54,7 +54,7 @@ def test_the_database_tells_queues_jobs_and_workers(text: str) -> None:
     assert {each for each in queues() if f'concord_queue_depth{{queue="{each}"}}' in text} == set(queues())
 
 
-def test_requests_are_counted_by_kind(text: str) -> None:
+def test_request_metrics_have_kinds(text: str) -> None:
     assert value(text, 'concord_request_seconds_count{kind="page",status="2xx"}') >= 1
 
 
@@ -71,7 +71,7 @@ def test_a_token_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
         metrics_token("CONCORD_METRICS_TOKEN")
 
 
-def test_workers_of_a_server_are_counted_together(tmp_path: Path) -> None:
+def test_server_worker_counts_are_summed(tmp_path: Path) -> None:
     assert manage("migrate", data=tmp_path).returncode == 0
     assert manage("collectstatic", "--no-input", data=tmp_path).returncode == 0
     port = free_port()

@@ -26,14 +26,14 @@ def play(monkeypatch: pytest.MonkeyPatch, ci: str, *options: str) -> subprocess.
     return subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, timeout=LONGEST)
 
 
-def test_ci_fails_and_lists_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_fails_and_lists_the_omitted_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = play(monkeypatch, "true")
     assert ended.returncode == 1
     assert "tests/concord/left_out.py::test_that_is_skipped: no rabbit" in ended.stdout
     assert "tests/concord/left_out.py::test_that_may_fail: known to fail" in ended.stdout
 
 
-def test_ci_passes_when_nothing_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_passes_when_nothing_is_omitted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert play(monkeypatch, "true", "-k", "passes").returncode == 0
 
 
@@ -64,7 +64,7 @@ def run_ci(folder: Path, **variables: str) -> tuple[int, list[str]]:
     return ended.returncode, [line for line in told.read_text().splitlines() if ": test" in line]
 
 
-def test_ci_plays_everything_on_sqlite_and_what_is_not_marked_on_postgresql_too(tmp_path: Path) -> None:
+def test_ci_runs_all_on_sqlite_and_unmarked_tests_also_on_postgresql(tmp_path: Path) -> None:
     code, tests = run_ci(tmp_path)
     assert code == 0
     assert sorted(tests) == [
@@ -84,7 +84,7 @@ def test_ci_fails_with_each_part_and_plays_nothing_again(tmp_path: Path, part: s
 
 
 @pytest.mark.django_db
-def test_what_asks_a_database_is_not_marked(request: pytest.FixtureRequest) -> None:
+def test_database_test_is_not_marked(request: pytest.FixtureRequest) -> None:
     assert request.node.get_closest_marker("once") is None
 
 
@@ -103,7 +103,7 @@ def test_statistics_are_played_with_one_database() -> None:
     assert chosen("-m", "not once", "tests/agreement/test_drift.py") == set()
 
 
-def test_the_fast_ones_need_no_browser_process_or_connection_of_their_own() -> None:
+def test_fast_tests_need_no_browser_process_or_connection() -> None:
     files = {
         "tests/agreement/test_intervals.py": True,
         "tests/disputes/test_digests.py": True,

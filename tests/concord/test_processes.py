@@ -25,7 +25,7 @@ processes.run_together({"worker": command}, environment={})
 
 
 @pytest.mark.parametrize("is_replaced", [False, True])
-def test_it_says_that_it_runs_until_it_ends_or_another_one_says_so(tmp_path: Path, is_replaced: bool) -> None:
+def test_process_reports_its_state_until_it_ends_or_is_replaced(tmp_path: Path, is_replaced: bool) -> None:
     state = tmp_path / "states" / "server.json"
     temporary = tmp_path / "temporary"
     temporary.mkdir()

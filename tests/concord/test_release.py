@@ -10,7 +10,7 @@ from deploy.release import find_section, read_versions
 from tests.concord.running import ROOT
 
 
-def test_every_place_names_the_same_version() -> None:
+def test_every_file_has_the_same_version() -> None:
     assert len(read_versions()) == 6
     assert len(set(read_versions().values())) == 1, read_versions()
 
@@ -27,7 +27,7 @@ def test_a_version_without_a_day_is_not_released(heading: str) -> None:
         find_section("0.1.0", f"# Changes\n\n## {heading}\n\n- First.\n")
 
 
-def test_another_version_is_refused_in_one_sentence() -> None:
+def test_another_version_is_rejected_with_one_message() -> None:
     said = subprocess.run(
         [sys.executable, "deploy/release.py", "9.9.9"], cwd=ROOT, capture_output=True, text=True
     )

@@ -80,7 +80,7 @@ def test_models_and_migrations_expect_the_same() -> None:
         ("ALTER TABLE annotate_post RENAME COLUMN text TO words", "column words of annotate_post is unknown"),
     ],
 )
-def test_missing_part_is_named(statement: str, named: str) -> None:
+def test_error_names_the_missing_part(statement: str, named: str) -> None:
     execute(statement)
     sentence = compare_database().mismatch()
     assert named in sentence
@@ -91,7 +91,7 @@ def test_missing_part_is_named(statement: str, named: str) -> None:
 @pytest.mark.parametrize(
     "kind", ["column", "unique key", "foreign key", "constraint or index", "trigger", "type"]
 )
-def test_every_kind_of_difference_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_kind_of_difference_is_detected(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def reading(cursor: Any) -> Schema:
         found, wanted = read_schema(cursor), expected_facts(known_migrations()) | expected_triggers()
         del found.facts[next(key for key in sorted(wanted) if key[:2] == (kind, "annotate_rating"))]
@@ -134,7 +134,9 @@ def test_migrations_of_another_history_do_not_match() -> None:
 
 
 @pytest.mark.django_db
-def test_unapplied_migrations_are_told_apart(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_unapplied_migrations_are_reported_separately(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
     execute("DELETE FROM django_migrations WHERE app = 'judges'")
     compared = compare_database()
     assert (compared.differences, compared.is_unapplied) == ([], True)

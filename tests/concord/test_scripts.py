@@ -23,13 +23,13 @@ def scripts(settings, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", JOINED)
-def test_a_joined_script_holds_its_parts_in_their_order(name: str) -> None:
+def test_joined_script_contains_its_parts_in_order(name: str) -> None:
     found = finders.find(name)
     assert isinstance(found, str)
     assert Path(found).read_bytes() == b"\n".join((STATIC / each).read_bytes() for each in JOINED[name])
 
 
-def test_a_joined_script_is_made_anew_when_a_part_has_changed_and_only_then(scripts: Path) -> None:
+def test_joined_script_is_rebuilt_only_when_a_part_has_changed(scripts: Path) -> None:
     made = {name: storage.path(name) for name, storage in JoinedScripts().list([])}["rating-page.js"]
     before = Path(made).stat().st_mtime_ns
     assert JoinedScripts().find("rating-page.js") == made

@@ -63,7 +63,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shutil.copytree(first, own, dirs_exist_ok=True)
 
 
-def test_it_says_where_it_is_and_answers_until_interrupted_by_someone_impatient(data: Path) -> None:
+def test_server_prints_its_url_and_answers_until_repeated_interrupts(data: Path) -> None:
     started = start(data)
     page = started.get("/accounts/login/")
     assert all(started.get(path) for path in re.findall(r'"(/static/[^"]+\.(?:css|js))"', page))
@@ -130,7 +130,7 @@ def running(command: bytes, parent: int) -> int:
     return next(pid for pid in children if command in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
-def test_a_taken_port_is_said_in_one_sentence_before_anything_is_made(tmp_path: Path) -> None:
+def test_port_in_use_is_reported_in_one_line_before_any_change(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -143,7 +143,7 @@ def test_a_taken_port_is_said_in_one_sentence_before_anything_is_made(tmp_path: 
     assert not (tmp_path / "concord.sqlite3").exists()
 
 
-def test_it_removes_no_folder_of_data_but_that_of_the_demonstration(tmp_path: Path) -> None:
+def test_only_the_demonstration_removes_its_data_folder(tmp_path: Path) -> None:
     data = tmp_path / "data"
     ended = manage("start", "--temporary", "--port", str(free_port()), data=data)
     assert ended.returncode == 1
@@ -163,7 +163,7 @@ def test_a_deleted_demonstration_does_not_come_back() -> None:
     assert demonstration() == ""
 
 
-def test_a_port_out_of_range_is_refused(tmp_path: Path) -> None:
+def test_port_out_of_range_is_rejected(tmp_path: Path) -> None:
     ended = manage("start", "--port", "70000", data=tmp_path)
     assert "a port is a number from 1 to 65535" in ended.stderr
 

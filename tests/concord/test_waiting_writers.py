@@ -62,7 +62,7 @@ def test_a_third_writing_request_waits_only_a_moment() -> None:
 
 
 @needs_sqlite
-def test_a_save_at_a_locked_database_is_asked_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_save_at_a_locked_database_gets_a_retry_response(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting_writers, "PATIENCE", 0.05)
     cast = make_project()
     round = opened(cast)

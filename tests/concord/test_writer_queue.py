@@ -120,7 +120,7 @@ def test_a_process_that_waits_comes_before_this_ones_next_thread(tmp_path: Path)
         queue.release()
 
 
-def test_a_killed_process_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_killed_process_blocks_no_one(tmp_path: Path) -> None:
     path = tmp_path / "queue"
     with other_process(path) as other:
         assert (line_of(other), line_of(other)) == ("waits", "writes")
@@ -130,7 +130,7 @@ def test_a_killed_process_keeps_nobody_waiting(tmp_path: Path) -> None:
         assert queue.acquire(LONG)
 
 
-def test_without_a_file_of_its_own_a_writer_does_not_queue(tmp_path: Path) -> None:
+def test_writer_without_a_queue_file_does_not_queue(tmp_path: Path) -> None:
     queue = WriterQueue(str(tmp_path / "missing" / "queue"))
     assert queue.acquire(0)
     queue.release()

@@ -12,7 +12,7 @@ from tests.factories import make_project
 pytestmark = pytest.mark.django_db
 
 
-def test_nobody_holds_an_empty_place() -> None:
+def test_empty_membership_gives_access_to_no_one() -> None:
     project = make_project(annotators=0).project
     add_member(project=project, role=Role.ANNOTATOR, label="A1")
     assert not access.projects_of(AnonymousUser()).exists()
@@ -28,7 +28,7 @@ def test_a_person_sees_only_their_own_projects() -> None:
         access.membership(cast.admin, other.project.slug)
 
 
-def test_a_role_opens_only_what_it_is_for() -> None:
+def test_role_opens_only_its_own_pages() -> None:
     cast = make_project()
     assert access.project_for_reader(cast.researcher, cast.project.slug) == cast.project
     with pytest.raises(Http404):
@@ -38,7 +38,7 @@ def test_a_role_opens_only_what_it_is_for() -> None:
         access.project_for_reader(cast.annotators[0].user, cast.project.slug)
 
 
-def test_a_closed_place_opens_nothing() -> None:
+def test_closed_membership_opens_nothing() -> None:
     cast = make_project()
     user = cast.annotators[0].user
     assert user
@@ -48,7 +48,7 @@ def test_a_closed_place_opens_nothing() -> None:
         access.membership(user, cast.project.slug)
 
 
-def test_only_staff_and_admins_begin_projects() -> None:
+def test_only_staff_and_admins_create_projects() -> None:
     cast = make_project()
     assert access.may_begin_projects(cast.admin)
     assert not access.may_begin_projects(cast.researcher)

@@ -58,14 +58,16 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def test_the_formula_gives_the_figures_of_the_standard() -> None:
+def test_formula_gives_the_values_of_the_standard() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
     assert contrast("#1f5f80", "#1f5f80") == 1
 
 
 @pytest.mark.parametrize(("colours", "least", "least_of_edges"), THEMES, ids=IDS)
-def test_texts_and_edges_stand_out(colours: dict[str, str], least: float, least_of_edges: float) -> None:
+def test_words_and_edges_have_enough_contrast(
+    colours: dict[str, str], least: float, least_of_edges: float
+) -> None:
     asked = [*((pair, least) for pair in TEXTS), *((pair, least_of_edges) for pair in EDGES)]
     measured = {
         pair: (round(contrast(*(colours[each] for each in pair)), 2), asked_of) for pair, asked_of in asked

@@ -29,7 +29,7 @@ def names(project: Project) -> list[str]:
     return list(project.dimensions.values_list("name", flat=True))
 
 
-def test_who_begins_a_project_is_its_admin() -> None:
+def test_project_creator_is_its_admin() -> None:
     user = make_user()
     project = create_project(user=user, name="Product reviews")
     assert project.slug == "product-reviews"
@@ -38,7 +38,7 @@ def test_who_begins_a_project_is_its_admin() -> None:
 
 
 @pytest.mark.parametrize(("name", "slug"), [("Boots", "boots-2"), ("new", "new-2"), ("समीक्षा", "project")])
-def test_addresses_are_free_and_readable(name: str, slug: str) -> None:
+def test_slugs_are_free_and_readable(name: str, slug: str) -> None:
     user = make_user()
     create_project(user=user, name="Boots")
     assert create_project(user=user, name=name).slug == slug
@@ -69,7 +69,7 @@ def test_the_key_follows_the_name_and_stays_free() -> None:
     assert update_dimension(dimension=changed, to=CLARITY).key == "clarity-2"
 
 
-def test_dimensions_change_places_up_to_the_ends() -> None:
+def test_dimensions_swap_positions_up_to_the_ends() -> None:
     cast = make_project(dimensions=("fluency", "coherence", "relevance"))
     move_dimension(dimension=cast.dimensions[2], up=True)
     assert names(cast.project) == ["Fluency", "Relevance", "Coherence"]

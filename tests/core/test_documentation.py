@@ -37,7 +37,7 @@ def test_llms_txt_lists_every_page_with_its_subject(site: Path) -> None:
     assert set(listed) == pages - {"genindex", "search"}
 
 
-def test_llms_full_txt_has_the_text_of_every_page(site: Path) -> None:
+def test_llms_full_txt_contains_every_page(site: Path) -> None:
     text = (site / "llms-full.txt").read_text()
     for page in (ROOT / "docs").rglob("*.md"):
         assert page.read_text().strip() in text

@@ -9,7 +9,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.http_errors import error_as_json
 
 
-def test_a_program_gets_code_sentence_and_fields_with_the_errors_status() -> None:
+def test_api_error_has_code_message_and_fields_with_its_status() -> None:
     response = error_as_json(InvalidValueError("Not on the scale.", fields={"value": "Choose 1 to 5."}))
     assert response.status_code == 422
     assert json.loads(response.content) == {
@@ -19,7 +19,7 @@ def test_a_program_gets_code_sentence_and_fields_with_the_errors_status() -> Non
     }
 
 
-def test_errors_know_nothing_of_the_web() -> None:
+def test_errors_do_not_depend_on_the_web() -> None:
     source = ast.parse(Path(errors.__file__).read_text())
     imports = [node for node in ast.walk(source) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert [ast.unparse(each) for each in imports] == ["from django.utils.translation import gettext_noop"]

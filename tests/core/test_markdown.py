@@ -20,7 +20,7 @@ def test_tables_are_rendered() -> None:
 @pytest.mark.parametrize(
     "html", ["<script>alert(1)</script>", '<img src=x onerror="alert(1)">', "a <b>b</b>"]
 )
-def test_html_is_shown_as_text(html: str) -> None:
+def test_html_appears_as_plain_characters(html: str) -> None:
     rendered = markdown(html)
     assert html.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;") in rendered
 
@@ -35,7 +35,7 @@ def test_html_is_shown_as_text(html: str) -> None:
         "data:text/html,x",
     ],
 )
-def test_addresses_that_run_something_make_no_link(address: str) -> None:
+def test_urls_that_run_code_make_no_link(address: str) -> None:
     assert "<a" not in markdown(f"[click]({address})")
     assert "<a" not in markdown(f"<{address}>")
 
@@ -61,13 +61,13 @@ def test_a_links_title_stays_in_its_attribute() -> None:
         "image:x.svg",
     ],
 )
-def test_pictures_from_elsewhere_are_not_fetched(source: str) -> None:
+def test_external_images_are_not_fetched(source: str) -> None:
     rendered = markdown(f"![pixel]({source})", "p")
     assert "<img" not in rendered
     assert ">pixel</a>" in rendered
 
 
-def test_a_projects_own_picture_is_shown_in_it_alone() -> None:
+def test_project_image_appears_in_its_project_alone() -> None:
     text = '![A "scale"](image:0123456789abcdef.png)'
     assert markdown(text, "p") == (
         '<p dir="auto"><img src="/projects/p/images/0123456789abcdef.png" alt="A &quot;scale&quot;" '

@@ -131,7 +131,7 @@ def test_messages_are_arguments_of_gettext() -> None:
         'def _invalid() -> RefusedLine: ...\nraise _invalid("key", "It is missing.")',
     ],
 )
-def test_message_outside_gettext_is_found(source: str) -> None:
+def test_message_outside_gettext_is_detected(source: str) -> None:
     assert untranslated(source, {"RefusedLine"})
 
 

@@ -23,7 +23,7 @@ class Shelves(TablesTogether):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_tables_and_what_follows_them_are_made_and_go_again():
+def test_tables_and_dependent_tables_are_created_and_removed():
     migration = Shelves("0001_initial", "library")
     with connection.schema_editor() as editor:
         state = migration.apply(ProjectState(), editor)

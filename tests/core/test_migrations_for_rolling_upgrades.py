@@ -62,7 +62,7 @@ def test_the_version_before_can_live_with_every_migration() -> None:
         (operations.AddIndex("item", models.Index(fields=["text"], name="texts")), False),
     ],
 )
-def test_what_takes_away_or_asks_for_more_is_found(operation: Operation, broken: bool) -> None:
+def test_removing_or_stricter_migration_is_detected(operation: Operation, broken: bool) -> None:
     assert breaks(operation) == broken
 
 

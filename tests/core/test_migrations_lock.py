@@ -8,7 +8,7 @@ from django.db.migrations.loader import MigrationLoader
 from tests.core.migrations_lock import APPS, LOCK, changed, record, recorded, unrecorded
 
 
-def test_landed_migrations_are_as_they_were() -> None:
+def test_landed_migrations_are_unchanged() -> None:
     assert list(changed()) == []
 
 
@@ -42,7 +42,7 @@ def test_new_migrations_are_appended(root: Path) -> None:
 
 
 @pytest.mark.parametrize("edit", ["changed", "missing"])
-def test_edited_migration_is_found_and_not_recorded(root: Path, edit: str) -> None:
+def test_edited_migration_is_detected_and_not_recorded(root: Path, edit: str) -> None:
     path, before = root / "judges" / "migrations" / "0001_initial.py", (root / LOCK).read_text()
     path.write_text("tables = 3\n") if edit == "changed" else path.unlink()
     (found,) = changed(root)

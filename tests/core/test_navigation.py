@@ -29,7 +29,7 @@ def test_the_groups_follow_the_work():
     ]
 
 
-def test_no_page_is_in_two_places():
+def test_each_page_has_one_navigation_entry():
     places: list[Page] = [page for group in GROUPS for page in group.pages]
     places += [other for page in places for other in page.beside[1:]]  # the first is the page's own
     addresses = [reverse(page.route, args=[SLUG, *page.args]) for page in places]
@@ -59,7 +59,7 @@ def test_no_page_is_in_two_places():
         ("judges/align/", ["Judges", "Align"]),
     ],
 )
-def test_a_page_says_where_it_is(path, where):
+def test_page_marks_its_navigation_entry(path, where):
     assert current(at(path, Role.ADMIN)) == where
 
 
@@ -69,7 +69,7 @@ def test_who_only_rates_has_one_row():
     assert (found.pages, current(found)) == ([], ["My work"])
 
 
-def test_who_rates_in_an_open_round_finds_no_way_to_what_others_gave():
+def test_open_round_hides_other_ratings_in_the_navigation_of_raters():
     found = at("judges/", Role.RESEARCHER, Role.ANNOTATOR, hides=True)
     assert names(found.groups) == ["Overview", "Rate", "Rounds", "Judges"]
     assert names(found.pages) == ["Endpoints", "Prompts", "Judges", "Runs"]

@@ -45,7 +45,7 @@ def test_a_page_within_its_budgets_has_no_findings(budgets: Any) -> None:
         (390, {"wider": 8}, "8 px wider than the window"),
     ],
 )
-def test_each_budget_has_a_finding_of_its_own(
+def test_each_budget_has_its_own_finding(
     budgets: Any, width: int, facts: dict[str, object], finding: str
 ) -> None:
     assert list_violations(budgets, "/projects/p/results/agreement/", width, **facts) == [finding]
@@ -65,7 +65,7 @@ def test_whole_tables_have_no_budget(budgets: Any) -> None:
     assert list_violations(budgets, "/projects/p/results/agreement/rounds/", height=9_000) == []
 
 
-def test_known_pages_are_told_from_others(budgets: Any) -> None:
+def test_known_pages_are_distinguished_from_others(budgets: Any) -> None:
     known, other = (
         budgets.Taken(f"/projects/p/{path}", 1280, GOOD, Path("image.png"))
         for path in ("judges/certificates/new/", "plan/")

@@ -140,7 +140,7 @@ def test_pages_with_a_translation_are_pages_of_the_site() -> None:
     assert {name for name, _ in routes()} >= OWN_PAGES | RATER_PAGES
 
 
-def test_a_sentence_in_the_other_language_is_found() -> None:
+def test_message_in_the_other_language_is_detected() -> None:
     page = '<html lang="{}"><p dir="auto">Sprache</p><p title="{}">{}</p></html>'
     assert foreign(read(page.format("de", "Language", "Sprache"))) == {"Language"}
     assert foreign(read(page.format("en", "Language", "Sprache"))) == {"Language"}
@@ -148,7 +148,7 @@ def test_a_sentence_in_the_other_language_is_found() -> None:
     assert not foreign(read(page.format("en", "Language", "Language")))
 
 
-def test_a_phrase_within_a_longer_text_is_found() -> None:
+def test_phrase_within_a_longer_string_is_detected() -> None:
     part = next(part for part in phrases()[0] if part.count(" ") > 2)
     page = read(f'<html lang="de"><p>Mit{part}ende</p></html>')
     assert phrases()[0][part] in foreign(page)

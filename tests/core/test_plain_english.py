@@ -66,7 +66,7 @@ KINDS: dict[str, Callable[[], Iterator[str]]] = {
 }
 
 
-def test_every_kind_of_text_has_a_recorded_rate() -> None:
+def test_every_kind_of_prose_has_a_recorded_rate() -> None:
     assert set(PLAIN["rates"]) == set(KINDS)
 
 
@@ -77,7 +77,7 @@ def test_rate_only_falls(kind: str) -> None:
     assert measured > recorded - SLACK, f"Record the lower rate {measured:.1f} in plain_english.toml."
 
 
-def test_hits_are_counted_in_docstrings_and_comments() -> None:
+def test_docstrings_and_comments_count_for_hits() -> None:
     source = '"""Nobody knows."""\nx = 1  # it stands beside another\n'
     assert list(prose_of(source)) == ["Nobody knows.", "it stands beside another"]
     assert rate(iter(prose_of(source))) == pytest.approx(1000 * 3 / 6)

@@ -13,9 +13,7 @@ from tests.factories import make_project
 pytestmark = pytest.mark.django_db
 
 
-def test_uploads_and_exports_beyond_the_quota_are_refused_with_a_sentence(
-    client: Client, settings: Any
-) -> None:
+def test_uploads_and_exports_beyond_the_quota_get_a_rejection_message(client: Client, settings: Any) -> None:
     settings.PROJECT_BYTES = 100
     cast = make_project()
     client.force_login(cast.admin)

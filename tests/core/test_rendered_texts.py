@@ -123,7 +123,7 @@ def test_a_formula_is_one_unit_in_mathml() -> None:
     assert units == ["$x^2$", "$$\na\n= b\n$$"]
 
 
-def test_an_invalid_formula_and_prices_are_shown_as_written() -> None:
+def test_invalid_formula_and_prices_appear_unchanged() -> None:
     assert shown(as_markdown("$\\frac$ costs $5 and $6")) == "$\\frac$ costs $5 and $6\n"
 
 
@@ -152,12 +152,12 @@ def test_nothing_runs_and_nothing_is_fetched(text: str) -> None:
     assert "<script" not in html
 
 
-def test_an_image_from_elsewhere_shows_its_words_and_address() -> None:
+def test_external_image_shows_its_alt_words_and_url() -> None:
     html = as_markdown("![a *chart*](https://evil.example/p.png)", project="p")
     assert shown(html) == "a chart (https://evil.example/p.png)\n"
 
 
-def test_an_image_of_the_project_is_shown_in_it_alone() -> None:
+def test_project_image_appears_in_its_project_alone() -> None:
     text = "![a chart](image:0123456789abcdef.png)"
     assert '<img src="/projects/p/images/0123456789abcdef.png" alt="a chart" loading="lazy">' in as_markdown(
         text, project="p"
@@ -205,7 +205,7 @@ def test_labels_of_turns_are_translated() -> None:
 @pytest.mark.parametrize(
     "text", ["", "no JSON", "[]", '["a"]', '[{"role": 1, "content": ""}]', "[" * 100_000]
 )
-def test_a_text_that_is_no_chat_is_plain(text: str) -> None:
+def test_plain_output_is_no_chat(text: str) -> None:
     rendered = render_text(text, TextFormat.CHAT)
     assert not rendered.is_rendered
     assert unescape(rendered.html) == text
@@ -267,5 +267,5 @@ def test_a_marked_passage_names_its_raters_once() -> None:
         ("chat", "# a", "plain"),
     ],
 )
-def test_messages_are_recognised_unless_texts_stay_as_written(wanted: str, text: str, format: str) -> None:
+def test_messages_are_recognised_unless_plain_format_is_chosen(wanted: str, text: str, format: str) -> None:
     assert choose_format(text, wanted) == format

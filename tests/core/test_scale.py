@@ -35,7 +35,7 @@ def test_a_scale_has_exactly_its_points(step: float, low: int, length: int) -> N
 
 
 @given(st.integers(-100_000, 100_000), st.integers(-100_000, 100_000))
-def test_distances_are_those_of_the_decimals(one: int, other: int) -> None:
+def test_distances_match_the_decimals(one: int, other: int) -> None:
     assert distance(one / 100, other / 100) == abs(one - other) / 100
 
 

@@ -159,7 +159,7 @@ NAMES = re.compile(r"\bConcord\b|\bRTS\b|\bMCQ\b|&\w+;")
 PLACEHOLDER = re.compile(r"%\(\w+\)s")
 
 
-def test_every_sentence_that_annotators_meet_is_there_in_german() -> None:
+def test_every_annotator_message_has_a_german_translation() -> None:
     missing = {text: where for text, where in sentences_of(*FOR_ANNOTATORS).items() if not all_said(text)}
     assert not missing
 
@@ -168,7 +168,7 @@ def all_said(text: str) -> bool:
     return bool(german().get(text)) and all(german()[text])
 
 
-def test_the_compiled_catalog_says_what_the_readable_one_says() -> None:
+def test_compiled_catalog_matches_the_readable_one() -> None:
     with (FOLDER / "django.mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)
     for text, translations in german().items():
@@ -180,7 +180,7 @@ def test_the_compiled_catalog_says_what_the_readable_one_says() -> None:
             assert [compiled.ngettext(text, text, count) for count in (1, 2)] == translations
 
 
-def test_a_translation_keeps_the_places_of_what_is_filled_in() -> None:
+def test_translation_keeps_the_placeholders() -> None:
     for text, translations in german().items():
         for translation in filter(None, translations):
             kept, all_places = (set(PLACEHOLDER.findall(each)) for each in (translation, text))
@@ -216,7 +216,7 @@ def untranslated(source: str) -> list[str]:
     return [word for part in words for word in re.findall(r"[^\W\d_]{2,}", NAMES.sub(" ", part))]
 
 
-def test_the_rule_finds_text_and_spoken_attributes() -> None:
+def test_rule_detects_visible_strings_and_spoken_attributes() -> None:
     assert untranslated('<p class="soft">{{ name }} waits</p>') == ["waits"]
     assert untranslated('<nav aria-label="Pages">{% translate "Next" %}</nav>') == ["Pages"]
     assert not untranslated(

@@ -47,12 +47,12 @@ def test_each_word_is_explained_once() -> None:
 
 
 @pytest.mark.parametrize("word", REPLACED)
-def test_a_replaced_word_is_in_no_sentence_and_no_document(word: str) -> None:
+def test_replaced_word_is_in_no_message_and_no_document(word: str) -> None:
     assert not [sentence for sentence in german() if has(sentence, word)]
     assert not [document.name for document in DOCUMENTS if has(without_table(document), word)]
 
 
-def test_a_replaced_word_is_found_across_lines() -> None:
+def test_replaced_word_is_detected_across_lines() -> None:
     assert has("It can be taken\n  away as CSV", "taken away")
     assert not has("journeyman", "journey")
 

@@ -35,7 +35,7 @@ def address(cast: Cast, number: int = 2) -> str:
     return reverse("dispute", args=[cast.project.slug, number])
 
 
-def test_the_overview_and_the_list_begin_with_what_waits(
+def test_overview_and_list_show_pending_disputes_first(
     cast: Cast, client: Client, adjudicator: Membership
 ) -> None:
     home = client.get(reverse("project", args=[cast.project.slug])).content.decode()

@@ -42,7 +42,7 @@ def test_the_list_has_an_items_disputes_together_with_the_own_value(cast: Cast) 
     assert [(each.number, value) for item in waits.items for each, value in item.disputes] == [(1, "2")]
 
 
-def test_a_rater_finds_disputes_by_dimension_document_and_what_is_new(cast: Cast, client: Client) -> None:
+def test_filter_finds_disputes_by_dimension_document_and_news(cast: Cast, client: Client) -> None:
     me, other = cast.annotators[0], cast.annotators[2]
     document = cast.items[0].document
 
@@ -150,7 +150,7 @@ def test_the_first_of_each_part_are_read_and_all_of_them_counted(cast: Cast) -> 
     assert first.needing_me == all_of_them.needing_me[:2]
 
 
-def test_many_documents_are_found_by_words_and_not_listed(
+def test_many_documents_are_searched_by_words_and_not_listed(
     cast: Cast, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.force_login(cast.annotators[0].user)  # type: ignore[arg-type]

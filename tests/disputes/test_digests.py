@@ -51,7 +51,7 @@ def dispute_of(cast):
     return cast.project.rounds.get(number=1).disputes.get()
 
 
-def test_one_message_says_what_needs_the_person_with_links(cast):
+def test_one_digest_lists_pending_disputes_with_links(cast):
     send_digests(now=morning())
     (message,) = mail.outbox
     assert message.to == [cast.annotators[0].user.email]
@@ -62,7 +62,7 @@ def test_one_message_says_what_needs_the_person_with_links(cast):
         assert other.label not in message.body
 
 
-def test_nobody_who_did_not_ask_is_sent_one(cast):
+def test_user_without_opt_in_gets_no_digest(cast):
     Preferences.objects.update(digest_address="")
     send_digests(now=morning())
     assert mail.outbox == []
@@ -87,7 +87,7 @@ def test_what_others_did_since_the_last_one_is_news(cast):
     assert len(mail.outbox) == 2  # it waits for others now
 
 
-def test_a_closed_round_and_a_closed_place_need_nobody(cast):
+def test_closed_round_and_closed_membership_send_no_digest(cast):
     place = cast.annotators[0]
     place.active = False
     place.save(update_fields=["active"])
@@ -106,7 +106,7 @@ def test_none_comes_before_the_morning_and_none_without_a_mail_server(cast, sett
     assert not DisputeDigest.objects.exists()
 
 
-def test_a_message_that_no_server_takes_is_sent_later(cast, clock, monkeypatch):
+def test_undeliverable_digest_goes_out_later(cast, clock, monkeypatch):
     with monkeypatch.context() as away:
         away.setattr("django.core.mail.EmailMessage.send", refuse)
         send_digests(now=morning())
@@ -147,7 +147,7 @@ def test_the_link_of_a_message_ends_them_without_signing_in_once_it_is_confirmed
     assert anyone.get(f"/account/digest/{digest_token(cast.admin)}x/").status_code == 404
 
 
-def test_it_is_off_until_it_is_ticked_and_the_links_lead_to_where_it_was(cast, client):
+def test_digest_is_off_by_default_and_links_return_to_their_page(cast, client):
     client.force_login(cast.annotators[1].user)
     page = "/account/preferences/"
     assert "checked" not in box(client.get(page))

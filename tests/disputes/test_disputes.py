@@ -26,7 +26,7 @@ def test_a_unit_settles_when_all_values_are_within_the_tolerance():
     assert list(dispute.events.values_list("kind", flat=True)) == ["opened", "settled"]
 
 
-def test_a_settled_unit_that_is_moved_apart_is_open_again():
+def test_settled_unit_whose_values_diverge_reopens():
     cast = make_project()
     dispute = discussed(cast, 3, 4, 5)
     answer_dispute(dispute=dispute, rater=cast.annotators[0], value=4)
@@ -50,7 +50,7 @@ def test_the_value_of_round_one_stays_and_the_history_tells_the_move():
     )
 
 
-def test_a_kept_value_is_an_answer_with_a_history_of_its_own():
+def test_confirmed_value_is_an_answer_with_its_own_history():
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     answer_dispute(dispute=dispute, rater=cast.annotators[1], value=None, comment="Because.")
@@ -63,7 +63,7 @@ def test_a_kept_value_is_an_answer_with_a_history_of_its_own():
 
 
 @pytest.mark.parametrize("value", [None, 3])
-def test_who_gave_no_value_in_round_one_neither_answers_nor_writes(value):
+def test_rater_without_round_one_value_can_neither_answer_nor_write(value):
     cast = make_project()
     dispute = discussed(cast, 1, None, 5)
     with pytest.raises(NotYoursError, match="gave this unit a value in Round I"):
@@ -118,7 +118,7 @@ def test_left_open_keeps_its_reason():
     assert dispute.events.get(kind="left_open").note == "The text is ambiguous."
 
 
-def test_nothing_is_left_open_without_a_reason():
+def test_leaving_a_dispute_open_needs_a_reason():
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     with pytest.raises(InvalidValueError, match="why"):
@@ -126,7 +126,7 @@ def test_nothing_is_left_open_without_a_reason():
     assert not dispute.events.filter(kind="left_open").exists()
 
 
-def test_only_an_open_dispute_is_left_open():
+def test_only_an_open_dispute_can_stay_open():
     cast = make_project()
     dispute = discussed(cast, 3, 4, 5)
     answer_dispute(dispute=dispute, rater=cast.annotators[0], value=4)
@@ -156,7 +156,7 @@ def test_an_admin_takes_a_decision_back_and_the_raters_answer_again(values, stat
     answer_dispute(dispute=dispute, rater=cast.annotators[2], value=5, comment="I stay.")
 
 
-def test_what_was_left_open_can_be_opened_again_until_round_two_is_closed():
+def test_dispute_left_open_can_be_reopened_until_round_two_closes():
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     leave_open(dispute=dispute, note="It is ambiguous.", by=cast.admin)
@@ -167,7 +167,7 @@ def test_what_was_left_open_can_be_opened_again_until_round_two_is_closed():
 
 
 @pytest.mark.parametrize("text", ["", "   \n"])
-def test_an_empty_message_is_refused(text):
+def test_empty_message_is_rejected(text):
     cast = make_project()
     with pytest.raises(InvalidValueError, match="Write something"):
         post_message(dispute=discussed(cast, 1, 3, 5), author=cast.annotators[0], text=text)
@@ -181,7 +181,7 @@ def test_a_closed_round_two_takes_no_answers():
         answer_dispute(dispute=dispute, rater=cast.annotators[0], value=3)
 
 
-def test_the_work_list_tells_what_needs_me_and_what_waits_for_others():
+def test_work_list_separates_own_tasks_from_pending_tasks_of_others():
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     first, second, _ = cast.annotators
@@ -218,6 +218,6 @@ def test_the_page_says_who_keeps_the_unit_open():
         ((1, 5, 5), "Rater B and Rater C are 4 above you."),
     ],
 )
-def test_the_page_says_who_stands_alone(values, says):
+def test_page_names_the_isolated_rater(values, says):
     cast = make_project()
     assert dispute_page(discussed(cast, *values), reader=cast.annotators[0]).apart == says

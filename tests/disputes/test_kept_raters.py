@@ -21,7 +21,7 @@ def cast() -> Cast:
     return make_disputed_texts()
 
 
-def test_kept_raters_are_those_who_gave_the_unit_a_value_whatever_became_of_it(cast: Cast) -> None:
+def test_stored_raters_have_a_unit_value_in_every_dispute_state(cast: Cast) -> None:
     settled, decided = Dispute.objects.order_by("number")[:2]
     for annotator in cast.annotators:
         answer_dispute(dispute=settled, rater=annotator, value=4)
@@ -32,7 +32,7 @@ def test_kept_raters_are_those_who_gave_the_unit_a_value_whatever_became_of_it(c
         assert dispute.status == Dispute.Status.OPEN or not kept.exclude(since=None).exists()
 
 
-def test_who_gave_the_unit_no_value_has_no_such_dispute(cast: Cast) -> None:
+def test_rater_without_a_unit_value_has_no_such_dispute(cast: Cast) -> None:
     dispute, me = Dispute.objects.get(number=1), cast.annotators[1]
     Rating.objects.filter(
         assignment__annotator=me, assignment__item=dispute.item_id, dimension=dispute.dimension_id
@@ -54,7 +54,7 @@ def test_counts_and_the_overview_read_no_ratings(cast: Cast) -> None:
     assert not [query["sql"] for query in asked if Rating._meta.db_table in query["sql"]]
 
 
-def test_a_long_list_has_its_first_disputes_and_says_how_many_there_are(cast: Cast) -> None:
+def test_long_list_shows_its_first_disputes_and_their_total(cast: Cast) -> None:
     me = cast.annotators[0]
     work = work_list(me, most=3)
     assert [each.number for each in work.needing_me] == [1, 2, 3]
@@ -63,7 +63,7 @@ def test_a_long_list_has_its_first_disputes_and_says_how_many_there_are(cast: Ca
     assert not any(each.has_more for each in sections_of(work_list(me), me))
 
 
-def test_the_next_dispute_is_of_the_same_text_first_and_goes_round_at_the_end(cast: Cast) -> None:
+def test_next_dispute_prefers_the_same_output_and_wraps_around(cast: Cast) -> None:
     me = cast.annotators[0]
     for dispute in Dispute.objects.select_related("item"):
         others = list(Dispute.objects.exclude(pk=dispute.pk).order_by("number"))

@@ -20,14 +20,14 @@ def test_marks_that_overlap_share_a_piece():
     ]
 
 
-def test_without_marks_a_text_is_one_piece_and_an_empty_one_is_none():
+def test_unmarked_string_is_one_segment_and_an_empty_one_has_none():
     assert segments_of("Fine.", []) == [Segment("Fine.")]
     assert segments_of("", [Mark("A", 0, 3)]) == []
 
 
 @settings(max_examples=60, deadline=None)
 @given(text=st.text("ab é\n𝄞", max_size=12), marks=st.lists(MARKS, max_size=5))
-def test_every_character_stands_once_with_exactly_who_marked_it(text, marks):
+def test_every_character_appears_once_with_exactly_its_markers(text, marks):
     found = segments_of(text, marks)
     assert "".join(piece.text for piece in found) == text
     assert all(piece.text for piece in found)

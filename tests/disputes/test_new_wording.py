@@ -48,7 +48,7 @@ def read(client: Client, cast: Cast, *, version: object = 2, rater: str = "A", *
     return client.post(url(cast, "dispute_wording"), {"version": version, "rater": rater}, headers=headers)
 
 
-def test_a_rater_reads_it_in_place_of_the_answers_and_once(client: Client, cast: Cast) -> None:
+def test_new_wording_replaces_the_answers_until_read_once(client: Client, cast: Cast) -> None:
     assert "reworded" not in page(client, cast)
     reword(cast)
     define(cast, "Reads well.")

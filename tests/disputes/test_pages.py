@@ -86,7 +86,7 @@ def without_blanks(html):
 # Work list
 
 
-def test_the_work_list_says_what_needs_me_what_waits_and_what_is_done(client):
+def test_work_list_shows_own_pending_and_finished_disputes(client):
     cast = make_project()
     first, second, third, _ = all_disputed(cast)
     me, other, another = cast.annotators
@@ -105,7 +105,7 @@ def test_the_work_list_says_what_needs_me_what_waits_and_what_is_done(client):
     assert "4 apart in Round I · adjudicated" in without_blanks(done)
 
 
-def test_before_round_two_the_work_list_tells_nothing_of_round_one(client):
+def test_work_list_hides_round_one_before_round_two(client):
     cast = make_project()
     round = opened(cast)
     for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
@@ -144,7 +144,7 @@ def test_who_does_not_rate_sees_all_disputes_and_can_choose_a_status(client, who
     assert "No dispute matches these filters" in work(client, cast, all=1, status="settled")
 
 
-def test_who_rates_and_administers_can_see_their_own_and_all(client):
+def test_rater_with_admin_role_can_see_own_and_all_disputes(client):
     cast = make_project()
     all_disputed(cast)
     make_member(cast.project, Role.ADMIN, user=cast.annotators[0].user)
@@ -157,7 +157,7 @@ def test_who_rates_and_administers_can_see_their_own_and_all(client):
 # The page
 
 
-def test_a_rater_sees_the_own_value_and_those_of_others_under_their_aliases(scene):
+def test_rater_sees_the_own_value_and_other_values_under_aliases(scene):
     client, cast, _ = scene
     html = page(client, cast)
     rows = re.search(r'<ul class="standpoints".*?</ul>', html, flags=re.S)
@@ -183,14 +183,14 @@ def test_the_page_shows_item_document_and_dimension(scene):
     assert 'aria-label="change to 5, fluency 5"' in html  # screen readers hear what the digit means
 
 
-def test_the_scale_is_told_in_words_too(scene):
+def test_scale_has_a_verbal_description_too(scene):
     client, cast, _ = scene
     label = re.search(r'role="img"[^>]*aria-label="([^"]*)"', page(client, cast))
     assert label is not None
     assert label[1] == "Scale from 1 to 5: you 1, B 3, C 5"
 
 
-def test_categories_stand_by_their_names_with_who_holds_them(client):
+def test_categories_appear_with_their_raters(client):
     cast = make_project()
     Dimension.objects.update(measurement_level="nominal", scale_minimum=0, scale_maximum=2)
     cast.dimensions[0].points.filter(value=1).update(value=0, label="supported")
@@ -210,7 +210,7 @@ def test_categories_stand_by_their_names_with_who_holds_them(client):
     assert "1 decided nobody" in without_blanks(page(client, cast))
 
 
-def test_who_said_that_it_does_not_apply_is_named_and_takes_no_part(client):
+def test_rater_with_not_applicable_is_listed_and_takes_no_side(client):
     cast = make_project(annotators=4, raters_per_item=4)
     Dimension.objects.update(not_applicable=True)
     round = opened(cast)
@@ -229,7 +229,7 @@ def test_who_said_that_it_does_not_apply_is_named_and_takes_no_part(client):
     assert "Rater D said that it does not apply, and takes no part. It names no price." in words
 
 
-def test_a_unit_whose_values_met_says_whose_answer_is_missing_when_it_was_asked_again(scene):
+def test_reopened_unit_with_equal_values_lists_the_missing_answers(scene):
     client, cast, dispute = scene
     for rater in cast.annotators:
         answer_dispute(dispute=dispute, rater=rater, value=3, comment="Agreed.")
@@ -254,7 +254,7 @@ def test_every_value_but_ones_own_can_be_changed_to(scene):
 # Evidence
 
 
-def test_the_passages_of_all_raters_stand_in_document_and_text_by_their_aliases(client):
+def test_passages_of_all_raters_appear_in_source_and_output_by_alias(client):
     cast = make_project()
     round = opened(cast)
     item = cast.items[0]
@@ -282,7 +282,7 @@ def test_the_passages_of_all_raters_stand_in_document_and_text_by_their_aliases(
     assert re.findall(r"(\d) passages? marked", page(client, cast)) == ["2", "1"]
 
 
-def test_an_answer_has_evidence_of_its_own_which_undoing_takes_back(client):
+def test_answer_has_its_own_evidence_which_undo_removes(client):
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     mine, first, second = cast.annotators[0], Passage(0, 0, 4), Passage(1, 0, 6)
@@ -323,7 +323,7 @@ def test_a_kept_value_is_recorded_and_the_next_dispute_follows(client):
     assert "kept" in page(client, cast, 3)
 
 
-def test_htmx_is_told_to_load_the_next_page_rather_than_to_swap_it_in(client):
+def test_htmx_redirects_to_the_next_page_instead_of_a_swap(client):
     cast = make_project()
     all_disputed(cast)
     client.force_login(cast.annotators[0].user)
@@ -332,7 +332,7 @@ def test_htmx_is_told_to_load_the_next_page_rather_than_to_swap_it_in(client):
     assert reply.content == b""
 
 
-def test_what_a_page_showed_before_another_window_answered_is_not_saved(scene):
+def test_answer_to_a_page_outdated_by_another_window_is_not_saved(scene):
     client, cast, _ = scene
     assert answer(client, cast, value=2, comment="Better so.").status_code == 302
     for headers in ({}, HTMX):
@@ -356,7 +356,7 @@ def test_the_same_answer_sent_twice_is_one_answer(scene):
     assert Rating.objects.get(assignment__round__number=2).revision == 1
 
 
-def test_a_page_that_was_made_for_another_rater_gives_nothing(scene):
+def test_page_rendered_for_another_rater_accepts_nothing(scene):
     client, cast, _ = scene
     client.force_login(cast.annotators[1].user)
     for reply in (answer(client, cast, keep=1, rater="A"), post_as(client, cast, "A", "Hm.")):
@@ -378,7 +378,7 @@ def test_after_the_last_dispute_comes_the_work_list(scene):
     )
 
 
-def test_a_change_shows_where_it_came_from_and_settles_when_all_have_met(scene):
+def test_change_shows_its_origin_and_equal_values_settle(scene):
     client, cast, dispute = scene
     assert answer(client, cast, value=4, comment="You are right.").status_code == 302
     html = page(client, cast)
@@ -416,13 +416,13 @@ def test_the_fragment_is_its_part_of_the_page(scene):
     assert fragment.content.decode().strip() in page(client, cast)
 
 
-def test_fragment_and_page_are_told_apart_by_caches(scene):
+def test_caches_separate_fragment_and_page(scene):
     client, cast, _ = scene
     for headers in ({}, HTMX):
         assert "HX-Request" in client.get(url("dispute", cast), headers=headers).headers["Vary"]
 
 
-def test_a_post_that_is_refused_says_so_where_updates_do_not_reach(scene):
+def test_rejected_post_shows_an_error_without_live_updates(scene):
     client, cast, _ = scene
     html = post(client, cast, "  ", headers=HTMX).content.decode()
     discussion, refusal = html.split('<div id="refusal" data-rater="A" hx-swap-oob="true">')
@@ -446,7 +446,7 @@ def asked(client, address):
     return reply.status_code, len(counted)
 
 
-def test_while_nothing_is_new_three_queries_say_so(scene):
+def test_poll_without_news_needs_three_queries(scene):
     client, cast, _ = scene
     address = following(client, cast)
     assert asked(client, address) == (204, 3)  # session, user, version
@@ -488,7 +488,7 @@ def test_whatever_others_do_is_new_once(scene, event):
     assert client.get(before).status_code == 200  # without htmx it is a page
 
 
-def test_who_may_not_see_a_dispute_is_not_told_whether_anything_is_new(scene):
+def test_user_without_access_to_a_dispute_gets_no_update_status(scene):
     client, cast, _ = scene
     address = following(client, cast)
     for stranger in (cast.outsider, make_member(cast.project).user):
@@ -497,7 +497,7 @@ def test_who_may_not_see_a_dispute_is_not_told_whether_anything_is_new(scene):
 
 
 @pytest.mark.parametrize("ended", ["closed", "adjudicated"])
-def test_a_discussion_is_asked_for_again_only_while_it_can_change(scene, ended):
+def test_discussion_polls_only_while_it_can_change(scene, ended):
     client, cast, dispute = scene
     assert 'hx-trigger="refresh"' in page(client, cast)
     if ended == "closed":
@@ -529,7 +529,7 @@ def test_the_buttons_leave_an_open_page_when_the_dispute_has_ended(scene):
         ({}, "Choose the value to change to, or keep yours."),
     ],
 )
-def test_an_invalid_answer_comes_back_with_its_sentence_and_what_was_typed(scene, sent, says):
+def test_invalid_answer_returns_with_its_message_and_the_input(scene, sent, says):
     client, cast, _ = scene
     reply = answer(client, cast, comment="Because <of> two.", **sent)
     html = reply.content.decode()
@@ -539,7 +539,7 @@ def test_an_invalid_answer_comes_back_with_its_sentence_and_what_was_typed(scene
     assert Rating.objects.filter(assignment__round__number=2).count() == 0
 
 
-def test_a_reason_that_is_too_long_is_refused_and_kept(scene):
+def test_too_long_reason_is_rejected_and_stays_in_the_form(scene):
     client, cast, _ = scene
     reply = answer(client, cast, value=3, comment="x" * 10_001)
     assert reply.status_code == 422
@@ -555,7 +555,7 @@ def test_a_reason_that_is_too_long_is_refused_and_kept(scene):
         ("a\0b", "Null characters are not allowed."),
     ],
 )
-def test_an_invalid_post_comes_back_with_its_sentence_and_what_was_typed(scene, text, says):
+def test_invalid_post_returns_with_its_message_and_the_input(scene, text, says):
     client, cast, _ = scene
     reply = post(client, cast, text)
     html = reply.content.decode()
@@ -565,7 +565,7 @@ def test_an_invalid_post_comes_back_with_its_sentence_and_what_was_typed(scene, 
     assert not Post.objects.exists()
 
 
-def test_on_a_long_scale_the_number_that_was_typed_is_kept(client):
+def test_typed_number_stays_on_a_long_scale(client):
     cast = make_project()
     Dimension.objects.update(scale_minimum=0, scale_maximum=100)
     discussed(cast, 10, 30, 50)
@@ -611,7 +611,7 @@ def test_an_annotator_who_did_not_rate_the_unit_finds_nothing(scene):
     assert not Post.objects.exists()
 
 
-def test_a_rater_whose_place_was_closed_finds_nothing(scene):
+def test_rater_with_a_closed_membership_gets_not_found(scene):
     client, cast, _ = scene
     place = cast.annotators[0]
     place.active = False
@@ -647,14 +647,14 @@ def test_a_dispute_of_another_project_is_not_found_under_this_one(scene):
     assert client.get(url("dispute", other)).status_code == 404
 
 
-def test_who_is_signed_out_is_asked_to_sign_in(scene):
+def test_signed_out_user_gets_a_sign_in_prompt(scene):
     client, cast, _ = scene
     client.logout()
     assert client.get(url("dispute", cast)).url.startswith("/accounts/login/")
 
 
 @pytest.mark.parametrize("name", ["dispute_answer", "dispute_decide"])
-def test_who_is_signed_out_when_a_form_is_sent_comes_back_to_the_dispute(scene, name):
+def test_user_signed_out_at_submit_returns_to_the_dispute(scene, name):
     client, cast, _ = scene
     client.logout()
     reply = client.post(url(name, cast), {"value": 3, "text": "Hm.", "note": "Hm."})
@@ -663,7 +663,7 @@ def test_who_is_signed_out_when_a_form_is_sent_comes_back_to_the_dispute(scene, 
     assert client.get(url("dispute", cast)).status_code == 200
 
 
-def test_a_page_that_stays_open_after_signing_out_says_so_in_its_fragment(scene):
+def test_fragment_of_a_signed_out_page_reports_the_sign_out(scene):
     client, cast, _ = scene
     client.logout()
     for reply in (
@@ -747,7 +747,7 @@ def test_an_admin_opens_a_decided_dispute_again(scene):
         ({"note": "", "value": 4}, "Say why you decide so"),
     ],
 )
-def test_a_decision_that_is_refused_keeps_note_and_value(scene, sent, says):
+def test_rejected_decision_keeps_note_and_value(scene, sent, says):
     client, cast, dispute = scene
     client.force_login(cast.admin)
     reply = decide(client, cast, **sent)
@@ -783,7 +783,7 @@ def test_a_closed_round_shows_how_the_unit_ended_and_takes_nothing(scene):
 
 
 @pytest.mark.parametrize("ended", ["closed", "adjudicated"])
-def test_what_was_typed_while_the_dispute_ended_is_not_lost(scene, ended):
+def test_input_typed_while_the_dispute_ended_is_not_lost(scene, ended):
     client, cast, dispute = scene
     if ended == "closed":
         close_round_two(project=cast.project, by=cast.admin)
@@ -799,7 +799,7 @@ def test_what_was_typed_while_the_dispute_ended_is_not_lost(scene, ended):
         assert "My long reason." in html or "My thoughts." in html
 
 
-def test_what_is_left_is_the_same_by_index_and_by_reading_all(monkeypatch):
+def test_remaining_disputes_are_equal_by_index_and_by_full_scan(monkeypatch):
     cast = make_project(documents=3)
     disputes = all_disputed(cast)
     answer_dispute(dispute=disputes[1], rater=cast.annotators[0], value=4)
@@ -844,7 +844,7 @@ def test_queries_are_the_same_whatever_the_number_of_disputes_and_posts(client, 
 # Request
 
 
-def test_no_system_name_is_sent_to_a_rater(scene):
+def test_system_names_never_reach_a_rater(scene):
     client, cast, dispute = scene
     System.objects.filter(pk=dispute.item.system_id).update(name="UNSEEN-SYSTEM")
     Item.objects.update(text="A text that names nobody.")
@@ -863,7 +863,7 @@ def test_no_system_name_is_sent_to_a_rater(scene):
 HOSTILE = '<script>alert("x")</script> & شكرا <b>bold</b>'
 
 
-def test_html_and_right_to_left_text_are_shown_as_text(client):
+def test_html_and_right_to_left_strings_are_escaped(client):
     cast = make_project()
     Document.objects.update(title=HOSTILE, parts=[{"label": HOSTILE, "text": HOSTILE}])
     Item.objects.update(text=HOSTILE)

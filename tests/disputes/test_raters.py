@@ -49,7 +49,7 @@ NOT_RATERS = ["only reserves", "cannot rate", "rates the other dimension"]
 
 
 @pytest.mark.parametrize("third", NOT_RATERS)
-def test_who_gave_the_unit_no_value_is_not_among_its_raters(third):
+def test_rater_without_a_unit_value_is_not_a_dispute_rater(third):
     cast, dispute = disputed(third=third)
     first, second, last = cast.annotators
     assert list(raters_of(dispute)) == [first, second]
@@ -59,7 +59,7 @@ def test_who_gave_the_unit_no_value_is_not_among_its_raters(third):
     assert not Assignment.objects.filter(round__number=2, annotator=last).exists()
 
 
-def test_who_gave_it_a_value_is():
+def test_rater_with_a_value_is_a_dispute_rater():
     cast, dispute = disputed(third="rates")
     assert list(raters_of(dispute)) == cast.annotators
     assert Assignment.objects.filter(round__number=2).count() == 3
@@ -85,7 +85,7 @@ def test_round_two_has_the_raters_and_the_gaps_of_round_one():
     np.testing.assert_array_equal(after.values, [[4], [5]])
 
 
-def test_before_round_two_nobody_has_disputes():
+def test_before_round_two_there_are_no_disputes():
     cast = make_project()
     round = opened(cast)
     for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
@@ -95,7 +95,7 @@ def test_before_round_two_nobody_has_disputes():
     assert list(disputes_of(cast.annotators[0])) == []
 
 
-def test_another_projects_ratings_make_nobody_a_rater():
+def test_ratings_of_another_project_make_no_rater():
     others, _ = disputed(third="rates")
     cast, dispute = disputed(third="only reserves")
     assert list(raters_of(dispute)) == cast.annotators[:2]

@@ -116,7 +116,7 @@ def test_the_browser_takes_them_too(
     assert "history of a rating is never deleted" in client.get(page).content.decode()
 
 
-def test_values_that_stay_apart_leave_it_to_an_adjudicator(project: Project, tmp_path: Path) -> None:
+def test_diverging_values_leave_the_dispute_to_an_adjudicator(project: Project, tmp_path: Path) -> None:
     assert load(tmp_path, *answers(1, 3, 5))[0] == 0
     assert Dispute.objects.get().status == "irresolvable"
 
@@ -137,7 +137,7 @@ def test_whose_answer_is_not_in_the_file_is_waited_for(project: Project, tmp_pat
         (rating("A1", 2), "“A1” has given 3 for Fluency of “s1” on document “d1” already"),
     ],
 )
-def test_what_nobody_can_have_answered_is_refused(
+def test_impossible_answer_is_rejected(
     project: Project, tmp_path: Path, row: dict[str, object], reason: str
 ) -> None:
     assert load(tmp_path, rating("A1", 3))[0] == 0
@@ -147,7 +147,7 @@ def test_what_nobody_can_have_answered_is_refused(
     assert given() == [("A1", 3)], "nothing of the file was imported"
 
 
-def test_who_gave_no_value_in_round_one_has_none_in_round_two(project: Project, tmp_path: Path) -> None:
+def test_rater_without_round_one_value_has_none_in_round_two(project: Project, tmp_path: Path) -> None:
     Rating.objects.filter(assignment__annotator__label="A1").update(value=None, cannot_rate=True)
     _, _, err = load(tmp_path, rating("A1", 3))
     assert "“A1” gave no value in Round I for Fluency of “s1” on document “d1”" in err
@@ -160,7 +160,7 @@ def test_decided_disputes_take_no_recorded_answers(project: Project, tmp_path: P
     assert "is adjudicated and takes no more values." in err
 
 
-def test_rounds_that_take_none_say_so(tmp_path: Path) -> None:
+def test_rounds_that_accept_no_answers_are_rejected(tmp_path: Path) -> None:
     project = rated(tmp_path)
     assert "Close Round I before ratings of Round II" in load(tmp_path, rating("A1", 3))[2]
     close_round_one(project=project, by=None)
@@ -172,7 +172,7 @@ def test_rounds_that_take_none_say_so(tmp_path: Path) -> None:
         run("import_ratings", "empty", tmp_path / "file.jsonl", "--round", 2, "--with-items")
 
 
-def test_when_recorded_ratings_were_given_is_not_known(project: Project, tmp_path: Path) -> None:
+def test_recorded_ratings_have_no_known_time(project: Project, tmp_path: Path) -> None:
     load(tmp_path, *answers(4, 4, 4))
     rows = list(TABLES["ratings"].rows(project))
     assert {row["round"] for row in rows} == {1, 2}
@@ -206,9 +206,7 @@ def test_one_file_gives_both_rounds(tmp_path: Path) -> None:
     assert given() == [("A1", 3), ("A2", 3), ("A3", 4)]
 
 
-def test_what_is_no_round_is_refused_where_a_column_is_said_to_be_one(
-    project: Project, tmp_path: Path
-) -> None:
+def test_invalid_round_is_rejected_if_a_column_contains_rounds(project: Project, tmp_path: Path) -> None:
     file = jsonl(tmp_path, {**rating("A1", 3), "batch": "third"})
     fields = (
         "document_key=document_id",

@@ -25,7 +25,7 @@ def test_short_scales_name_every_value_and_long_ones_their_ends_and_round_number
     assert (axis.ticks[0].at, axis.ticks[-1].at) == (0, 100)
 
 
-def test_marks_stand_at_their_values_and_equal_ones_below_each_other():
+def test_marks_are_at_their_values_and_equal_ones_are_stacked():
     axis = scale_axis(range(1, 6), [Held("C", 1, False), Held("you", 3, True), Held("B", 3, False)])
     assert [(mark.name, mark.left, mark.lane) for mark in axis.marks] == [
         ("C", "0.00%", 0),
@@ -41,7 +41,7 @@ def test_marks_stand_at_their_values_and_equal_ones_below_each_other():
     length=st.integers(2, 1_000),
     shares=st.lists(st.floats(0, 1), min_size=1, max_size=9),
 )
-def test_every_rater_stands_once_in_order_and_no_mark_covers_another(low, length, shares):
+def test_every_rater_appears_once_in_order_without_overlap(low, length, shares):
     values = range(low, low + length)
     held = [Held(str(n), values[round(share * (length - 1))], False) for n, share in enumerate(shares)]
     axis = scale_axis(values, held)

@@ -47,14 +47,14 @@ def differ(dispute: Dispute, *raters) -> Dispute:
     return dispute
 
 
-def test_whoever_is_at_an_end_of_the_values_is_asked_and_who_stands_between_is_not() -> None:
+def test_raters_at_the_extremes_are_pending_and_middle_ones_are_not() -> None:
     _, dispute = disputed(3, 4, 5)
     assert raters_asked(dispute) == ["A", "C"]
     _, all_at_ends = disputed(3, 3, 5)
     assert raters_asked(all_at_ends) == ["A", "B", "C"]
 
 
-def test_of_categories_everyone_is_asked() -> None:
+def test_categories_prompt_every_rater() -> None:
     cast = make_project()
     cast.dimensions[0].measurement_level = "nominal"
     cast.dimensions[0].save()
@@ -63,7 +63,7 @@ def test_of_categories_everyone_is_asked() -> None:
     assert raters_asked(discussed(cast, 1, 3, 5)) == ["A", "B", "C"]
 
 
-def test_raters_who_each_say_that_they_differ_end_the_dispute() -> None:
+def test_mutual_disagreement_of_raters_ends_the_dispute() -> None:
     cast, dispute = disputed(1, 3, 5)
     first, _, third = cast.annotators
     assert differ(dispute, first).status == "open"
@@ -91,7 +91,7 @@ def test_an_argument_is_answered_by_the_others_and_a_short_reason_is_none() -> N
     assert differ(dispute, first).status == "irresolvable"
 
 
-def test_the_others_see_why_a_value_is_kept(client: Client) -> None:
+def test_other_raters_see_the_reason_for_a_confirmed_value(client: Client) -> None:
     cast, dispute = disputed(1, 3, 5)
     first, second, third = cast.annotators
     answer_dispute(dispute=dispute, rater=first, value=None, short_reason="The text supports it")
@@ -158,7 +158,7 @@ def test_an_admin_decides_gives_up_or_has_everyone_answer_again() -> None:
     assert leave_open(dispute=dispute, note="It is ambiguous.", by=cast.admin).status == "left_open"
 
 
-def test_who_left_is_waited_for_by_nobody() -> None:
+def test_departed_rater_is_no_longer_pending() -> None:
     cast, dispute = disputed(1, 3, 5)
     deactivate_member(place=cast.annotators[2])
     assert differ(dispute, cast.annotators[0]).status == "irresolvable"
@@ -178,7 +178,7 @@ def export(table: str, cast: Cast) -> list[str]:
     return b"".join(export_table(cast.project, TABLES[table], "jsonl")).decode().splitlines()
 
 
-def test_a_value_is_kept_with_a_reason_or_not_at_all() -> None:
+def test_value_is_confirmed_with_a_reason_or_not_at_all() -> None:
     cast, dispute = disputed(1, 3, 5)
     first = cast.annotators[0]
     with pytest.raises(InvalidValueError, match="Say why you keep your value"):
@@ -188,7 +188,7 @@ def test_a_value_is_kept_with_a_reason_or_not_at_all() -> None:
     assert not RatingChange.objects.filter(rating__assignment__round__number=2).exists()
 
 
-def test_short_reasons_are_the_projects_are_counted_and_exported(client) -> None:
+def test_short_reasons_come_from_the_project_and_are_exported(client) -> None:
     cast, dispute = disputed(1, 3, 5)
     cast.project.keep_reasons = ["Line two"]
     cast.project.save()
@@ -214,7 +214,7 @@ def test_short_reasons_are_the_projects_are_counted_and_exported(client) -> None
     assert "1 could not be resolved by discussion, and nobody adjudicated it." in overview
 
 
-def test_the_page_invites_who_stands_between_and_says_how_it_ended(client) -> None:
+def test_page_invites_the_middle_rater_and_reports_the_outcome(client) -> None:
     cast, dispute = disputed(3, 4, 5)
     address = reverse("dispute", args=[cast.project.slug, dispute.number])
     client.force_login(cast.annotators[1].user)
@@ -228,7 +228,7 @@ def test_the_page_invites_who_stands_between_and_says_how_it_ended(client) -> No
     assert ". Decided: 5" in html
 
 
-def test_what_is_waited_for_follows_from_the_history_alone() -> None:
+def test_pending_raters_follow_from_the_history_alone() -> None:
     cast, dispute = disputed(1, 3, 5)
     answer_dispute(dispute=dispute, rater=cast.annotators[0], value=None, comment="Line two.")
     post_message(dispute=dispute, author=cast.annotators[1], text="Why?")

@@ -126,7 +126,7 @@ def test_rules_are_set_on_their_page_until_round_one_is_closed(client):
         ({"threshold": 0, "tolerance": 0}, "greater than or equal to 1"),
     ],
 )
-def test_rules_that_cannot_be_are_refused(client, sent, says):
+def test_impossible_rules_are_rejected(client, sent, says):
     cast = make_project()
     key = cast.dimensions[0].pk
     client.force_login(cast.admin)
@@ -184,7 +184,7 @@ def test_the_list_is_filtered_by_dimension_state_silence_and_who_is_waited_for(c
     assert numbers(client, cast, silent=3) == [3, 4]
 
 
-def test_systems_are_shown_once_nobody_decides_any_more(client):
+def test_systems_are_visible_once_no_decision_is_open(client):
     cast = make_project()
     four_disputes(cast)
     System.objects.filter(name="system-1").update(name="UNSEEN-SYSTEM")
@@ -203,7 +203,7 @@ def nudge(client, cast, **sent):
     )
 
 
-def test_a_nudge_reaches_whom_the_disputes_wait_for_once_a_day(client):
+def test_reminder_reaches_pending_raters_once_a_day(client):
     cast = make_project()
     first, *_ = four_disputes(cast)
     a, b, c = cast.annotators
@@ -260,7 +260,7 @@ def test_without_a_mail_server_a_nudge_is_not_called_mailed(settings):
     assert made.mailed_at is None
 
 
-def test_nobody_is_nudged_outside_round_two(client):
+def test_no_reminder_goes_out_outside_round_two(client):
     cast = make_project()
     with pytest.raises(NotReadyError, match="Round II is not open"):
         nudge_raters(project=cast.project, waiting={}, by=cast.admin)

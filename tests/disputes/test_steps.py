@@ -72,7 +72,7 @@ def test_what_opens_a_dispute_never_settles_it_whatever_the_step() -> None:
     assert of(0.5, 0.5) == Rule(0.5, 0)
 
 
-def test_a_dimension_has_a_rule_of_half_points_and_the_page_counts_what_it_opens(client: Client) -> None:
+def test_dimension_has_a_half_point_rule_and_the_page_shows_its_effect(client: Client) -> None:
     cast = stepped(0.5)
     round = opened(cast)
     for annotator, value in zip(cast.annotators, (2, 3.5, 3), strict=True):

@@ -27,7 +27,7 @@ def rated_project() -> Cast:
     return cast
 
 
-def test_an_item_has_its_texts_every_rater_s_value_and_what_came_of_them() -> None:
+def test_item_row_has_its_contents_every_rating_and_the_outcome() -> None:
     cast = rated_project()
     first, second = rows(cast)
     document = cast.items[0].document

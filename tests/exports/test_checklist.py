@@ -40,7 +40,7 @@ def rated() -> Cast:
     return cast
 
 
-def test_lines_state_what_was_frozen_and_when() -> None:
+def test_lines_state_frozen_settings_and_their_time() -> None:
     cast = rated()
     round = cast.project.rounds.get()
     frozen = line(cast.project, "Guidelines")
@@ -57,7 +57,7 @@ def test_lines_state_what_was_frozen_and_when() -> None:
     assert line(cast.project, "Agreement").text.startswith("Krippendorff's alpha of Round I")
 
 
-def test_what_is_not_recorded_asks_the_authors() -> None:
+def test_unrecorded_topics_prompt_the_authors() -> None:
     cast = rated()
     for topic in ("Preregistration", "Payment", "Training", "Approval", "Selection", "Looks"):
         assert line(cast.project, topic).text == NOT_RECORDED
@@ -87,7 +87,7 @@ def test_copy_without_the_log_does_not_know_looks_and_changes() -> None:
     assert line(project, "Changes").text == NOT_RECORDED
 
 
-def test_exclusions_have_letter_reason_and_time() -> None:
+def test_exclusions_have_alias_reason_and_time() -> None:
     cast = rated()
     rater = cast.annotators[1]
     Membership.objects.filter(pk=rater.pk).update(counted=False)

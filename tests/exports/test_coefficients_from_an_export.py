@@ -44,7 +44,7 @@ def interval_alpha(table: pd.DataFrame) -> float:
 
 
 @pytest.mark.parametrize("format", [Format.CSV, Format.PARQUET])
-def test_alpha_rmse_and_spearman_are_those_of_the_page(cast: Cast, tmp_path: Path, format: Format) -> None:
+def test_alpha_rmse_and_spearman_match_the_page(cast: Cast, tmp_path: Path, format: Format) -> None:
     close_round_one(project=cast.project, by=cast.admin)
     write_folder(cast.project, ExportChoice(format), tmp_path)
     read = pd.read_csv if format == Format.CSV else pd.read_parquet

@@ -78,7 +78,7 @@ def test_mlcroissant_validates_the_metadata_and_reads_the_records(folder: Path) 
     assert records[0]["ratings/value"] == 1
 
 
-def test_the_card_and_the_datasheet_say_what_the_project_knows(folder: Path, cast: Cast) -> None:
+def test_card_and_datasheet_contain_the_project_facts(folder: Path, cast: Cast) -> None:
     head = yaml.safe_load((folder / "README.md").read_text().split("---\n")[1])
     assert head["license"] == "cc-by-4.0"
     paths = {each["config_name"]: each["data_files"][0]["path"] for each in head["configs"]}
@@ -125,7 +125,7 @@ def test_the_lines_of_python_on_the_card_load_it(
     assert (row["document"], row["system"]) == (found[DEFAULT][0]["document"], found[DEFAULT][0]["system"])
 
 
-def test_the_card_says_how_it_is_cited_what_columns_mean_and_who_allows_what(folder: Path) -> None:
+def test_card_contains_citation_column_meanings_and_licenses(folder: Path) -> None:
     card = (folder / "README.md").read_text()
     entry = re.findall(r"```bibtex\n(.*?)\n```", card, flags=re.S)[0]
     year = f"{Rating.objects.latest('updated_at').updated_at:%Y}"
@@ -150,7 +150,7 @@ WRITTEN = Datasheet(
 )
 
 
-def test_the_card_and_the_datasheet_have_what_the_authors_wrote(cast: Cast, tmp_path: Path) -> None:
+def test_card_and_datasheet_contain_the_author_input(cast: Cast, tmp_path: Path) -> None:
     save_datasheet(project=cast.project, datasheet=WRITTEN, by=cast.admin)
     write_folder(cast.project, ExportChoice(Format.HUGGING_FACE), tmp_path)
     head = yaml.safe_load((tmp_path / "README.md").read_text().split("---\n")[1])
@@ -172,7 +172,7 @@ def test_the_card_and_the_datasheet_have_what_the_authors_wrote(cast: Cast, tmp_
     ("rows", "category"),
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (123_456, "100K<n<1M"), (10**12, "n>1T")],
 )
-def test_the_size_is_named_as_the_hub_names_it(rows: int, category: str) -> None:
+def test_size_uses_the_hub_categories(rows: int, category: str) -> None:
     assert size_category(rows) == category
 
 
@@ -209,7 +209,7 @@ def test_all_rows_are_in_the_split_that_is_chosen(cast: Cast, tmp_path: Path) ->
     assert "citeAs" not in json.loads((tmp_path / "croissant.json").read_text())
 
 
-def test_what_the_form_says_is_kept_until_the_data_set_is_written(cast: Cast) -> None:
+def test_form_values_are_stored_until_the_data_set_is_written(cast: Cast) -> None:
     entered = {
         "format": "huggingface",
         "parts": [],

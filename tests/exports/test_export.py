@@ -161,7 +161,7 @@ def test_the_documentation_lists_the_declared_tables_and_columns():
     assert DOCUMENT.read_text() == described_document(), "make docs"
 
 
-def test_every_column_has_a_meaning_in_a_sentence():
+def test_every_column_has_a_description():
     said = [(table.name, each.name, each.meaning) for table in TABLES.values() for each in table.columns]
     assert [each for each in said if not re.fullmatch(r"\S.{4,}[.]", each[2])] == []
 
@@ -193,7 +193,7 @@ def test_the_project_comes_with_concords_version(client, cast):
     assert (row["raters_per_item"], row["dispute_threshold"], row["tolerance"]) == (3, 2, 1)
 
 
-def test_dimensions_are_those_that_the_rounds_froze(client, cast):
+def test_dimensions_match_the_frozen_ones_of_the_rounds(client, cast):
     found = rows(client, cast, "guidelines")
     assert picked(found, "round", "dimension", "name", "scale_minimum", "scale_maximum", "status") == [
         (1, "fluency", "Fluency", 1, 5, "closed"),
@@ -215,7 +215,7 @@ def test_documents_and_items_come_with_their_systems(client, cast):
     ]
 
 
-def test_ratings_of_both_rounds_say_how_their_assignments_came_to_be(client, cast):
+def test_ratings_of_both_rounds_state_their_assignment_plan(client, cast):
     found = rows(client, cast, "ratings")
     assert picked(found, "round", "system", "dimension", "rater", "value", "revision", "plan") == [
         (1, "system-1", "fluency", "Rater A", 1, 1, "n_of_m"),
@@ -230,7 +230,7 @@ def test_ratings_of_both_rounds_say_how_their_assignments_came_to_be(client, cas
     assert datetime.fromisoformat(found[0]["first_saved_at"]).utcoffset() is not None
 
 
-def test_the_history_tells_every_save_from_what_to_what_and_by_whom(client, cast):
+def test_history_lists_every_save_with_values_and_author(client, cast):
     columns = ("round", "system", "rater", "revision", "cause", "value_before", "value_after", "by")
     assert picked(rows(client, cast, "history"), *columns) == [
         (1, "system-1", "Rater A", 1, "rated", None, 1, "Rater A"),
@@ -276,7 +276,7 @@ def test_final_values_are_the_last_of_each_rater_and_a_decision_goes_before_thei
     ]
 
 
-def test_only_what_was_undisputed_settled_or_decided_has_a_final_value(client):
+def test_only_undisputed_settled_or_decided_units_have_a_final_value(client):
     cast = make_project(documents=1)
     round = opened(cast)
     for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
@@ -308,7 +308,7 @@ def test_while_round_one_is_open_no_unit_is_called_undisputed(client):
     ]
 
 
-def test_a_unit_that_nobody_could_rate_has_no_final_value(client):
+def test_unit_without_a_possible_rating_has_no_final_value(client):
     cast = make_project(documents=1)
     round = opened(cast)
     save_rating(
@@ -322,7 +322,7 @@ def test_a_unit_that_nobody_could_rate_has_no_final_value(client):
     assert picked(rows(client, cast, "final_values"), *FINAL[2:]) == [({}, None, None, None)]
 
 
-def test_what_nobody_disputed_comes_to_the_mean(client):
+def test_undisputed_unit_gets_the_mean(client):
     cast = make_project(documents=1)
     round = opened(cast)
     for annotator, value in zip(cast.annotators, (3, 4, 4), strict=True):
@@ -367,14 +367,14 @@ def as_cell(value):
 
 @pytest.mark.parametrize("format", ["jsonl", "csv"])
 @pytest.mark.parametrize("table", ["ratings", "history"])
-def test_the_command_writes_what_the_page_sends(client, cast, tmp_path, table, format):
+def test_command_writes_the_same_bytes_as_the_page(client, cast, tmp_path, table, format):
     file = tmp_path / "table"
     call_command("export", cast.project.slug, table=table, format=format, to=file)
     assert file.read_bytes() == content(client, cast, table, format)
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_the_command_says_what_it_cannot_do(cast, tmp_path):
+def test_command_reports_unsupported_requests(cast, tmp_path):
     with pytest.raises(CommandError, match="There is no project 'nothing'"):
         call_command("export", "nothing")
     with pytest.raises(CommandError, match=r"cannot be written: .*No such file or directory"):
@@ -401,7 +401,7 @@ def everything_sent(client, cast):
                     yield path.name.encode() + path.read_bytes()
 
 
-def test_no_name_address_or_label_of_anyone_is_in_any_byte(client, cast):
+def test_no_name_email_or_label_appears_in_any_byte(client, cast):
     for number, user in enumerate(User.objects.all()):
         user.name, user.email = f"SECRET-NAME-{number}", f"secret-address-{number}@example.org"
         user.save()
@@ -415,7 +415,7 @@ def test_no_name_address_or_label_of_anyone_is_in_any_byte(client, cast):
         assert b"example.org" not in each
 
 
-def test_who_rates_and_administers_is_not_given_away_by_what_admins_do(client):
+def test_admin_actions_do_not_reveal_a_rater_with_admin_role(client):
     cast = make_project()
     rater = cast.annotators[0]
     assert rater.user is not None
@@ -487,7 +487,7 @@ def test_admins_and_researchers_may_take_data_away(client, cast, who):
 
 
 @pytest.mark.parametrize("who", ["annotator", "outsider"])
-def test_who_may_not_read_results_finds_nothing(client, cast, who):
+def test_user_without_results_access_gets_not_found(client, cast, who):
     client.force_login(cast.annotators[0].user if who == "annotator" else cast.outsider)
     assert [client.get(address).status_code for address in addresses(cast)] == [404, 404]
 
@@ -499,7 +499,7 @@ def test_what_no_table_or_format_is_called_is_not_found(client, cast):
         assert client.get(folder + name).status_code == 404
 
 
-def test_a_table_is_sent_as_a_file_of_its_own_type(client, cast):
+def test_table_is_served_with_its_media_type(client, cast):
     client.force_login(cast.admin)
     for format, content_type in (("csv", "text/csv; charset=utf-8"), ("jsonl", "application/jsonl")):
         reply = client.get(reverse("export_one", args=[cast.project.slug, "ratings", format]))
@@ -512,7 +512,7 @@ def test_a_table_is_sent_as_a_file_of_its_own_type(client, cast):
 # Streaming
 
 
-def test_nothing_is_read_before_it_is_sent(client, cast):
+def test_rows_are_read_only_on_sending(client, cast):
     client.force_login(cast.admin)
     with CaptureQueriesContext(connection) as counted:
         reply = client.get(reverse("export_one", args=[cast.project.slug, "ratings", "jsonl"]))

@@ -72,7 +72,7 @@ def test_a_researcher_asks_waits_and_takes_the_file_away(client: Client) -> None
     assert page in client.get(reverse("exports", args=[cast.project.slug])).content.decode()
 
 
-def test_a_format_that_there_is_not_is_refused_with_the_form(client: Client) -> None:
+def test_unknown_format_is_rejected_with_the_form(client: Client) -> None:
     cast = make_project()
     client.force_login(cast.admin)
     reply = client.post(reverse("exports", args=[cast.project.slug]), {"format": "doc"})
@@ -80,7 +80,7 @@ def test_a_format_that_there_is_not_is_refused_with_the_form(client: Client) -> 
 
 
 @pytest.mark.parametrize("who", ["annotator", "outsider"])
-def test_who_may_not_read_results_finds_no_export(client: Client, who: str) -> None:
+def test_user_without_results_access_gets_no_export(client: Client, who: str) -> None:
     cast = make_project()
     export = started(cast)
     run_job("export", export.pk)
@@ -136,7 +136,7 @@ def test_a_worker_that_comes_back_leaves_the_export_to_its_successor(monkeypatch
     assert {f"exports/{name}" for name in set(files()) - before} == {export.file.name}
 
 
-def test_only_what_nobody_is_at_is_started_again() -> None:
+def test_only_an_unclaimed_export_restarts() -> None:
     export = started(make_project())
     Export.objects.update(status=Status.WRITING, lease="11111111-1111-1111-1111-111111111111")
     with pytest.raises(NotReadyError):

@@ -376,7 +376,7 @@ def every_row(project: Project) -> dict[str, list[Row]]:
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet", "xlsx", "huggingface"])
-def test_exports_for_analysis_are_refused_with_what_to_do(tmp_path: Path, format: str) -> None:
+def test_exports_for_analysis_are_rejected_with_a_remedy(tmp_path: Path, format: str) -> None:
     exported(make_project().project, tmp_path / "first.zip", "--format", format)
     with pytest.raises(CommandError, match="Export the project again as JSONL and import that file"):
         imported(tmp_path / "first.zip")
@@ -430,7 +430,7 @@ def test_the_browser_takes_no_file_that_is_no_zip(tmp_path: Path) -> None:
     assert "This file is no zip file" in answer.content.decode()
 
 
-def test_before_round_one_the_dimensions_come_back_with_what_is_about_them(tmp_path: Path) -> None:
+def test_dimensions_return_with_their_annotations_before_round_one(tmp_path: Path) -> None:
     cast = make_project(dimensions=("fluency", "coherence"))
     fluency, coherence = cast.dimensions
     coherence.points.filter(value=1).update(label="Broken")
@@ -447,7 +447,7 @@ def test_before_round_one_the_dimensions_come_back_with_what_is_about_them(tmp_p
     assert project.prompt_templates.get().wordings == {str(second.pk): "Rate {{ text }}."}
 
 
-def test_dimensions_that_changed_since_a_run_come_back_as_they_are_now(tmp_path: Path) -> None:
+def test_dimensions_changed_since_a_run_return_in_their_current_form(tmp_path: Path) -> None:
     cast = make_project(dimensions=("fluency", "coherence"))
     make_judgment(make_judge(cast.project), cast.items[0], cast.dimensions[0])
     cast.dimensions[0].definition = "Reads well."
@@ -460,7 +460,7 @@ def test_dimensions_that_changed_since_a_run_come_back_as_they_are_now(tmp_path:
     assert project.guideline_versions.get().content["dimensions"][0]["definition"] != "Reads well."
 
 
-def test_what_was_left_out_stays_empty_and_the_rest_is_the_same(cast: Cast, tmp_path: Path) -> None:
+def test_omitted_parts_stay_empty_and_the_rest_is_equal(cast: Cast, tmp_path: Path) -> None:
     without = [
         word
         for part in (ExportPart.COMMENTS, ExportPart.THREADS, ExportPart.REPLIES)
@@ -472,7 +472,7 @@ def test_what_was_left_out_stays_empty_and_the_rest_is_the_same(cast: Cast, tmp_
     assert not Rating.objects.exclude(comment="").exists()
 
 
-def test_it_works_as_before_and_nobody_can_sign_in_as_a_rater(cast: Cast, tmp_path: Path) -> None:
+def test_imported_project_works_and_raters_cannot_sign_in(cast: Cast, tmp_path: Path) -> None:
     raters = {place.pseudonym for place in cast.annotators}
     client = Client()
     client.force_login(cast.admin)
@@ -528,7 +528,7 @@ def changed(source: Path, target: Path, name: str, content: bytes | None) -> Pat
     return target
 
 
-def test_what_is_no_export_of_concord_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_foreign_file_is_rejected_with_a_message(tmp_path: Path) -> None:
     cast = make_project()
     exported(cast.project, whole := tmp_path / "whole.zip")
     exported(cast.project, tmp_path / "sources.zip", "--without", "sources")

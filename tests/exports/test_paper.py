@@ -194,7 +194,7 @@ def test_many_long_names_stay_in_the_lines(db: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.once
-def test_a_project_without_ratings_says_so_and_compiles(db: None, tmp_path: Path) -> None:
+def test_project_without_ratings_compiles_with_a_notice(db: None, tmp_path: Path) -> None:
     cast = make_project(documents=1)
     folder = write_report(cast.project, tmp_path / "made")
     compile_report(folder)

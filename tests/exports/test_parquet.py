@@ -27,7 +27,7 @@ def test_short_rows_share_large_row_groups(tmp_path: Path) -> None:
     assert written.read().to_pylist() == list(rows_of(ROWS_IN_GROUP + 5, "short"))
 
 
-def test_long_texts_end_a_row_group_early(tmp_path: Path) -> None:
+def test_long_values_end_a_row_group_early(tmp_path: Path) -> None:
     long = "word " * (BYTES_IN_GROUP // 5000)
     write_parquet(TABLE, rows_of(3500, long), tmp_path / "texts.parquet")
     written = parquet.ParquetFile(tmp_path / "texts.parquet")

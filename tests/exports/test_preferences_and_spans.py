@@ -59,7 +59,7 @@ def test_pairs_are_outputs_of_one_document_with_different_means(cast: Cast, tmp_
     assert found[0]["system_chosen"] == cast.items[1].system.name
 
 
-def test_pairs_without_source_texts_have_no_prompt(cast: Cast, tmp_path: Path) -> None:
+def test_pairs_without_source_have_no_prompt(cast: Cast, tmp_path: Path) -> None:
     (first, *_) = pairs_in(cast, tmp_path / "pairs", ExportPart.SOURCES)
     assert list(first)[:2] == ["chosen", "rejected"]
 
@@ -71,7 +71,7 @@ def test_a_document_of_several_parts_is_one_prompt(cast: Cast, tmp_path: Path) -
     assert pairs_in(cast, tmp_path / "pairs")[0]["prompt"] == "User\nHello.\n\nMore."
 
 
-def test_a_span_has_the_marked_text(cast: Cast) -> None:
+def test_span_contains_the_marked_words(cast: Cast) -> None:
     item = cast.items[5]
     Item.objects.filter(pk=item.pk).update(text="Good boots.\r\nWarm.")
     item.document.parts = [{"label": "", "text": "They are warm."}]

@@ -111,7 +111,7 @@ def test_a_repository_may_be_public_from_the_beginning(there: Hub, cast: Cast) -
         ("/commit/", 413, "The Hub answered 413"),
     ],
 )
-def test_what_the_hub_refuses_is_said_in_a_sentence(
+def test_hub_rejection_is_reported_in_a_message(
     there: Hub, cast: Cast, route: str, status: int, sentence: str
 ) -> None:
     there.refused[route] = status
@@ -122,7 +122,7 @@ def test_what_the_hub_refuses_is_said_in_a_sentence(
     assert pushed(push.export, cast).status == "pushed"
 
 
-def test_a_wrong_token_and_no_hub_are_said(
+def test_wrong_token_and_missing_hub_are_reported(
     there: Hub, cast: Cast, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     export = exported(cast)
@@ -166,7 +166,7 @@ def test_the_token_is_in_no_row_page_or_log(
     assert there.repositories[NAME].commits[0] in page
 
 
-def test_only_what_is_ready_goes_and_only_under_a_name(there: Hub, cast: Cast) -> None:
+def test_only_a_finished_export_with_a_name_is_pushed(there: Hub, cast: Cast) -> None:
     waiting = start_export(project=cast.project, choice=ExportChoice(Format.HUGGING_FACE), by=cast.admin)
     for export in (waiting, exported(cast, Format.CSV)):
         with pytest.raises(NotReadyError):
@@ -248,7 +248,7 @@ def test_a_program_pushes_too(there: Hub, cast: Cast) -> None:
     assert there.token not in "".join(KeptAnswer.objects.values_list("content", flat=True))
 
 
-def test_the_command_pushes_and_ends_with_an_error_where_it_cannot(
+def test_command_pushes_and_exits_with_an_error_on_failure(
     there: Hub, cast: Cast, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slug = cast.project.slug

@@ -90,7 +90,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("part", list(ExportPart))
-def test_what_is_left_out_is_in_no_file_and_the_rest_is(cast: Cast, tmp_path: Path, part: ExportPart) -> None:
+def test_excluded_part_is_in_no_file_and_the_rest_is(cast: Cast, tmp_path: Path, part: ExportPart) -> None:
     folder = written(cast, tmp_path / "made", ExportChoice(Format.CSV, frozenset({part})))
     everything = "".join(path.read_text() for path in folder.iterdir())
     assert {each for each, word in WORDS.items() if word not in everything} == {part}
@@ -121,7 +121,7 @@ def as_json(value: object) -> object:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
-def test_a_workbook_has_a_sheet_for_each_table_and_says_what_does_not_fit(
+def test_workbook_has_a_sheet_for_each_table_and_reports_overflow(
     cast: Cast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workbook, "ROWS_OF_SHEET", 4)
@@ -138,7 +138,7 @@ def test_a_workbook_has_a_sheet_for_each_table_and_says_what_does_not_fit(
     assert any(str(line).startswith("1 texts of items are longer") for line in said)
 
 
-def test_csv_in_the_zip_file_is_the_table_as_it_is_alone(cast: Cast, tmp_path: Path) -> None:
+def test_csv_in_the_zip_file_equals_the_single_table(cast: Cast, tmp_path: Path) -> None:
     write_file(cast.project, ExportChoice(Format.CSV), tmp_path / "all.zip")
     call_command("export", cast.project.slug, table="ratings", format="csv", to=tmp_path / "alone.csv")
     with zipfile.ZipFile(tmp_path / "all.zip") as archive:
@@ -147,7 +147,7 @@ def test_csv_in_the_zip_file_is_the_table_as_it_is_alone(cast: Cast, tmp_path: P
     assert len(list(csv.DictReader(inside.decode().splitlines()))) == 4
 
 
-def test_the_command_writes_one_file_or_a_folder_and_tells_it_as_json(
+def test_command_writes_one_file_or_a_folder_and_reports_it_as_json(
     cast: Cast, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slug = cast.project.slug

@@ -144,7 +144,7 @@ def test_an_export_is_imported_again_and_exported_as_the_same_bytes(cast: Cast, 
     assert export(restored, tmp_path / "second.zip") == before
 
 
-def test_exported_values_are_written_as_they_were_given(cast: Cast, tmp_path: Path) -> None:
+def test_exported_values_are_unchanged(cast: Cast, tmp_path: Path) -> None:
     played(cast)
     with (rows_of(cast, tmp_path / "csv", Format.CSV) / "ratings.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -171,7 +171,7 @@ def test_a_project_of_whole_numbers_is_exported_with_integers(tmp_path: Path) ->
     assert '"sc:Integer"' in (data_set / "croissant.json").read_text()
 
 
-def test_a_value_off_the_steps_gets_one_sentence_everywhere(cast: Cast, tmp_path: Path) -> None:
+def test_value_off_the_steps_gets_one_message_everywhere(cast: Cast, tmp_path: Path) -> None:
     sentence = "Clarity is rated from 1 to 5 in steps of 0.5; 3.3 is not on this scale."
     gold = mark_gold(project=cast.project, item=cast.items[1], use=GoldItem.Use.PRACTICE)
     dimension = cast.project.dimensions.get(key="clarity")
@@ -213,9 +213,7 @@ def test_recorded_half_points_are_imported(cast: Cast, tmp_path: Path) -> None:
         ("half", "Enter a number."),
     ],
 )
-def test_a_step_that_cannot_be_is_refused_on_the_page_and_by_the_api(
-    cast: Cast, step: str, says: str
-) -> None:
+def test_impossible_step_is_rejected_on_the_page_and_by_the_api(cast: Cast, step: str, says: str) -> None:
     client = Client()
     client.force_login(cast.admin)
     page = client.post(reverse("dimension_new", args=[cast.project.slug]), SETUP | {"scale_step": step})
@@ -234,7 +232,7 @@ def test_the_api_sets_a_step_and_a_missing_one_is_1(cast: Cast) -> None:
     assert refused["fields"] == {"scale_step": "Steps of 0.3 do not lead from 0 to 1. Choose one that does."}
 
 
-def test_a_template_keeps_steps_and_refuses_those_that_cannot_be(cast: Cast) -> None:
+def test_template_keeps_steps_and_rejects_impossible_ones(cast: Cast) -> None:
     Dimension.objects.filter(key="clarity").update(dispute_threshold=1.5, tolerance=0.5)
     template = template_of(cast.project)
     again = read_template(to_json(template))

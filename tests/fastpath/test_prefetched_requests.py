@@ -39,14 +39,14 @@ def test_after_its_session_ended_nothing_is_saved(scene):
     assert Rating.objects.get().value == 1
 
 
-def test_who_may_not_sign_in_any_more_saves_nothing(scene):
+def test_deactivated_user_saves_nothing(scene):
     client, cast = scene
     User.objects.filter(pk=cast.annotators[0].user_id).update(is_active=False)
     assert send(client, cast.annotators[0], 2).status_code == 401
     assert Rating.objects.get().value == 1
 
 
-def test_who_has_another_password_since_saves_nothing(scene):
+def test_changed_password_blocks_a_prefetched_save(scene):
     client, cast = scene
     user = User.objects.get(pk=cast.annotators[0].user_id)
     user.set_password("changed elsewhere")
@@ -74,7 +74,7 @@ def test_a_session_that_became_someone_elses_saves_as_that_person(scene):
     assert list(changes) == [(cast.annotators[0].user_id, 1), (other.user_id, 3)]
 
 
-def test_what_is_asked_ahead_is_had_once_and_only_inside(django_assert_num_queries):
+def test_prefetched_result_is_used_once_and_only_inside_the_block(django_assert_num_queries):
     slug = make_project().project.slug
     places = Prepared(lambda slug: Membership.objects.filter(project__slug=slug), WORD)
     with django_assert_num_queries(1), prefetch_queries((places, (slug,))):

@@ -25,7 +25,7 @@ def test_statements_sent_together_each_give_their_own_rows():
     assert found.document.title == cast.items[1].document.title
 
 
-def test_a_row_is_written_as_django_writes_it_and_changed_where_it_is_named():
+def test_row_is_inserted_like_django_and_updated_in_chosen_columns():
     project = make_project().project
     insert, update = PreparedInsert(System), PreparedUpdate(System, "name")
     with at_once():
@@ -53,13 +53,13 @@ def write_twice(system):
         insert.run(system)
 
 
-def test_statements_are_seen_where_queries_are_counted(django_assert_num_queries):
+def test_query_counters_include_prepared_statements(django_assert_num_queries):
     with django_assert_num_queries(2), at_once():
         execute("SELECT 1", [])
         execute("SELECT 2", [])
 
 
-def test_a_text_longer_than_what_is_taken_at_once_comes_and_goes_whole():
+def test_value_longer_than_one_chunk_is_stored_and_read_whole():
     long = "“" * 3_000_000
     with at_once():
         short, whole = execute("SELECT %s", ["100%"]), execute("SELECT %s", [long])

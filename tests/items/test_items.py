@@ -35,7 +35,7 @@ def numbers(cast: Cast, **chosen: object) -> list[int]:
     return [at[key] for key in found_keys(cast.project, ItemFilter(**chosen))]  # type: ignore[arg-type]
 
 
-def test_items_are_found_by_what_they_are_and_what_was_done(cast: Cast) -> None:
+def test_items_are_searchable_by_properties_and_progress(cast: Cast) -> None:
     assert numbers(cast) == [0, 1, 2, 3, 4, 5]
     assert numbers(cast, words=cast.items[2].text.upper()) == [2]
     assert numbers(cast, document=cast.items[2].document.key) == [2, 3]
@@ -79,7 +79,7 @@ def test_an_items_metadata_are_hidden_like_its_system(cast: Cast, client: Client
     assert found.context["form"].chips == [("Metadata: genre = news-41", "")]
 
 
-def test_the_list_shows_them_and_a_filter_is_an_address(
+def test_list_shows_items_and_a_filter_is_a_url(
     cast: Cast, client: Client, django_assert_max_num_queries: object
 ) -> None:
     client.force_login(cast.researcher)
@@ -99,7 +99,7 @@ def test_the_list_shows_them_and_a_filter_is_an_address(
     assert "No item matches these filters." in client.get(address, {"words": "nowhere"}).content.decode()
 
 
-def test_an_admin_tags_what_was_found_or_ticked(cast: Cast, client: Client) -> None:
+def test_admin_tags_selected_or_filtered_items(cast: Cast, client: Client) -> None:
     address = reverse("items", args=[cast.project.slug])
     client.force_login(cast.researcher)
     assert client.post(address, {"act": "tag", "tag": "odd", "everything": "1"}).status_code == 404
@@ -132,7 +132,7 @@ def test_an_admin_tags_what_was_found_or_ticked(cast: Cast, client: Client) -> N
     assert ItemTag.objects.filter(name="x", item__document__project=cast.project).count() == 0
 
 
-def test_items_are_sent_to_more_people_while_round_one_is_open(cast: Cast) -> None:
+def test_items_go_to_more_raters_while_round_one_is_open(cast: Cast) -> None:
     chosen = items_of(cast.project, ItemFilter(words=cast.items[0].text))
     assert send_to_people(project=cast.project, items=chosen, raters=4, by=cast.admin) == 1
     assert send_to_people(project=cast.project, items=chosen, raters=4, by=cast.admin) == 0
@@ -165,6 +165,6 @@ def test_the_page_of_an_item_has_all_that_is_known(cast: Cast, client: Client) -
     assert client.get(reverse("item", args=[cast.project.slug, other.items[0].pk])).status_code == 404
 
 
-def test_who_rates_in_an_open_round_sees_no_items(cast: Cast, client: Client) -> None:
+def test_rater_in_an_open_round_sees_no_items(cast: Cast, client: Client) -> None:
     client.force_login(cast.annotators[0].user)  # type: ignore[arg-type]
     assert client.get(reverse("items", args=[cast.project.slug])).status_code == 404

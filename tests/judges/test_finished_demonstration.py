@@ -207,7 +207,7 @@ def test_every_installation_has_the_same_demonstrations() -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_half_made_is_made_anew_after_a_while() -> None:
+def test_unfinished_demonstration_is_rebuilt_after_a_while() -> None:
     assert finished.is_wanted()
     half = make_project().project
     Project.objects.filter(pk=half.pk).update(name=finished.NAME)

@@ -103,7 +103,7 @@ def test_answers_are_cached_without_cookies(cast: Cast, board: PublicLeaderboard
     assert client.get(url(board), headers={"If-None-Match": answer["ETag"]}).status_code == 200
 
 
-def test_changed_documents_are_sent_anew(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
+def test_changed_documents_are_submitted_again(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     tag = client.get(url(board, "documents"))["ETag"]
     cast.project.documents.filter(key=cast.items[0].document.key).update(title="Another title")
     again = client.get(url(board, "documents"), headers={"If-None-Match": tag})
@@ -148,7 +148,7 @@ def make_next_version(cast: Cast, changelog: str) -> None:
     )
 
 
-def test_nothing_about_raters_or_texts_leaks(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
+def test_rater_and_content_data_never_leak(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     secret = []
     for member in cast.project.memberships.select_related("user"):
         member.label = f"label-{member.pk}"
@@ -168,7 +168,7 @@ def test_nothing_about_raters_or_texts_leaks(client: Client, cast: Cast, board: 
     assert not [each for each in secret if each in json.dumps(released)]
 
 
-def test_texts_of_strangers_are_text(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
+def test_foreign_content_is_escaped(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     attack = "<script>alert(1)</script>"
     System.objects.filter(project=cast.project, name="system-1").update(name=f"=1+1{attack}")
     make_next_version(cast, attack)
@@ -184,7 +184,7 @@ def test_texts_of_strangers_are_text(client: Client, cast: Cast, board: PublicLe
     assert "'=1+1" in client.get(url(board, "csv")).content.decode()
 
 
-def test_read_only_addresses_take_no_other_method(board: PublicLeaderboard) -> None:
+def test_read_only_urls_accept_no_other_method(board: PublicLeaderboard) -> None:
     client = Client(enforce_csrf_checks=True)
     for name in READ_ONLY:
         assert client.head(url(board, name)).status_code == 200

@@ -46,7 +46,7 @@ def test_leaderboard_is_the_same_after_json(cast: Cast) -> None:
     assert Leaderboard.from_dict(found.as_dict()) == found
 
 
-def test_leaderboard_before_round_one_says_what_it_needs() -> None:
+def test_leaderboard_before_round_one_states_its_requirement() -> None:
     with pytest.raises(UndefinedResultError, match="needs ratings"):
         leaderboard_of(make_project().project)
 
@@ -88,7 +88,7 @@ def test_addition_without_bridging_items_has_no_mean() -> None:
     assert "severe" in last.reason
 
 
-def test_mean_of_a_corrected_system_is_over_what_the_judge_may_score(
+def test_corrected_system_mean_covers_the_outputs_the_judge_may_score(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = leaderboard_of(cast.project).boards[0].key

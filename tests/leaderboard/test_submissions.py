@@ -97,7 +97,7 @@ def test_file_becomes_a_submission_that_admins_see(
         (SimpleUploadedFile("a.csv", b"document,output\n\xff,x\n"), "UTF-8"),
     ],
 )
-def test_unusable_file_is_refused_in_a_sentence(
+def test_unusable_file_is_rejected_with_a_message(
     client: Client, board: PublicLeaderboard, file: SimpleUploadedFile, message: str
 ) -> None:
     file.seek(0)
@@ -107,7 +107,7 @@ def test_unusable_file_is_refused_in_a_sentence(
     assert not Submission.objects.exists()
 
 
-def test_huge_body_is_refused_before_it_is_read(client: Client, board: PublicLeaderboard) -> None:
+def test_huge_body_is_rejected_before_reading(client: Client, board: PublicLeaderboard) -> None:
     answer = client.post(
         reverse("public_submit", args=[board.key]),
         b"",
@@ -135,7 +135,7 @@ def test_each_document_needs_one_usable_output(cast: Cast, board: PublicLeaderbo
     assert not Submission.objects.exists()
 
 
-def test_same_outputs_are_kept_once(cast: Cast, board: PublicLeaderboard) -> None:
+def test_equal_outputs_are_stored_once(cast: Cast, board: PublicLeaderboard) -> None:
     first = submit(board, outputs_of(cast))
     assert submit(board, outputs_of(cast)) == first
     with pytest.raises(DomainError, match="already"):
@@ -150,7 +150,7 @@ def test_page_without_submissions_takes_none(client: Client, cast: Cast, board: 
         submit(board, outputs_of(cast))
 
 
-def test_form_of_another_site_is_refused(cast: Cast, board: PublicLeaderboard, settings: Any) -> None:
+def test_form_of_another_site_is_rejected(cast: Cast, board: PublicLeaderboard, settings: Any) -> None:
     settings.CSRF_TRUSTED_ORIGINS = ["https://concord.example.org"]
     client = Client(enforce_csrf_checks=True)
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
@@ -161,7 +161,7 @@ def test_form_of_another_site_is_refused(cast: Cast, board: PublicLeaderboard, s
     assert send(client, board, as_file(outputs_of(cast)), headers=behind_a_proxy).status_code == 201
 
 
-def test_submissions_of_an_address_are_limited(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
+def test_submissions_per_ip_are_limited(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     codes = [
         send(client, board, as_file(outputs_of(cast, f"Text {number}"))).status_code for number in range(7)
     ]
@@ -177,7 +177,7 @@ def test_submissions_of_an_address_are_limited(client: Client, cast: Cast, board
     assert 3500 < int(answer["Retry-After"]) <= 3600
 
 
-def test_refused_outputs_are_not_counted(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
+def test_rejected_outputs_do_not_count(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     for _ in range(6):
         assert send(client, board, as_file({"nowhere": "x"})).status_code == 422
     assert send(client, board, as_file(outputs_of(cast))).status_code == 201

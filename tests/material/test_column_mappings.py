@@ -59,7 +59,7 @@ def test_a_list_or_an_object_in_one_field_becomes_several_parts() -> None:
     assert items(mapping, doc="d", reviews={"First": "a"})[0].parts == (("First", "a"),)
 
 
-def test_documents_without_a_key_are_known_by_their_texts() -> None:
+def test_documents_without_a_key_are_identified_by_their_source() -> None:
     mapping = ColumnMapping(parts=(PartColumn("article", "Article"),), system="model", text="summary")
     first, same, other = (items(mapping, **FIELDS | {"article": text})[0] for text in ("x", "x", "y"))
     assert first.document == same.document != other.document
@@ -77,25 +77,25 @@ def test_documents_without_a_key_are_known_by_their_texts() -> None:
         ("\ud800", "half a character"),
     ],
 )
-def test_what_is_no_text_is_refused_by_field(field: str, value: object, sentence: str) -> None:
+def test_non_string_is_rejected_by_field(field: str, value: object, sentence: str) -> None:
     [refused] = items(ITEMS, **FIELDS | {field: value})
     assert (refused.line, refused.field) == (7, field)
     assert sentence in refused.reason
 
 
-def test_a_missing_field_is_refused_by_name() -> None:
+def test_error_names_the_missing_field() -> None:
     assert items(ITEMS, doc="d1", article="x", model="m") == [
         RefusedLine(7, "summary", "The field “summary” is missing.")
     ]
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "<script>alert(1)</script>", "שלום \u202eabc", " kept \n"])
-def test_texts_are_kept_as_they_are(text: str) -> None:
+def test_values_are_unchanged(text: str) -> None:
     [row] = items(ITEMS, **FIELDS | {"article": text, "summary": text})
     assert row.parts[0][1] == row.text == text
 
 
-def test_keys_that_do_not_fit_are_refused() -> None:
+def test_invalid_keys_are_rejected() -> None:
     [refused] = items(ITEMS, **FIELDS | {"model": "m" * 201})
     assert "at most 200 fit" in refused.reason
 
@@ -113,7 +113,7 @@ def test_numbers_are_read_however_they_are_written(written: object, value: float
 @pytest.mark.parametrize(
     "value", ["good", "4,5", "4.5.1", ".", "٤", True, None, [4], "1e3", float("inf"), 10**30, ""]
 )
-def test_what_is_no_number_is_refused(value: object) -> None:
+def test_invalid_number_is_rejected(value: object) -> None:
     [refused] = ratings(RATINGS, **RATED | {"score": value})
     assert refused.field == "score"
     assert "is not a number" in refused.reason
@@ -125,7 +125,7 @@ def test_every_number_that_is_written_is_read_back(number: int) -> None:
 
 
 @given(st.one_of(st.floats(allow_nan=True), st.text(max_size=20), st.none(), st.booleans()))
-def test_any_value_is_a_number_or_refused_with_a_sentence(value: Any) -> None:
+def test_any_value_is_a_number_or_is_rejected_with_a_message(value: Any) -> None:
     try:
         number = rated_value(value, "score")
     except RefusedFieldError as refused:
@@ -150,7 +150,7 @@ def test_one_column_per_dimension_gives_a_rating_for_each_that_is_not_blank() ->
     ]
 
 
-def test_a_mapping_says_what_it_gives() -> None:
+def test_mapping_describes_its_result() -> None:
     assert (ITEMS.gives_items, ITEMS.gives_ratings) == (True, False)
     assert (RATINGS.gives_items, RATINGS.gives_ratings) == (False, True)
     assert (ColumnMapping().gives_items, ColumnMapping().gives_ratings) == (False, False)
@@ -218,7 +218,7 @@ def test_a_shipped_mapping_is_written_by_its_name(name: str) -> None:
         ('{"value_columns": [{"column": 1, "dimension": "b"}]}', "value_columns[0].column"),
     ],
 )
-def test_what_is_wrong_in_a_written_mapping_is_named(text: str, field: str) -> None:
+def test_error_names_the_fault_of_a_written_mapping(text: str, field: str) -> None:
     with pytest.raises(MappingError) as caught:
         mapping_from_json(text)
     assert caught.value.field == field
@@ -239,12 +239,12 @@ def test_a_mapping_is_read_from_options() -> None:
 
 
 @pytest.mark.parametrize("option", ["system", "colour=x", "system=", "format=html"])
-def test_options_that_mean_nothing_are_refused(option: str) -> None:
+def test_meaningless_options_are_rejected(option: str) -> None:
     with pytest.raises(MappingError):
         mapping_from_options([option])
 
 
 @given(st.text(st.characters()))
-def test_what_a_report_shows_can_be_stored(text: str) -> None:
+def test_report_content_can_be_stored(text: str) -> None:
     assert "\0" not in printable(text)
     printable(text).encode()

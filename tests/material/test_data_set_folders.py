@@ -79,7 +79,7 @@ def rows_of(path: Path, part: str = "") -> list[Any]:
 @pytest.mark.parametrize(
     ("part", "rows"), [("", ROWS), ("main/train", ROWS[:3]), ("main/test", ROWS[3:]), ("extra", ROWS)]
 )
-def test_the_readme_says_which_files_are_which_split(
+def test_readme_assigns_files_to_splits(
     folder: Path, packed: Callable[[Path], Path], part: str, rows: list[dict[str, str]]
 ) -> None:
     path = packed(folder)
@@ -104,7 +104,7 @@ def test_without_a_readme_names_tell_the_splits(tmp_path: Path, names: list[str]
     assert rows_of(tmp_path / "set", splits[0]) == ROWS
 
 
-def test_values_of_parquet_become_texts_numbers_and_lists(tmp_path: Path) -> None:
+def test_parquet_values_become_strings_numbers_and_lists(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     row = {
         "n": 4,
@@ -124,7 +124,7 @@ def unreadable(path: Path, part: str = "") -> str:
     return caught.value.reason
 
 
-def test_what_cannot_be_read_is_refused_with_the_way_out(folder: Path, tmp_path: Path) -> None:
+def test_unreadable_input_is_rejected_with_a_remedy(folder: Path, tmp_path: Path) -> None:
     assert "has no part “main/dev”; it has main/train, main/test" in unreadable(folder, "main/dev")
     (folder / "data/held_out.jsonl").write_bytes(b"\xff\n")
     assert "In “data/held_out.jsonl”: This line is not UTF-8" in unreadable(folder)
@@ -138,7 +138,7 @@ def test_what_cannot_be_read_is_refused_with_the_way_out(folder: Path, tmp_path:
     assert "named .parquet but is no Parquet file" in unreadable(tmp_path / "c.parquet")
 
 
-def test_a_reader_that_dies_is_started_once_more_and_said_where_it_dies_again(
+def test_dead_reader_restarts_once_and_a_second_death_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path, once = tmp_path / "a.parquet", tmp_path / "once"
@@ -160,7 +160,7 @@ def test_a_reader_that_dies_is_started_once_more_and_said_where_it_dies_again(
     assert "it needs too much memory or time" in unreadable(path)
 
 
-def test_a_column_that_names_one_long_text_a_million_times_takes_no_memory(tmp_path: Path) -> None:
+def test_column_with_a_repeated_long_value_takes_no_memory(tmp_path: Path) -> None:
     path = tmp_path / "bomb.parquet"
     texts = pyarrow.DictionaryArray.from_arrays(
         pyarrow.array([0] * 1_000_000, pyarrow.int32()), pyarrow.array(["x" * 1_000_000])
@@ -174,7 +174,7 @@ def test_a_column_that_names_one_long_text_a_million_times_takes_no_memory(tmp_p
     assert getrusage(RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
 
 
-def test_a_zip_that_unpacks_to_too_much_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zip_that_unpacks_to_too_much_is_rejected(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = zipped(folder)
     monkeypatch.setattr("annotate.material.reading.folders.MAX_FILE_BYTES", 1000)
     assert "unpacks to more than" in unreadable(path)

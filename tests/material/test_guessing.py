@@ -103,11 +103,11 @@ BY_CONTENTS = [
 
 
 @pytest.mark.parametrize(("names", "guessed"), BY_CONTENTS, ids=[names for names, _ in BY_CONTENTS])
-def test_repeated_contents_tell_document_system_and_text(names: str, guessed: str) -> None:
+def test_repeated_contents_reveal_document_system_and_output(names: str, guessed: str) -> None:
     assert guess(table(names, *FULL)) == guessed
 
 
-def test_text_is_the_document_only_beside_a_shorter_output() -> None:
+def test_value_is_the_document_only_with_a_shorter_output() -> None:
     assert guess(table("id;text;model", number, output, system)) == "document_key=id system=model text=text"
     assert guess(table("id;article;text;model", number, source, output, system)) == (
         "document_key=id system=model text=text part=article"
@@ -116,7 +116,7 @@ def test_text_is_the_document_only_beside_a_shorter_output() -> None:
     assert guess(turned) == "document_key=id system=model text=text"
 
 
-def test_a_text_without_system_is_a_document() -> None:
+def test_value_without_system_is_a_document() -> None:
     assert guess(table("id;text", number, source, systems=("",))) == "document_key=id part=text"
 
 
@@ -125,7 +125,7 @@ def test_a_question_with_its_context_are_two_parts() -> None:
     assert guess(rows) == "document_key=id system=model text=answer part=question part=context"
 
 
-def test_one_system_needs_its_name_and_the_longer_text_is_the_document() -> None:
+def test_one_system_needs_its_name_and_the_longer_value_is_a_document() -> None:
     single = table("id;model;long;short", number, "GPT-4", source, output, systems=("GPT-4",))
     assert guess(single) == "document_key=id system=model text=short part=long"
 
@@ -138,7 +138,7 @@ def test_a_number_of_the_row_is_no_key_of_a_document_that_repeats() -> None:
     assert guess(keyed) == "document_key=topic system=model text=summary part=article"
 
 
-def test_long_texts_are_no_system() -> None:
+def test_long_values_are_no_system() -> None:
     rows = table("id;Artikel;KI;Mensch", number, source, output, output)
     assert guess(rows) == "document_key=id part=Artikel"
 
@@ -151,7 +151,7 @@ def test_long_names_of_systems_stay_systems() -> None:
 
 
 @pytest.mark.parametrize("name", ["reference", "Kommentar", "gold summary", "rationale", "url"])
-def test_texts_that_annotators_must_not_see_are_no_guess(name: str) -> None:
+def test_values_hidden_from_annotators_are_no_guess(name: str) -> None:
     rows = table(f"id;model;summary;{name}", number, system, output, source)
     assert guess(rows) == "document_key=id system=model text=summary"
 
@@ -201,6 +201,6 @@ def test_no_column_gets_two_meanings_whatever_a_table_holds(rows: list[dict[str,
         assert set(named) <= {name for fields in rows for name in fields}
 
 
-def test_dimensions_in_other_scripts_are_told_apart() -> None:
+def test_dimensions_in_other_scripts_are_distinguished() -> None:
     rows = table("id;model;rater;流暢;連貫", number, system, "A", lambda *_: 3, lambda *_: 4)
     assert guess(rows, ("流暢", "連貫")) == "document_key=id system=model rater=rater 流暢=流暢 連貫=連貫"

@@ -67,7 +67,7 @@ def test_columns_without_a_meaning_are_printed(tmp_path: Path) -> None:
     assert Document.objects.get().metadata == {"checked": "yes"}
 
 
-def test_equal_refusals_are_one_line_of_the_command(tmp_path: Path) -> None:
+def test_equal_rejections_are_one_line_of_the_command(tmp_path: Path) -> None:
     empty_project()
     path = jsonl(tmp_path, *({"document_id": f"d{n}", "system": "s", "text": "T."} for n in range(100)))
     code, _, err = run("import_items", "empty", path)
@@ -88,7 +88,7 @@ def test_columns_are_mapped_by_options(tmp_path: Path) -> None:
     assert Item.objects.get().document.parts == [{"label": "Letter", "text": "First."}]
 
 
-def test_refused_lines_are_listed_and_the_exit_code_is_1(tmp_path: Path) -> None:
+def test_rejected_lines_are_listed_and_the_exit_code_is_1(tmp_path: Path) -> None:
     empty_project()
     path = jsonl(tmp_path, item(), item("d2", text=""))
     code, out, err = run("import_items", "empty", path)
@@ -107,7 +107,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert "Would import 1 document, 1 system, 1 item." in out
 
 
-def test_what_cannot_begin_is_said_in_a_sentence(tmp_path: Path) -> None:
+def test_import_that_cannot_start_gets_a_message(tmp_path: Path) -> None:
     empty_project()
     path = jsonl(tmp_path, {"a": "x", "b": "y"})
     latin = tmp_path / "latin.csv"
@@ -125,7 +125,7 @@ def test_what_cannot_begin_is_said_in_a_sentence(tmp_path: Path) -> None:
             run(*arguments)
 
 
-def test_rows_of_only_separators_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_rows_of_only_separators_are_skipped_and_tallied(tmp_path: Path) -> None:
     empty_project()
     path = tmp_path / "items.csv"
     path.write_text("document,Letter,system,text\n,,,\nd1,First.,s1,One.\n\n,,,\n")

@@ -196,7 +196,7 @@ def test_answers_that_a_dead_worker_began_are_finished_by_the_next(
     assert DisputeEvent.objects.filter(kind="settled").count() == 80
 
 
-def test_items_of_a_dead_worker_are_removed_and_imported_anew(
+def test_items_of_a_dead_worker_are_removed_and_imported_again(
     project: Project, upload: Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = upload(ITEMS, What.ITEMS)
@@ -241,7 +241,7 @@ def test_items_of_an_import_that_ends_early_are_removed(
     assert [model.objects.count() for model in (Item, Document, System)] == [0, 0, 0]
 
 
-def test_an_annotator_who_takes_the_last_place_meanwhile_keeps_it(
+def test_annotator_with_the_last_slot_during_an_import_keeps_it(
     project: Project, upload: Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done(upload(ITEMS, What.ITEMS))
@@ -266,7 +266,7 @@ def test_an_annotator_who_takes_the_last_place_meanwhile_keeps_it(
     assert Membership.objects.get(project=project) == person
 
 
-def test_what_must_be_finished_offers_neither_discarding_nor_cancelling(
+def test_unfinished_write_offers_neither_discarding_nor_cancelling(
     client: Any, project: Project, upload: Upload
 ) -> None:
     admin = make_user()

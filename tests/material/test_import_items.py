@@ -59,7 +59,7 @@ def test_summeval_is_imported_article_by_article_and_then_its_summaries() -> Non
     assert (report.made.items, report.made.systems, report.already_there.documents) == (1200, 12, 100)
 
 
-def test_one_refused_line_and_nothing_is_imported(tmp_path: Path) -> None:
+def test_one_rejected_line_prevents_the_import(tmp_path: Path) -> None:
     project = empty_project()
     path = jsonl(tmp_path, item(), item("d2", text=""), item("d3"), item("d4", system=None))
     report = load(project, path)
@@ -68,7 +68,7 @@ def test_one_refused_line_and_nothing_is_imported(tmp_path: Path) -> None:
     assert not System.objects.exists()
 
 
-def test_a_file_that_cannot_be_read_on_is_refused_whole(tmp_path: Path) -> None:
+def test_file_with_a_reading_failure_is_rejected_whole(tmp_path: Path) -> None:
     path = jsonl(tmp_path, item())
     path.write_bytes(path.read_bytes() + b'{"document_id": "\xe9"}\n')
     report = load(empty_project(), path)
@@ -77,7 +77,7 @@ def test_a_file_that_cannot_be_read_on_is_refused_whole(tmp_path: Path) -> None:
     assert not Document.objects.exists()
 
 
-def test_checking_says_what_importing_makes_and_writes_nothing(tmp_path: Path) -> None:
+def test_check_reports_the_import_result_and_writes_nothing(tmp_path: Path) -> None:
     project = empty_project()
     path = jsonl(tmp_path, item(), item(system="s2"), item("d2"))
     checked = FileCheck(project, source(path, items=True)).check(None, silent)
@@ -86,7 +86,7 @@ def test_checking_says_what_importing_makes_and_writes_nothing(tmp_path: Path) -
     assert load(project, path).made == checked.made
 
 
-def test_checking_the_first_records_says_that_there_are_more(tmp_path: Path) -> None:
+def test_check_of_the_first_records_reports_more_records(tmp_path: Path) -> None:
     path = jsonl(tmp_path, item(), item(system="s2"), item("d2"))
     first = FileCheck(empty_project(), source(path, items=True)).check(2, silent)
     assert (first.made.items, first.complete) == (2, False)
@@ -99,7 +99,7 @@ def test_equal_lines_make_one_item(tmp_path: Path) -> None:
     assert (report.made.items, report.already_there.items) == (1, 2)
 
 
-def test_a_key_with_another_text_is_refused_naming_where_the_first_stands(tmp_path: Path) -> None:
+def test_reused_key_with_another_value_is_rejected_with_its_first_line(tmp_path: Path) -> None:
     project = empty_project()
     report = load(project, jsonl(tmp_path, item(), item(text="Another."), item(article="Another.")))
     assert [refused.line for refused in report.refused_lines] == [2, 3]
@@ -121,7 +121,7 @@ STRANGE = [
 
 
 @pytest.mark.parametrize("text", STRANGE)
-def test_texts_come_into_the_database_as_they_are(tmp_path: Path, text: str) -> None:
+def test_values_reach_the_database_unchanged(tmp_path: Path, text: str) -> None:
     short = text[:KEY_LIMIT]
     path = jsonl(tmp_path, item(short, short, text, article=text, title=short))
     report = load(empty_project(), path)
@@ -131,12 +131,12 @@ def test_texts_come_into_the_database_as_they_are(tmp_path: Path, text: str) -> 
     assert (made.document.key, made.system.name, made.document.title) == (short, short, short)
 
 
-def test_names_that_do_not_fit_the_database_are_refused(tmp_path: Path) -> None:
+def test_names_too_long_for_the_database_are_rejected(tmp_path: Path) -> None:
     report = load(empty_project(), jsonl(tmp_path, item("x" * 201), item("d2", "y" * 201)))
     assert [refused.field for refused in report.refused_lines] == ["document_id", "system"]
 
 
-def test_limits_of_names_are_those_of_the_database() -> None:
+def test_name_limits_match_the_database() -> None:
     fields = (
         Document._meta.get_field("key"),
         System._meta.get_field("name"),
@@ -147,7 +147,7 @@ def test_limits_of_names_are_those_of_the_database() -> None:
     assert limits == [KEY_LIMIT, KEY_LIMIT, TITLE_LIMIT, RATER_LIMIT]
 
 
-def test_items_imported_while_round_one_is_open_get_their_places(tmp_path: Path) -> None:
+def test_items_imported_in_an_open_round_one_get_assignments(tmp_path: Path) -> None:
     project = empty_project()
     load(project, jsonl(tmp_path, item()))
     open_round_one(project=project, by=None)
@@ -155,7 +155,7 @@ def test_items_imported_while_round_one_is_open_get_their_places(tmp_path: Path)
     assert Assignment.objects.filter(item__document__key="d2", annotator=None).count() == 3
 
 
-def test_items_after_a_closed_round_one_are_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_items_after_a_closed_round_one_are_rejected_with_a_remedy(tmp_path: Path) -> None:
     project = empty_project()
     path = jsonl(tmp_path, item())
     load(project, path)
@@ -169,7 +169,7 @@ def test_items_after_a_closed_round_one_are_refused_with_what_to_do(tmp_path: Pa
     assert Item.objects.count() == 1
 
 
-def test_what_becomes_refused_between_check_and_write_is_rolled_back(tmp_path: Path) -> None:
+def test_rejection_between_check_and_write_is_rolled_back(tmp_path: Path) -> None:
     project = empty_project()
     path = jsonl(tmp_path, item("d1"), item("d2"))
     other = jsonl(tmp_path, item("d2", text="Of someone else."), name="other.jsonl")
@@ -212,14 +212,14 @@ def peak_of_import(folder: Path, *, documents: int) -> int:
     return peak
 
 
-def test_a_large_file_is_imported_without_holding_its_texts(tmp_path: Path) -> None:
+def test_large_file_is_imported_in_constant_memory(tmp_path: Path) -> None:
     batch = MOST_CHARACTERS // len(ARTICLE) + 1
     few, many = 2 * batch, 5 * batch
     grown = peak_of_import(tmp_path, documents=many) - peak_of_import(tmp_path, documents=few)
     assert grown / (many - few) < len(ARTICLE) / 50  # for keys and digests
 
 
-def test_a_document_with_other_texts_is_refused_with_the_part_that_differs(tmp_path: Path) -> None:
+def test_document_with_another_source_is_rejected_naming_the_part(tmp_path: Path) -> None:
     project = empty_project()
     load(project, jsonl(tmp_path, item(source=["Great boots.", "They pinch.", "Warm."])))
     other = item(system="s2", source=["Great boots.", "They do not pinch.", "Warm."])
@@ -230,7 +230,7 @@ def test_a_document_with_other_texts_is_refused_with_the_part_that_differs(tmp_p
     assert "in line 1 of this file: 3 parts there and 2 here" in said
 
 
-def test_report_of_the_version_before_lists_its_refused_lines() -> None:
+def test_report_of_the_previous_version_lists_its_rejected_lines() -> None:
     kept = {"line": 2, "field": "text", "reason": "The field “text” is empty."}
     counts = {"documents": 0, "systems": 0, "items": 0, "raters": 0, "ratings": 0}
     report = ImportReport.from_json(
@@ -246,7 +246,7 @@ def test_report_of_the_version_before_lists_its_refused_lines() -> None:
 MESSAGES = [{"role": "user", "content": "Are they good? Tell me in one short sentence, please."}]
 
 
-def test_a_list_of_messages_becomes_a_chat_and_other_texts_stay_plain(tmp_path: Path) -> None:
+def test_message_list_becomes_a_chat_and_other_values_stay_plain(tmp_path: Path) -> None:
     record = {"model": "s1", "source": MESSAGES, "response": "Yes, **all**."}
     path = jsonl(tmp_path, *({"id": f"d{n}", **record} for n in (1, 2)))
     found = source(path, items=True)
@@ -258,7 +258,7 @@ def test_a_list_of_messages_becomes_a_chat_and_other_texts_stay_plain(tmp_path: 
     assert set(Item.objects.values_list("text", "format")) == {("Yes, **all**.", "plain")}
 
 
-def test_texts_are_stored_in_the_format_that_the_mapping_names(tmp_path: Path) -> None:
+def test_items_are_stored_in_the_mapped_format(tmp_path: Path) -> None:
     path = jsonl(tmp_path, item(text="A *summary*."), item("d2", article=MESSAGES))
     found = source(path, items=True)
     assert isinstance(found.mapping, ColumnMapping)
@@ -268,7 +268,7 @@ def test_texts_are_stored_in_the_format_that_the_mapping_names(tmp_path: Path) -
     assert list(formats) == [("markdown", "markdown"), ("chat", "markdown")]
 
 
-def test_the_same_texts_in_another_format_are_already_there(tmp_path: Path) -> None:
+def test_same_content_in_another_format_already_exists(tmp_path: Path) -> None:
     project, path = empty_project(), jsonl(tmp_path, item())
     load(project, path)
     found = source(path, items=True)

@@ -59,7 +59,7 @@ def test_a_worker_imports_a_waiting_file_and_deletes_it(waiting: Waiting) -> Non
     assert RatingChange.objects.get().actor == upload.created_by
 
 
-def test_a_refused_file_is_kept_until_it_is_discarded(waiting: Waiting) -> None:
+def test_rejected_file_stays_until_discarded(waiting: Waiting) -> None:
     upload = waiting(item(text=""))
     run_job("import", upload.pk)
     upload.refresh_from_db()
@@ -115,7 +115,7 @@ def test_an_import_whose_worker_has_gone_silent_is_started_again(
     assert upload.status == Status.WAITING
 
 
-def test_a_file_that_the_worker_does_not_find_is_told_with_the_cure(waiting: Waiting) -> None:
+def test_file_unavailable_to_the_worker_is_reported_with_a_remedy(waiting: Waiting) -> None:
     upload = waiting(item())
     upload.file.storage.delete(upload.file.name or "")
     run_job("import", upload.pk)
@@ -188,7 +188,7 @@ def test_a_worker_that_comes_back_does_not_report_over_its_successor(
     assert ImportReport.from_json(upload.report or {}).made.items == 1
 
 
-def test_a_worker_that_comes_back_imports_nothing_of_what_was_discarded(
+def test_returning_worker_imports_nothing_of_a_discarded_upload(
     waiting: Waiting, silent_worker: Silent
 ) -> None:
     silent_worker(waiting(item()), discard)

@@ -96,7 +96,7 @@ def test_summeval_op_is_imported_in_the_browser(client: Client, worker: None) ->
     assert Rating.objects.count() == 8736
 
 
-def test_the_guess_is_shown_with_the_first_rows_and_what_they_make(client: Client, project: Project) -> None:
+def test_guess_appears_with_the_first_rows_and_their_result(client: Client, project: Project) -> None:
     page = upload(client, [item(text=f"Text {n}.", system=f"s{n}") for n in range(9)])
     shown = text(client.get(page))
     assert '<option value="document_key" selected>' in shown
@@ -106,7 +106,7 @@ def test_the_guess_is_shown_with_the_first_rows_and_what_they_make(client: Clien
     assert not Item.objects.exists()
 
 
-def test_texts_get_the_format_that_is_chosen(client: Client, project: Project, worker: None) -> None:
+def test_items_get_the_chosen_format(client: Client, project: Project, worker: None) -> None:
     page = upload(client, [item(text="A *summary*.")])
     assert '<option value="" selected>Plain text; lists of messages as chats' in text(client.get(page))
     columns = {"meaning_0": "document_key", "meaning_1": "part", "meaning_2": "system", "meaning_3": "text"}
@@ -123,7 +123,7 @@ def test_a_german_table_needs_no_choice_and_lists_metadata(client: Client, proje
     assert "Metadata of documents: geprüft." in shown
 
 
-def test_equal_refusals_are_one_line_with_the_first_values(client: Client, project: Project) -> None:
+def test_equal_rejections_are_one_line_with_the_first_values(client: Client, project: Project) -> None:
     rows = [{"document_id": f"d{n}{'x' * 90}", "system": "s", "text": "Text."} for n in range(100)]
     shown = text(client.get(upload(client, rows)))
     assert "100 invalid lines" in shown
@@ -133,14 +133,14 @@ def test_equal_refusals_are_one_line_with_the_first_values(client: Client, proje
     assert "d0" + "x" * 78 + "…, d1" in shown
 
 
-def test_ratings_of_round_two_read_as_items_are_named_in_a_sentence(client: Client, project: Project) -> None:
+def test_round_two_ratings_read_as_items_get_a_message(client: Client, project: Project) -> None:
     page = upload(client, [rating(round=2)])
     assert '<input type="radio" name="what" value="answers"' in text(client.get(page))
     shown = text(client.post(page, {"show": "1", "what": "items", "meaning_0": "document_key"}))
     assert "Choose “Recorded ratings of Round II” under" in shown
 
 
-def test_judgments_among_items_are_sent_to_their_importer(client: Client, project: Project) -> None:
+def test_judgments_among_items_lead_to_their_importer(client: Client, project: Project) -> None:
     judgment = {"model": "m", "method": "rts", "document": "d", "system": "s", "dimension": "f", "reply": "4"}
     shown = text(client.get(upload(client, [judgment])))
     assert "This file seems to hold judgments made elsewhere." in shown
@@ -153,7 +153,7 @@ def test_a_long_file_is_previewed_by_its_first_lines(client: Client, project: Pr
     assert "New in the first 100 lines: <strong>100 documents, 1 system, 100 items</strong>" in shown
 
 
-def test_choosing_columns_shows_what_they_make_and_imports_nothing(client: Client, project: Project) -> None:
+def test_column_choice_shows_its_result_and_imports_nothing(client: Client, project: Project) -> None:
     page = upload(client, [{"a": "d1", "b": "An article.", "c": "s1", "d": "A text."}])
     assert "Choose the columns" in text(client.get(page))
     response = client.post(page, CHOICES | {"show": "1"}, headers=HTMX)
@@ -184,7 +184,7 @@ def test_chosen_columns_are_imported(client: Client, project: Project, worker: N
         ({"mapping_name": "summeval-op", "meaning_1": "document_key"}, "This file has no reviews, no"),
     ],
 )
-def test_choices_that_cannot_be_imported_are_refused_with_what_is_missing(
+def test_unimportable_choices_are_rejected_with_the_missing_part(
     client: Client, project: Project, changes: dict[str, str], sentence: str
 ) -> None:
     page = upload(client, [{"a": "d1", "b": "An article.", "c": "s1", "d": "A text."}])
@@ -205,7 +205,7 @@ def test_values_of_a_dimension_can_be_chosen_for_a_column(
     assert "New: <strong>1 rater, 1 rating</strong>" in shown
 
 
-def test_refused_lines_are_listed_and_the_mapping_can_be_changed(
+def test_rejected_lines_are_listed_and_the_mapping_is_editable(
     client: Client, project: Project, worker: None
 ) -> None:
     page = upload(client, [item(), item("d2", text="")])
@@ -219,7 +219,7 @@ def test_refused_lines_are_listed_and_the_mapping_can_be_changed(
     assert not Item.objects.exists()
 
 
-def test_what_a_file_holds_is_shown_as_text(client: Client, project: Project, worker: None) -> None:
+def test_file_content_appears_as_plain_characters(client: Client, project: Project, worker: None) -> None:
     evil = "<script>alert(1)</script>"
     record = {evil: f"{evil}d1", "b": evil, "c": f"{evil}\u202eשלום", "d": evil}
     page = upload(client, [record, record | {"d": ""}], f"{evil}.jsonl".replace("/", ""))
@@ -245,7 +245,7 @@ def test_files_that_cannot_be_imported_are_not_kept(
     assert not DataImport.objects.exists()
 
 
-def test_a_file_that_is_too_large_is_refused(
+def test_too_large_file_is_rejected(
     client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotate.material.forms.LARGEST_UPLOAD", 1024**2)
@@ -263,7 +263,7 @@ def test_a_file_that_is_too_large_is_refused(
         ("a.jsonl", b"{broken\n", "not JSON"),
     ],
 )
-def test_a_file_that_cannot_be_read_says_why_and_can_be_discarded(
+def test_unreadable_file_has_a_reason_and_can_be_discarded(
     client: Client, project: Project, name: str, content: bytes, sentence: str
 ) -> None:
     page = upload(client, content, name)
@@ -292,7 +292,7 @@ def test_the_poll_that_finds_the_end_loads_the_page(client: Client, project: Pro
     assert client.get(page, headers=HTMX)["HX-Refresh"] == "true"
 
 
-def test_a_page_that_no_worker_has_answered_says_so_with_the_cure(
+def test_page_without_a_worker_reports_it_with_a_remedy(
     client: Client, project: Project, no_worker: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = upload(client, [item()])
@@ -320,7 +320,7 @@ def test_a_broker_that_cannot_be_reached_loses_nothing(
     assert DataImport.objects.get().status == Status.WAITING
 
 
-def test_a_worker_that_stopped_is_told_and_the_import_started_again(
+def test_stopped_worker_is_reported_and_the_import_restarted(
     client: Client, project: Project, worker: None
 ) -> None:
     page = upload(client, [item()])
@@ -336,7 +336,7 @@ def test_a_worker_that_stopped_is_told_and_the_import_started_again(
     assert "import the documents before" in text(client.get(page))
 
 
-def test_an_import_that_was_never_set_cannot_be_sent_again(client: Client, project: Project) -> None:
+def test_unconfigured_import_cannot_be_requeued(client: Client, project: Project) -> None:
     page = upload(client, [item()])
     assert client.post(f"{page}again/").status_code == 302
     assert DataImport.objects.get().status == Status.UPLOADED
@@ -350,7 +350,7 @@ def test_importing_twice_makes_nothing_twice(client: Client, project: Project, w
     assert Item.objects.count() == 1
 
 
-def test_ratings_into_a_closed_round_are_refused_with_a_sentence(
+def test_ratings_into_a_closed_round_are_rejected_with_a_message(
     client: Client, project: Project, worker: None
 ) -> None:
     client.post(upload(client, [item()]), CHOICES)
@@ -429,9 +429,7 @@ def test_the_page_asks_who_the_raters_are(client: Client, project: Project, work
     assert list(raters) == [member.label, "A2"]
 
 
-def test_whoever_holds_the_places_can_be_named_and_stays_chosen(
-    client: Client, project: Project, worker: None
-) -> None:
+def test_slot_holders_can_be_selected_and_stay_chosen(client: Client, project: Project, worker: None) -> None:
     client.post(upload(client, [item()]), CHOICES)
     round = open_round_one(project=project, by=None)
     members = [make_member(project) for _ in range(round.assignments.count())]

@@ -78,7 +78,9 @@ def test_round_one_is_opened_by_the_first_recorded_rating(project: Project, tmp_
     assert not load(project, jsonl(tmp_path, rating("A2"))).opens_round_one
 
 
-def test_equal_ratings_are_already_there_and_different_ones_refused(project: Project, tmp_path: Path) -> None:
+def test_equal_ratings_already_exist_and_different_ones_are_rejected(
+    project: Project, tmp_path: Path
+) -> None:
     load(project, jsonl(tmp_path, rating()))
     report = load(project, jsonl(tmp_path, rating(), rating()))
     assert (report.made.total, report.already_there.ratings) == (0, 2)
@@ -89,7 +91,7 @@ def test_equal_ratings_are_already_there_and_different_ones_refused(project: Pro
     assert Rating.objects.get().value == 4
 
 
-def test_two_values_for_one_unit_in_a_file_are_refused(project: Project, tmp_path: Path) -> None:
+def test_two_values_for_one_unit_in_a_file_are_rejected(project: Project, tmp_path: Path) -> None:
     report = load(project, jsonl(tmp_path, rating(value=4), rating(value=3)))
     assert [refused.line for refused in report.refused_lines] == [2]
     assert not Rating.objects.exists()
@@ -109,7 +111,7 @@ def test_two_values_for_one_unit_in_a_file_are_refused(project: Project, tmp_pat
         ({"rater": ""}, "rater", "is empty"),
     ],
 )
-def test_what_the_project_does_not_know_is_refused_by_name(
+def test_unknown_value_is_rejected_by_field(
     project: Project, tmp_path: Path, fields: dict[str, object], field: str, sentence: str
 ) -> None:
     report = load(project, jsonl(tmp_path, rating("A2"), rating() | fields))
@@ -119,7 +121,7 @@ def test_what_the_project_does_not_know_is_refused_by_name(
     assert not Membership.objects.exists()
 
 
-def test_one_rater_too_many_is_refused_with_the_way_out(project: Project, tmp_path: Path) -> None:
+def test_one_rater_too_many_is_rejected_with_a_remedy(project: Project, tmp_path: Path) -> None:
     raters = [rating(name) for name in ("A1", "A2", "A3", "A4")]
     report = load(project, jsonl(tmp_path, *raters))
     assert [refused.line for refused in report.refused_lines] == [4]
@@ -169,12 +171,12 @@ def reserved(project: Project, *, lapsed: bool) -> list[Membership]:
     return places
 
 
-def test_reserved_places_are_not_taken_from_their_annotators(project: Project, tmp_path: Path) -> None:
+def test_reserved_slots_stay_with_their_annotators(project: Project, tmp_path: Path) -> None:
     reserved(project, lapsed=False)
     assert load(project, jsonl(tmp_path, rating())).is_refused
 
 
-def test_lapsed_reservations_give_their_place_to_recorded_ratings(project: Project, tmp_path: Path) -> None:
+def test_lapsed_reservations_free_their_slot_for_recorded_ratings(project: Project, tmp_path: Path) -> None:
     places = reserved(project, lapsed=True)
     raters = [places[0].label, "A1", "A2"]
     report = load(project, jsonl(tmp_path, *map(rating, raters)))
@@ -192,13 +194,13 @@ def test_wide_files_give_one_rating_per_column(project: Project, tmp_path: Path)
     assert (report.made.ratings, report.refused) == (3, ())
 
 
-def test_raters_named_in_any_script_are_kept(project: Project, tmp_path: Path) -> None:
+def test_rater_names_in_any_script_stay_unchanged(project: Project, tmp_path: Path) -> None:
     names = ["<b>Ann</b>", "שרה", "A" * 150]
     assert not load(project, jsonl(tmp_path, *map(rating, names))).is_refused
     assert set(Membership.objects.values_list("label", flat=True)) == set(names)
 
 
-def test_an_existing_empty_place_is_taken_by_its_label(project: Project, tmp_path: Path) -> None:
+def test_existing_empty_membership_is_matched_by_its_label(project: Project, tmp_path: Path) -> None:
     place = add_member(project=project, role=Role.ANNOTATOR, label="A1")
     assert load(project, jsonl(tmp_path, rating())).made.raters == 0
     assert Counter(Rating.objects.values_list("assignment__annotator", flat=True)) == {place.pk: 1}

@@ -48,7 +48,7 @@ def begin(pool: Executor, step: Callable[..., Any], **arguments: Any) -> Future[
     return begun
 
 
-def test_ratings_that_come_while_the_round_closes_are_measured_or_refused(
+def test_ratings_during_the_round_close_are_measured_or_rejected(
     project: Project, tmp_path: Path, elsewhere: Executor
 ) -> None:
     ratings = source(jsonl(tmp_path, rating("A2", 5)), ratings=True)

@@ -133,7 +133,7 @@ def test_documents_without_items_keep_their_metadata(tmp_path: Path) -> None:
     assert report.dropped_columns == ("length",)
 
 
-def test_a_character_that_no_database_holds_is_refused(tmp_path: Path) -> None:
+def test_character_unsupported_by_databases_is_rejected(tmp_path: Path) -> None:
     project = empty_project()
     for value in ("a\0b", ["a\0b"], {"a": "\ud800"}):
         path = jsonl(tmp_path, row("d1", "A", genre=value))
@@ -153,14 +153,14 @@ def test_a_character_that_no_database_holds_is_refused(tmp_path: Path) -> None:
         ("unknown", "", []),
     ],
 )
-def test_items_are_found_by_metadata(tmp_path: Path, name: str, value: str, found: list[str]) -> None:
+def test_items_are_searchable_by_metadata(tmp_path: Path, name: str, value: str, found: list[str]) -> None:
     project = empty_project()
     load(project, jsonl(tmp_path, *ROWS))
     items = items_of(project, ItemFilter(metadata=name, metadata_value=value)).order_by("pk")
     assert [f"{item.document.key} {item.system.name}" for item in items] == found
 
 
-def test_names_of_metadata_are_those_of_the_project(tmp_path: Path) -> None:
+def test_metadata_names_belong_to_the_project(tmp_path: Path) -> None:
     project = empty_project()
     load(project, jsonl(tmp_path, *ROWS))
     assert metadata_names(project) == ["2024", "genre", "is_new", "temperature"]

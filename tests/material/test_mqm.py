@@ -56,7 +56,7 @@ def records(path: Path) -> list[Record]:
     return [record for record in found if isinstance(record, Record)]
 
 
-def test_spans_are_offsets_in_the_text_without_tags(tmp_path: Path) -> None:
+def test_spans_are_offsets_in_the_output_without_tags(tmp_path: Path) -> None:
     source, target = '"A size," he said', '"Eine größe", sagte er'
     first, second, third = read_marked_segments(records(table(tmp_path)))
     spelling = MarkedError("target", 6, 11, "Spelling", "Minor")
@@ -69,7 +69,7 @@ def test_spans_are_offsets_in_the_text_without_tags(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["<v>open", "closed</v>", "<v>a<v>b</v></v>", "</v>a<v>"])
-def test_unpaired_tags_are_refused(target: str) -> None:
+def test_unpaired_tags_are_rejected(target: str) -> None:
     cells = [*ROWS[0][:6], target, *ROWS[0][7:]]
     with pytest.raises(RefusedFieldError, match="not in pairs"):
         read_marked_segments([Record(1, dict(zip(HEADER.split(), cells, strict=True)))])

@@ -46,7 +46,7 @@ def test_a_preview_takes_no_more_memory_in_a_large_project(tmp_path: Path) -> No
     assert peak_of_preview(large, file) < peak_of_preview(small, file) + 20_000
 
 
-def test_a_preview_says_of_every_record_what_the_whole_check_says(tmp_path: Path) -> None:
+def test_preview_matches_the_whole_check_for_every_record(tmp_path: Path) -> None:
     project = filled(tmp_path, "rated", documents=3)
     ratings = [
         rating("A1", 4, **ITEM),  # there already
@@ -65,7 +65,7 @@ def test_a_preview_says_of_every_record_what_the_whole_check_says(tmp_path: Path
     assert [refused.line for refused in preview.refused_lines] == [2, 3, 6, 7, 8]
 
 
-def test_a_preview_of_items_tells_what_is_there_from_what_is_new(tmp_path: Path) -> None:
+def test_item_preview_separates_existing_from_new(tmp_path: Path) -> None:
     project = filled(tmp_path, "rated", documents=3)
     file = source(
         jsonl(tmp_path, item("d0"), item("d0", text="Another."), item("d1", "s2"), item("new")), items=True

@@ -98,7 +98,7 @@ def test_one_prompt_with_two_outputs_of_unknown_models_is_two_documents(tmp_path
     assert len({row.document for row in rows}) == 2
 
 
-def test_unreadable_conversations_are_refused_with_a_reason(tmp_path: Path) -> None:
+def test_unreadable_conversations_are_rejected_with_a_reason(tmp_path: Path) -> None:
     picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a.png"}}]}
     wrong: list[dict[str, Any]] = [
         {"messages": [RHINE]},
@@ -164,7 +164,7 @@ def test_rated_completions_keep_their_annotations(tmp_path: Path) -> None:
     assert item.metadata == {"annotations": {"honesty": 7.5}, "overall_score": 7.5}
 
 
-def test_an_output_without_text_is_refused_alone(tmp_path: Path) -> None:
+def test_empty_output_is_rejected_alone(tmp_path: Path) -> None:
     _, rows = read(jsonl(tmp_path, {"prompt": "Count.", "outputs": ["One.", "", {"model": "A"}]}))
     assert [getattr(row, "field", row.line) for row in rows] == [1, "outputs[1]", "outputs[2].response"]
 
@@ -207,7 +207,7 @@ def test_two_pairs_of_one_prompt_are_two_documents(tmp_path: Path) -> None:
     assert [rows[0].document == rows[number].document for number in range(4)] == [True, True, False, False]
 
 
-def test_a_file_without_the_needed_columns_is_named(tmp_path: Path) -> None:
+def test_error_names_the_missing_columns_of_a_file(tmp_path: Path) -> None:
     mapping = guess_mapping(first_records(jsonl(tmp_path, {"messages": [USER, RHINE]})))
     assert misfit(mapping, ["messages"]) == ""
     assert "This file has no messages or conversations" in misfit(mapping, ["text"])

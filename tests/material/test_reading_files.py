@@ -59,23 +59,21 @@ def test_utf8_is_read_with_and_without_a_byte_order_mark_and_compressed(
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le", "utf-32"])
-def test_other_unicode_encodings_are_refused_with_what_to_do(
-    tmp_path: Path, name: str, encoding: str
-) -> None:
+def test_other_unicode_encodings_are_rejected_with_a_remedy(tmp_path: Path, name: str, encoding: str) -> None:
     error = refusal(write(tmp_path, name, "id,text\n1,é\n".encode(encoding)))
     assert error.line == 1
     assert "save it as UTF-8" in error.reason
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
-def test_latin_1_is_refused_naming_the_line_and_the_byte(tmp_path: Path, name: str) -> None:
+def test_latin_1_is_rejected_naming_the_line_and_the_byte(tmp_path: Path, name: str) -> None:
     text = '{"id": 1}\n{"id": "é"}\n' if name == "a.jsonl" else "id\né\n"
     error = refusal(write(tmp_path, name, text.encode("latin-1")))
     assert error.line == 2
     assert "This line is not UTF-8 (byte 0xE9" in error.reason
 
 
-def test_broken_json_lines_are_refused_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_broken_json_lines_are_rejected_and_the_rest_is_read(tmp_path: Path) -> None:
     nested = "[" * 100_000
     content = f'{{"id": 1}}\n{{"id": \n\n[1]\n{{"a": NaN}}\n{{"a": 1, "a": 2}}\n{nested}\n{{"id": 2}}\n'
     records = read(write(tmp_path, "a.jsonl", content.encode()))
@@ -87,7 +85,7 @@ def test_broken_json_lines_are_refused_and_the_rest_is_read(tmp_path: Path) -> N
     assert records[4] == RefusedLine(6, "a", "The field “a” is there twice; keep one of them.")
 
 
-def test_a_line_beyond_the_limit_is_refused_and_the_next_one_read(
+def test_line_beyond_the_limit_is_rejected_and_the_next_one_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines, "MAX_LINE_BYTES", 100)
@@ -99,7 +97,7 @@ def test_a_line_beyond_the_limit_is_refused_and_the_next_one_read(
 
 
 @pytest.mark.parametrize("name", ["bomb.jsonl.gz", "bomb.csv.gz"])
-def test_a_compressed_file_that_unpacks_to_too_much_is_refused(
+def test_compressed_file_that_unpacks_to_too_much_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(lines, "MAX_FILE_BYTES", 1024**2)
@@ -107,7 +105,7 @@ def test_a_compressed_file_that_unpacks_to_too_much_is_refused(
     assert "more than 1 MiB" in refusal(write(tmp_path, name, bomb)).reason
 
 
-def test_a_workbook_that_unpacks_to_too_much_is_refused(
+def test_workbook_that_unpacks_to_too_much_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotate.material.reading.worksheets.MAX_WORKBOOK_BYTES", 1024)
@@ -115,7 +113,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(
     assert "unpacks to more than" in refusal(path).reason
 
 
-def test_a_compressed_file_cut_short_is_refused(tmp_path: Path) -> None:
+def test_truncated_compressed_file_is_rejected(tmp_path: Path) -> None:
     content = gzip.compress(b'{"id": 1}\n' * 1000)
     assert "cut short" in refusal(write(tmp_path, "a.jsonl.gz", content[:-20])).reason
 
@@ -130,7 +128,7 @@ def test_csv_is_read_whatever_separates_its_cells(tmp_path: Path, delimiter: str
     ]
 
 
-def test_csv_rows_that_do_not_fit_the_header_are_refused_by_line(tmp_path: Path) -> None:
+def test_csv_rows_that_do_not_fit_the_header_are_rejected_by_line(tmp_path: Path) -> None:
     content = b'id,text\n1,a\n2,b,c\n\n,\n3,"x"y\n4,d\n'
     records = read(write(tmp_path, "a.csv", content))
     assert [(record.line, isinstance(record, Record)) for record in records] == [
@@ -141,7 +139,7 @@ def test_csv_rows_that_do_not_fit_the_header_are_refused_by_line(tmp_path: Path)
     ]
 
 
-def test_an_unclosed_quotation_mark_is_refused_at_the_row_where_it_opens(
+def test_unclosed_quotation_mark_is_rejected_at_its_opening_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("annotate.material.reading.tables.MAX_LINE_BYTES", 500)
@@ -156,7 +154,7 @@ def test_columns_named_twice_make_a_table_unreadable(tmp_path: Path) -> None:
     assert "“text” twice" in refusal(workbook(tmp_path / "a.xlsx", [["id", "text", "text"]])).reason
 
 
-def test_a_workbook_gives_texts_and_numbers_by_its_own_row_numbers(tmp_path: Path) -> None:
+def test_workbook_gives_strings_and_numbers_by_its_own_row_numbers(tmp_path: Path) -> None:
     path = workbook(
         tmp_path / "a.xlsx",
         [["id", "text", "value"], [], ["d1", "<b>שלום</b>", 4.0], ["d2", None, 3], [7, date(2024, 5, 1)]],
@@ -168,13 +166,13 @@ def test_a_workbook_gives_texts_and_numbers_by_its_own_row_numbers(tmp_path: Pat
     ]
 
 
-def test_shared_strings_of_a_workbook_come_back_as_they_are(tmp_path: Path) -> None:
+def test_shared_strings_of_a_workbook_are_read_unchanged(tmp_path: Path) -> None:
     path = workbook(tmp_path / "plain.xlsx", [["id"], ["one"], ["two"]])
     shared = _with_shared_strings(path, tmp_path / "shared.xlsx", ["id", "tab_x0009_é", "  kept  "])
     assert read(shared) == [Record(2, {"id": "tab\té"}), Record(3, {"id": "  kept  "})]
 
 
-def test_cells_of_a_workbook_keep_what_they_show(tmp_path: Path) -> None:
+def test_workbook_cells_keep_their_displayed_value(tmp_path: Path) -> None:
     book = Workbook()
     sheet = book.worksheets[0]
     sheet.append(["id", "text", "value"])
@@ -206,7 +204,7 @@ def test_the_first_visible_worksheet_is_read(tmp_path: Path) -> None:
     assert read(path) == [Record(2, {"id": 1})]
 
 
-def test_a_cell_far_away_costs_no_memory_and_is_refused(tmp_path: Path) -> None:
+def test_distant_cell_costs_no_memory_and_is_rejected(tmp_path: Path) -> None:
     book = Workbook()
     sheet = book.worksheets[0]
     sheet["A1"], sheet["A2"], sheet["XFD20000"] = "id", 1, "x"
@@ -219,7 +217,7 @@ def test_a_cell_far_away_costs_no_memory_and_is_refused(tmp_path: Path) -> None:
     assert peak < 10_000_000
 
 
-def test_a_row_that_no_spreadsheet_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_beyond_spreadsheet_limits_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotate.material.reading.worksheets.LAST_ROW", 3)
     error = refusal(workbook(tmp_path / "a.xlsx", [["id"], [], [1], [2]]))
     assert (error.line, error.reason) == (4, "No worksheet has a row 4; save the workbook again.")
@@ -240,7 +238,7 @@ def test_a_dimension_that_leaves_rows_out_is_not_believed(tmp_path: Path) -> Non
     assert read(wrong) == [Record(2, {"id": 1, "text": "a"}), Record(3, {"id": 2, "text": "b"})]
 
 
-def test_a_damaged_worksheet_is_refused_and_nothing_logged(
+def test_damaged_worksheet_is_rejected_and_nothing_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = workbook(tmp_path / "a.xlsx", [["id"], [1]])
@@ -297,13 +295,13 @@ def _with_shared_strings(source: Path, target: Path, strings: list[str]) -> Path
         ("a.pdf", b"%PDF-1.7", "tells no known format"),
     ],
 )
-def test_files_of_other_formats_are_refused_with_what_to_do(
+def test_files_of_other_formats_are_rejected_with_a_remedy(
     tmp_path: Path, name: str, content: bytes, sentence: str
 ) -> None:
     assert sentence in refusal(write(tmp_path, name, content)).reason
 
 
-def test_a_zip_file_without_workbook_or_data_is_refused(tmp_path: Path) -> None:
+def test_zip_file_without_workbook_or_data_is_rejected(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as archive:
         archive.writestr("hello.txt", "hello")
     assert "holds no Parquet, JSONL, CSV, XLSX or Arrow file" in refusal(tmp_path / "a.xlsx").reason
@@ -319,7 +317,7 @@ def test_a_preview_reads_only_the_first_records(tmp_path: Path) -> None:
     assert [record.line for record in first_records(path, limit=3)] == [1, 2, 3]
 
 
-def test_reading_says_how_far_it_has_come(tmp_path: Path) -> None:
+def test_reading_reports_its_progress(tmp_path: Path) -> None:
     path = write(tmp_path, "a.jsonl", b'{"id": 1}\n' * 100_000)
     with RecordFile(path) as file:
         seen = [file.fraction_read for _ in file]
@@ -340,7 +338,7 @@ def test_any_json_objects_come_back_from_jsonl(tmp_path: Path, rows: list[dict[s
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(content=st.binary(max_size=200), name=st.sampled_from(["a.jsonl", "a.csv", "a.xlsx", "a.jsonl.gz"]))
-def test_any_bytes_give_records_or_a_sentence(tmp_path: Path, content: bytes, name: str) -> None:
+def test_any_bytes_give_records_or_a_message(tmp_path: Path, content: bytes, name: str) -> None:
     try:
         records = read(write(tmp_path, name, content))
     except UnreadableFileError as error:

@@ -54,7 +54,7 @@ def admin_of(project: Project) -> Membership:
     return add_member(project=project, role=Role.ADMIN, user=make_user("boss@example.org"))
 
 
-def test_recorded_ratings_become_those_of_a_member(project: Project, tmp_path: Path) -> None:
+def test_recorded_ratings_pass_to_a_member(project: Project, tmp_path: Path) -> None:
     recorded, member = place(project, "A1"), make_member(project)
     boss = admin_of(project).user
     assert boss
@@ -74,7 +74,7 @@ def test_recorded_ratings_become_those_of_a_member(project: Project, tmp_path: P
     assert Membership.objects.filter(role=Role.ANNOTATOR).count() == 2, "the file's A1 is the member"
 
 
-def test_a_member_goes_on_where_the_recording_ends(project: Project, tmp_path: Path) -> None:
+def test_member_continues_after_the_recording(project: Project, tmp_path: Path) -> None:
     load(project, tmp_path, item("d2", system="s1"), items=True)
     member = make_member(project)
     round = project.rounds.get()
@@ -106,7 +106,7 @@ def test_who_counts_is_not_joined_with_who_does_not(project: Project) -> None:
         join_recorded_rater(recorded=recorded, member=make_member(project), by=None)
 
 
-def test_disputes_wait_for_the_member(project: Project, tmp_path: Path) -> None:
+def test_disputes_are_assigned_to_the_member(project: Project, tmp_path: Path) -> None:
     load(project, tmp_path, item("d2", system="s1"), items=True)
     load(project, tmp_path, rating("A1", 1, document_id="d2"), rating("A2", 5, document_id="d2"))
     close_round_one(project=project, by=None)
@@ -117,7 +117,7 @@ def test_disputes_wait_for_the_member(project: Project, tmp_path: Path) -> None:
     assert asked == {member, place(project, "A2")}
 
 
-def test_it_is_said_before_an_import_who_the_raters_are(project: Project, tmp_path: Path) -> None:
+def test_raters_are_identified_before_an_import(project: Project, tmp_path: Path) -> None:
     load(project, tmp_path, item("d2", system="s1"), items=True)
     member = make_member(project)
     boss = admin_of(project).user
@@ -130,7 +130,7 @@ def test_it_is_said_before_an_import_who_the_raters_are(project: Project, tmp_pa
         name_recorded_raters(project=project, members={"A4": place(project, "A1").pk}, by=boss)
 
 
-def test_another_label_leaves_pseudonym_and_files_as_they_are(project: Project, tmp_path: Path) -> None:
+def test_another_label_leaves_pseudonym_and_files_unchanged(project: Project, tmp_path: Path) -> None:
     recorded = place(project, "A1")
     rename_place(place=recorded, label="Expert 1", by=None)
     assert place(project, "Expert 1").pseudonym == recorded.pseudonym

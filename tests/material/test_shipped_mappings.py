@@ -111,7 +111,7 @@ def detailed_record(**changes: object) -> Record:
         ({"re": [["good", 1, 1], *[[1, 1, 1]] * 12]}, f"re.{SUMMEVAL_OP_SYSTEMS[0]}"),
     ],
 )
-def test_lines_unlike_the_release_are_refused_by_field(changes: dict[str, object], field: str) -> None:
+def test_lines_unlike_the_release_are_rejected_by_field(changes: dict[str, object], field: str) -> None:
     given = rows_of(SHIPPED["summeval-op-detailed"], detailed_record(**changes), items=True, ratings=True)
     assert {row.field for row in given if isinstance(row, RefusedLine)} == {field}
 

@@ -64,9 +64,7 @@ def material() -> list[int]:
     return [model.objects.count() for model in (Document, System, Item, Assignment)]
 
 
-def test_an_import_is_undone_as_a_whole_with_the_places_that_nobody_has_begun(
-    project: Project, tmp_path: Path
-) -> None:
+def test_import_is_undone_as_a_whole_with_its_unstarted_assignments(project: Project, tmp_path: Path) -> None:
     brought(project, tmp_path, item("d1"))
     before = material()
     open_round_one(project=project, by=None)
@@ -148,7 +146,7 @@ def test_a_cancelled_import_imports_nothing(
     assert not notes_of(upload).is_cancelled
 
 
-def test_what_no_worker_has_taken_is_cancelled_at_once_and_what_is_over_never(
+def test_unclaimed_import_is_cancelled_at_once_and_an_ended_one_never(
     project: Project, tmp_path: Path
 ) -> None:
     upload = uploaded(project, tmp_path, item())
@@ -160,7 +158,7 @@ def test_what_no_worker_has_taken_is_cancelled_at_once_and_what_is_over_never(
         cancel_import(data_import=upload)
 
 
-def test_progress_is_told_in_lines_while_they_are_checked_and_written(
+def test_progress_counts_lines_while_they_are_checked_and_written(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "TELL_SECONDS", 0)

@@ -115,7 +115,7 @@ def test_a_line_of_200000_headings_is_not_split(tmp_path: Path, monkeypatch: pyt
         ({name: [1] for name in TOO_MANY}, "501 columns"),
     ],
 )
-def test_a_parquet_bomb_is_refused_by_its_metadata(
+def test_parquet_bomb_is_rejected_from_its_metadata(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: dict[str, Any], sentence: str
 ) -> None:
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", fail)
@@ -125,7 +125,7 @@ def test_a_parquet_bomb_is_refused_by_its_metadata(
 
 
 @pytest.mark.once
-def test_a_workbook_with_too_much_text_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_workbook_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "a.xlsx", workbook(["a", "b"]))
     monkeypatch.setattr(worksheets, "MAX_TEXT_BYTES", 10)
     monkeypatch.setattr(worksheets, "load_workbook", fail)
@@ -150,7 +150,7 @@ def test_reading_that_takes_too_long_stops(tmp_path: Path, monkeypatch: pytest.M
         (None, "take more than 60 seconds to read. Split the file"),
     ],
 )
-def test_a_preview_that_exceeds_a_limit_says_which(
+def test_preview_beyond_a_limit_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: signal.Signals | None, sentence: str
 ) -> None:
     def end(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
@@ -240,7 +240,7 @@ def test_pages_never_open_the_upload(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("pages", KINDS)
-def test_a_page_waits_for_the_worker_that_reads(client: Client, cast: Cast, pages: str) -> None:
+def test_page_polls_until_the_worker_has_read(client: Client, cast: Cast, pages: str) -> None:
     page = uploaded(client, cast, pages, KINDS[pages][0])
     assert "A worker reads the first rows of the file" in read_page(client, page)
     assert '<a class="button" href="?">Reload</a>' in read_page(client, page), "it works without JavaScript"
@@ -253,7 +253,7 @@ def test_a_page_waits_for_the_worker_that_reads(client: Client, cast: Cast, page
 
 
 @pytest.mark.django_db
-def test_a_refused_upload_is_kept_and_names_the_limit(client: Client, cast: Cast) -> None:
+def test_rejected_upload_stays_and_names_the_limit(client: Client, cast: Cast) -> None:
     page = uploaded(client, cast, "imports", [dict.fromkeys(TOO_MANY, 1)])
     read_uploads()
     assert "The file has 501 columns, and the limit is 500." in read_page(client, page)

@@ -68,7 +68,7 @@ def test_all_sheets_of_all_files_are_read_below_their_header(tmp_path: Path) -> 
     }
 
 
-def test_chosen_sheets_are_read_and_what_is_not_there_is_said(tmp_path: Path) -> None:
+def test_chosen_sheets_are_read_and_a_missing_one_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "one.xlsx"
     path.write_bytes(workbook(1, 2))
     found = records(path, SheetChoice(HEADER, ("case 2",)))
@@ -129,7 +129,7 @@ def test_several_files_are_one_import_whose_page_chooses_sheets_and_header(clien
 
 
 @pytest.mark.django_db
-def test_files_that_are_no_one_import_are_refused_in_a_sentence(client: Client) -> None:
+def test_files_that_form_no_single_import_are_rejected_with_a_message(client: Client) -> None:
     cast = make_project()
     client.force_login(cast.admin)
     address = reverse("imports", args=[cast.project.slug])

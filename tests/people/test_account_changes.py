@@ -104,7 +104,7 @@ def test_a_change_is_mailed_and_logged_and_ends_sessions(
     assert not AccountMail.objects.exists()
 
 
-def test_a_password_by_a_mailed_link_is_told_too() -> None:
+def test_password_change_by_a_mailed_link_is_notified_too() -> None:
     user = make_user()
     there, client = another_session(user), Client()
     client.post("/accounts/password/reset/", {"email": user.email})
@@ -184,7 +184,7 @@ CHOOSING = [sign_up, make_first_account, change, reset]
 
 @pytest.mark.parametrize("choose", CHOOSING)
 @pytest.mark.parametrize("password", ["Trillian Quux", "trillianquux1", "zaphod@example.org", "zaphod01"])
-def test_own_name_and_address_are_no_password(choose: Callable[[str], Any], password: str) -> None:
+def test_own_name_and_email_are_no_password(choose: Callable[[str], Any], password: str) -> None:
     user = choose(password)
     assert user is None or user.check_password(PASSWORD)
 

@@ -58,7 +58,7 @@ def ask_for_link(email: str) -> Any:
 
 
 @pytest.mark.parametrize("greeting", [b"", b"554 No mail today.\r\n"], ids=["silent", "refusing"])
-def test_a_forgotten_password_waits_for_no_mail_server(
+def test_forgotten_password_request_does_not_block_on_the_mail_server(
     greeting: bytes, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mails, "SECONDS_TO_WAIT", 0.2)
@@ -75,7 +75,7 @@ def test_a_forgotten_password_waits_for_no_mail_server(
     assert due_keys("account_mail") == []
 
 
-def test_what_was_refused_goes_later_and_then_is_gone(settings: Any, clock: Clock) -> None:
+def test_rejected_mail_goes_later_and_then_disappears(settings: Any, clock: Clock) -> None:
     user = make_user()
     with mail_server(b"554 No mail today.\r\n", settings):
         ask_for_link(user.email)
@@ -89,7 +89,7 @@ def test_what_was_refused_goes_later_and_then_is_gone(settings: Any, clock: Cloc
     assert (len(mail.outbox), AccountMail.objects.exists()) == (1, False)
 
 
-def test_what_nobody_takes_for_a_day_is_deleted(
+def test_mail_undelivered_for_a_day_is_deleted(
     settings: Any, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     with mail_server(b"554 No mail today.\r\n", settings):
@@ -119,7 +119,7 @@ def test_a_mail_of_lost_secrets_is_deleted(settings: Any) -> None:
     assert not AccountMail.objects.exists()
 
 
-def test_workers_find_what_waits_and_one_sends_it() -> None:
+def test_workers_detect_pending_mail_and_one_delivers_it() -> None:
     ask_for_link(make_user().email)
     row = AccountMail.objects.get()
     assert find_due_jobs() == [("account_mail", row.pk)]

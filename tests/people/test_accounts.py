@@ -50,7 +50,7 @@ def test_a_visitor_with_a_link_makes_an_account_and_lands_in_the_project(
     assert (place.label, place.alias, place.role) == ("Ann Ota", "C", "annotator")
 
 
-def test_nobody_signs_up_without_an_invitation(client: Client) -> None:
+def test_sign_up_requires_an_invitation(client: Client) -> None:
     assert "You need an invitation" in client.get("/accounts/signup/").content.decode()
     client.post("/accounts/signup/", NEW)
     assert not User.objects.exists()
@@ -93,7 +93,7 @@ def test_a_person_with_an_account_signs_in_and_confirms(
     assert Membership.objects.get(user=cast.outsider).alias == "C"
 
 
-def test_following_ones_own_link_after_ones_place_was_closed_says_what_to_do(
+def test_own_link_after_a_closed_membership_explains_the_remedy(
     client: Client, cast: Cast, offer: Invitation
 ) -> None:
     client.force_login(cast.outsider)
@@ -112,7 +112,7 @@ def test_a_visitor_cannot_accept(client: Client, offer: Invitation) -> None:
     assert offer.accepted_at is None
 
 
-def test_an_unusable_link_says_why(client: Client, offer: Invitation) -> None:
+def test_unusable_link_has_a_reason(client: Client, offer: Invitation) -> None:
     withdraw_invitation(invitation=offer)
     response = client.get(link(offer))
     assert response.status_code == 410
@@ -121,19 +121,19 @@ def test_an_unusable_link_says_why(client: Client, offer: Invitation) -> None:
     assert not User.objects.filter(email="ann@example.org").exists()
 
 
-def test_a_forged_link_says_so(client: Client, offer: Invitation) -> None:
+def test_forged_link_is_reported(client: Client, offer: Invitation) -> None:
     response = client.get(f"/invitations/{offer.pk}:forged/")
     assert response.status_code == 410
     assert "This link is incomplete" in response.content.decode()
 
 
-def test_addresses_differ_in_no_more_than_case(client: Client) -> None:
+def test_emails_differ_in_more_than_case(client: Client) -> None:
     User.objects.create_user("Ann@Example.org", PASSWORD)
     response = client.post("/accounts/login/", {"login": "ann@example.ORG", "password": PASSWORD})
     assert response["Location"] == "/"
 
 
-def test_a_wrong_password_and_an_unknown_address_read_the_same(client: Client) -> None:
+def test_wrong_password_and_unknown_email_get_equal_messages(client: Client) -> None:
     user = make_user()
     known, unknown = (
         client.post("/accounts/login/", {"login": login, "password": "wrong"}).content.decode()
@@ -170,7 +170,7 @@ def without_token(page: str) -> str:
     return re.sub(r'"X-CSRFToken": "\w+"', "", page)
 
 
-def test_asking_for_a_new_password_does_not_tell_who_has_an_account(client: Client) -> None:
+def test_password_request_does_not_reveal_existing_accounts(client: Client) -> None:
     user = make_user()
     known, unknown = (
         client.post("/accounts/password/reset/", {"email": email}, follow=True)
@@ -226,7 +226,7 @@ def test_signing_out_ends_the_session(client: Client) -> None:
     assert client.get("/").status_code == 302
 
 
-def test_a_page_from_before_one_signed_in_again_says_so_and_how_nothing_is_lost() -> None:
+def test_page_from_before_a_new_sign_in_reports_it_and_loses_nothing() -> None:
     client = Client(enforce_csrf_checks=True)
     cast = make_project()
     client.force_login(cast.admin)

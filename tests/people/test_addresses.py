@@ -56,7 +56,7 @@ def address_of(user: User) -> str:
     return User.objects.get(pk=user.pk).email
 
 
-def test_nobody_takes_an_address_whose_mail_they_do_not_read(annotator: User) -> None:
+def test_email_change_requires_access_to_its_mailbox(annotator: User) -> None:
     client, before = signed_in(annotator), annotator.email
     answer = client.post("/account/address/", {"email": PROFESSOR})
     assert PROFESSOR in answer.content.decode()
@@ -70,7 +70,7 @@ def test_nobody_takes_an_address_whose_mail_they_do_not_read(annotator: User) ->
     assert address_of(annotator) == before
 
 
-def test_the_owner_of_the_mailbox_cannot_be_made_to_confirm(cast: Cast, annotator: User) -> None:
+def test_mailbox_owner_cannot_be_tricked_into_confirming(cast: Cast, annotator: User) -> None:
     signed_in(annotator).post("/account/address/", {"email": PROFESSOR})
     link = mailed_link(PROFESSOR)
     assert Client().post(link)["Location"].startswith("/accounts/login/")
@@ -78,7 +78,7 @@ def test_the_owner_of_the_mailbox_cannot_be_made_to_confirm(cast: Cast, annotato
     assert address_of(annotator) == annotator.email
 
 
-def test_an_address_changes_when_its_link_is_confirmed_and_once(annotator: User) -> None:
+def test_email_changes_on_link_confirmation_and_once(annotator: User) -> None:
     client, before = signed_in(annotator), annotator.email
     client.post("/account/address/", {"email": "New@Example.org"})
     link = mailed_link("new@example.org")
@@ -95,7 +95,7 @@ def test_an_address_changes_when_its_link_is_confirmed_and_once(annotator: User)
         assert (answer.status_code == 302) is is_let_in
 
 
-def test_an_address_of_another_account_stays_theirs(cast: Cast, annotator: User) -> None:
+def test_email_of_another_account_stays_theirs(cast: Cast, annotator: User) -> None:
     client = signed_in(annotator)
     answer = client.post("/account/address/", {"email": cast.admin.email})
     assert "If mail can reach" in answer.content.decode()
@@ -103,7 +103,7 @@ def test_an_address_of_another_account_stays_theirs(cast: Cast, annotator: User)
     assert address_of(annotator) == annotator.email
 
 
-def test_who_confirms_an_address_second_is_told_in_a_sentence(cast: Cast, annotator: User) -> None:
+def test_second_user_to_confirm_an_email_gets_a_message(cast: Cast, annotator: User) -> None:
     """The other account takes it just before this one writes; one connection plays both."""
     client = signed_in(annotator)
     taken: list[int] = []
@@ -122,7 +122,7 @@ def test_who_confirms_an_address_second_is_told_in_a_sentence(cast: Cast, annota
     assert not FormerName.objects.exists()
 
 
-def test_the_log_keeps_who_acted_as_they_were_called_then(cast: Cast, annotator: User) -> None:
+def test_log_keeps_former_actor_names(cast: Cast, annotator: User) -> None:
     round = opened(cast)
     rate(cast, round, cast.annotators[0], cast.items[0], 3)
     before, admin_before = annotator.email, cast.admin.email
@@ -148,7 +148,7 @@ def test_the_log_keeps_who_acted_as_they_were_called_then(cast: Cast, annotator:
     assert before in page
 
 
-def test_an_entry_says_who_acted_or_that_nobody_did(cast: Cast) -> None:
+def test_entry_names_its_actor_or_has_none(cast: Cast) -> None:
     for wrong in ({"actor": cast.admin}, {"actor_email": PROFESSOR}):
         with pytest.raises(IntegrityError, match="actors_are_named"), transaction.atomic():
             AuditEntry.objects.create(project=cast.project, at=timezone.now(), act="a.b", **wrong)
@@ -170,7 +170,7 @@ def sign_up(client: Client, email: str) -> Any:
     return client.post("/accounts/signup/", {**NEW, "email": email})
 
 
-def test_an_account_is_made_for_an_address_when_its_mail_was_read(open_offer: Invitation) -> None:
+def test_account_creation_requires_a_proven_email(open_offer: Invitation) -> None:
     client = opened_link(open_offer)
     sign_up(client, PROFESSOR)
     assert not User.objects.filter(email=PROFESSOR).exists()
@@ -182,7 +182,7 @@ def test_an_account_is_made_for_an_address_when_its_mail_was_read(open_offer: In
     assert User.objects.get(email=PROFESSOR).memberships.get().project == open_offer.project
 
 
-def test_an_invitation_proves_the_address_it_is_for_and_no_other(cast: Cast) -> None:
+def test_invitation_proves_its_own_email_and_no_other(cast: Cast) -> None:
     offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="Ann@example.org")
     client = opened_link(offer)
     assert "This invitation is for ann@example.org" in sign_up(client, PROFESSOR).content.decode()
@@ -191,7 +191,7 @@ def test_an_invitation_proves_the_address_it_is_for_and_no_other(cast: Cast) -> 
     assert User.objects.filter(email="ann@example.org").exists()
 
 
-def test_a_link_proves_an_address_for_its_own_invitation_only(cast: Cast, open_offer: Invitation) -> None:
+def test_link_proves_an_email_for_its_own_invitation_only(cast: Cast, open_offer: Invitation) -> None:
     sign_up(opened_link(open_offer), "ann@example.org")
     client = Client()
     client.get(mailed_link("ann@example.org"))
@@ -200,7 +200,7 @@ def test_a_link_proves_an_address_for_its_own_invitation_only(cast: Cast, open_o
     assert "This invitation is for bob@example.org" in sign_up(client, "ann@example.org").content.decode()
 
 
-def test_a_mailbox_gets_three_links_however_often_they_are_asked_for(open_offer: Invitation) -> None:
+def test_mailbox_gets_no_more_than_three_links(open_offer: Invitation) -> None:
     client = opened_link(open_offer)
     pages = {without_token(sign_up(client, PROFESSOR).content.decode()) for _ in range(5)}
     assert len(pages) == 1
@@ -221,7 +221,7 @@ def test_without_a_mail_server_invitations_still_make_accounts(
     assert address_of(annotator) == annotator.email
 
 
-def test_asking_for_an_address_uses_up_no_links_for_a_new_password(cast: Cast, annotator: User) -> None:
+def test_email_request_uses_up_no_password_links(cast: Cast, annotator: User) -> None:
     victim, client = cast.researcher.email, signed_in(annotator)
     for _ in range(4):
         client.post("/account/address/", {"email": victim})

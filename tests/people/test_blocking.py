@@ -65,7 +65,7 @@ def test_a_blocked_person_is_out_everywhere_at_once(page: Client, cast: Cast, ra
     assert "Your account is blocked" in answer
 
 
-def test_what_they_rated_and_their_places_stay(page: Client, cast: Cast, rater: User) -> None:
+def test_ratings_and_memberships_stay(page: Client, cast: Cast, rater: User) -> None:
     rate(cast, opened(cast), cast.annotators[0], cast.items[0], 4)
     block(page, rater)
     assert Rating.objects.get().value == 4
@@ -93,7 +93,7 @@ def test_who_is_let_in_again_signs_in_and_makes_new_tokens(page: Client, rater: 
     assert tokens_of(rater) == []
 
 
-def test_each_project_is_told_once_by_whom_and_why(page: Client, cast: Cast, rater: User) -> None:
+def test_each_project_gets_one_notice_with_actor_and_reason(page: Client, cast: Cast, rater: User) -> None:
     other = make_project()
     Membership.objects.create(project=other.project, user=rater, role="researcher", label="R")
     for _ in range(2):
@@ -112,26 +112,26 @@ def test_each_project_is_told_once_by_whom_and_why(page: Client, cast: Cast, rat
     assert acts[0].after == {"email": rater.email, "tokens": 0, "sessions": 0}
 
 
-def test_nobody_blocks_themselves(page: Client, operator: User) -> None:
+def test_operators_cannot_block_themselves(page: Client, operator: User) -> None:
     assert "You cannot block yourself" in block(page, operator)
     with pytest.raises(InvalidValueError):
         block_person(user=operator, by=operator)
     assert is_signed_in(page)
 
 
-def test_an_open_computer_blocks_nobody(operator: User, rater: User) -> None:
+def test_stale_session_cannot_block_people(operator: User, rater: User) -> None:
     asked = sign_in(operator).post(f"/installation/people/{rater.pk}/", {"change": "block"})
     assert asked["Location"].startswith("/accounts/reauthenticate/")
     assert User.objects.get(pk=rater.pk).is_active
 
 
-def test_admins_of_projects_block_nobody(cast: Cast, rater: User) -> None:
+def test_project_admins_cannot_block_people(cast: Cast, rater: User) -> None:
     client = sign_in(cast.admin)
     assert client.post(f"/installation/people/{rater.pk}/", {"change": "block"}).status_code == 404
     assert User.objects.get(pk=rater.pk).is_active
 
 
-def test_people_are_found_by_name_and_address(page: Client) -> None:
+def test_people_are_searchable_by_name_and_email(page: Client) -> None:
     make_user("ann@example.org", name="Ann Ota")
     make_user("bo@example.net", name="Bo Lind")
     for word in ("ota", "ANN@"):
@@ -140,7 +140,7 @@ def test_people_are_found_by_name_and_address(page: Client) -> None:
     assert "No account has this" in page.get("/installation/people/", {"q": "zz"}).content.decode()
 
 
-def test_a_nul_in_what_is_searched_is_dropped(page: Client) -> None:
+def test_nul_in_a_search_is_dropped(page: Client) -> None:
     make_user("ann@example.org", name="Ann Ota")
     assert "Ann Ota" in page.get("/installation/people/", {"q": "o\x00ta"}).content.decode()
 
@@ -173,7 +173,7 @@ def test_the_command_says_who_is_not_there() -> None:
         run("nobody@example.org")
 
 
-def test_a_link_for_a_new_password_from_before_lets_nobody_in(rater: User) -> None:
+def test_earlier_password_link_does_not_admit_a_blocked_person(rater: User) -> None:
     client = Client()
     client.post("/accounts/password/reset/", {"email": rater.email})
     link = str(sent_mails()[0].body).partition("http://testserver")[2].split()[0]
@@ -187,9 +187,7 @@ def test_a_link_for_a_new_password_from_before_lets_nobody_in(rater: User) -> No
     assert "There is no such account." in str(sent_mails()[-1].body)
 
 
-def test_an_operator_erases_a_person_on_a_page_by_their_address(
-    page: Client, cast: Cast, rater: User
-) -> None:
+def test_operator_erases_a_person_on_a_page_by_email(page: Client, cast: Cast, rater: User) -> None:
     address = f"/installation/people/{rater.pk}/"
     refused = page.post(f"{address}erase/", {"email": "somebody@example.org"})
     assert refused.status_code == 422

@@ -138,7 +138,7 @@ def famous(cast: Cast) -> User:
     return person
 
 
-def test_erasing_leaves_no_address_and_name_in_any_column(cast: Cast, famous: User) -> None:
+def test_erasing_removes_email_and_name_from_every_column(cast: Cast, famous: User) -> None:
     words = {"zaphod", "beeblebrox"}
     assert rows_with(words) >= {"annotate_auditentry", "annotate_formername", "annotate_keptanswer"}
     erase(famous, "--yes", "--note", f"{ADDRESSES[1]} wrote to us")

@@ -17,7 +17,7 @@ GIVEN = {
 }
 
 
-def test_the_printed_address_makes_the_account_that_begins_projects_once() -> None:
+def test_printed_url_creates_the_project_creator_account_once() -> None:
     address = first_account("http://testserver/").split()[-1]
     visitor = Client()
     assert visitor.post(address, {**GIVEN, "password2": "another-one-9"}).status_code == 422
@@ -29,7 +29,7 @@ def test_the_printed_address_makes_the_account_that_begins_projects_once() -> No
     assert (first_account("http://testserver/"), User.objects.count()) == ("", 1)
 
 
-def test_without_the_token_nobody_makes_an_account() -> None:
+def test_first_account_requires_the_token() -> None:
     for token in ("first", first_account_token()[:-1], ""):
         assert Client().post(f"/first-account/{token}/", GIVEN).status_code == 404
     assert not User.objects.exists()

@@ -33,17 +33,17 @@ def accept(invitation: Invitation, cast: Cast) -> Membership:
     return accept_invitation(token=invitation_token(invitation), user=cast.outsider)
 
 
-def test_an_accepted_invitation_makes_a_place_in_its_role(cast: Cast) -> None:
+def test_accepted_invitation_creates_a_membership_in_its_role(cast: Cast) -> None:
     place = accept(invitation_of(cast), cast)
     assert (place.role, place.alias, place.label) == ("annotator", "C", cast.outsider.name)
     assert place.user == cast.outsider
 
 
-def test_a_researcher_gets_no_letter(cast: Cast) -> None:
+def test_researcher_gets_no_alias(cast: Cast) -> None:
     assert accept(invitation_of(cast, Role.RESEARCHER), cast).alias == ""
 
 
-def test_accepting_twice_gives_the_same_place(cast: Cast) -> None:
+def test_repeated_acceptance_gives_the_same_membership(cast: Cast) -> None:
     invitation = invitation_of(cast)
     assert accept(invitation, cast) == accept(invitation, cast)
 
@@ -55,14 +55,14 @@ def test_a_link_serves_one_person(cast: Cast) -> None:
         accept_invitation(token=invitation_token(invitation), user=make_user())
 
 
-def test_an_invitation_to_an_empty_place_fills_it_and_keeps_its_label(cast: Cast) -> None:
+def test_invitation_fills_an_empty_membership_and_keeps_its_label(cast: Cast) -> None:
     empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
     place = accept(invitation_of(cast, place=empty), cast)
     assert place == empty
     assert (place.label, place.user) == ("A1", cast.outsider)
 
 
-def test_two_links_to_one_empty_place_fill_it_once(cast: Cast) -> None:
+def test_two_links_to_one_empty_membership_fill_it_once(cast: Cast) -> None:
     empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
     first, second = invitation_of(cast, place=empty), invitation_of(cast, place=empty)
     accept(first, cast)
@@ -70,12 +70,12 @@ def test_two_links_to_one_empty_place_fill_it_once(cast: Cast) -> None:
         accept_invitation(token=invitation_token(second), user=make_user())
 
 
-def test_nobody_is_invited_to_a_place_that_is_held(cast: Cast) -> None:
+def test_occupied_membership_cannot_get_an_invitation(cast: Cast) -> None:
     with pytest.raises(NotReadyError):
         invitation_of(cast, place=cast.annotators[0])
 
 
-def test_who_has_the_place_already_does_not_use_the_link_up(cast: Cast) -> None:
+def test_existing_member_does_not_use_the_link_up(cast: Cast) -> None:
     invitation, annotator = invitation_of(cast), cast.annotators[0].user
     assert annotator
     with pytest.raises(InvitationUnusableError, match="already"):
@@ -83,7 +83,7 @@ def test_who_has_the_place_already_does_not_use_the_link_up(cast: Cast) -> None:
     assert accept(invitation, cast).user == cast.outsider
 
 
-def test_no_link_opens_a_closed_place_again_and_none_is_used_up(cast: Cast) -> None:
+def test_no_link_reopens_a_closed_membership_and_none_is_used_up(cast: Cast) -> None:
     annotator = cast.annotators[0]
     deactivate_member(place=annotator)
     empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
@@ -96,7 +96,7 @@ def test_no_link_opens_a_closed_place_again_and_none_is_used_up(cast: Cast) -> N
         assert usable_invitation(invitation_token(invitation)) == invitation
 
 
-def test_a_withdrawn_link_says_so(cast: Cast) -> None:
+def test_withdrawn_link_is_reported(cast: Cast) -> None:
     invitation = invitation_of(cast)
     withdraw_invitation(invitation=invitation)
     withdraw_invitation(invitation=invitation)
@@ -133,7 +133,7 @@ def test_a_number_signed_for_another_purpose_is_no_link(cast: Cast) -> None:
         usable_invitation(Signer(salt="elsewhere").sign(str(invitation_of(cast).pk)))
 
 
-def test_a_deleted_invitation_says_so(cast: Cast) -> None:
+def test_deleted_invitation_is_reported(cast: Cast) -> None:
     invitation = invitation_of(cast)
     token = invitation_token(invitation)
     invitation.delete()

@@ -29,7 +29,7 @@ def accept_at_once(tokens: list[str]) -> list[str]:
         return sorted(pool.map(accept, tokens, users))
 
 
-def test_everyone_gets_a_letter_of_their_own() -> None:
+def test_each_annotator_gets_a_separate_alias() -> None:
     cast = make_project(annotators=1)
     offers = [invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR) for _ in range(6)]
     assert accept_at_once([invitation_token(offer) for offer in offers]) == ["B", "C", "D", "E", "F", "G"]
@@ -41,7 +41,7 @@ def test_one_link_lets_one_person_in() -> None:
     assert accept_at_once([token] * 5) == ["A", "refused", "refused", "refused", "refused"]
 
 
-def test_one_empty_place_takes_one_person() -> None:
+def test_one_empty_membership_accepts_one_person() -> None:
     cast = make_project(annotators=0)
     place = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
     offers = [invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=place) for _ in range(4)]

@@ -37,7 +37,7 @@ def test_a_set_has_no_key_twice(key_set):
         ({"find": "\t"}, "find", "one character"),
     ],
 )
-def test_what_cannot_be_a_key_is_refused_where_it_was_chosen(own, field, says):
+def test_invalid_key_is_rejected_at_its_field(own, field, says):
     found = problems_of(KeySet.USUAL, own)
     assert list(found) == [field]
     assert says in found[field]
@@ -64,7 +64,7 @@ def told(client, cast):
     return json.loads(found[1])
 
 
-def test_keys_are_kept_for_the_person_and_told_to_the_rating_page(scene):
+def test_keys_are_stored_for_the_person_and_reach_the_rating_page(scene):
     client, cast = scene
     before = told(client, cast)
     assert (before["values"], before["keys"]["unsure"], before["advance"]) == ("1234567890", "u", False)

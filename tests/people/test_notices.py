@@ -50,7 +50,7 @@ def cast() -> Cast:
     return cast
 
 
-def test_members_who_chose_so_are_told_once_that_a_round_opens_and_closes(cast: Cast) -> None:
+def test_opted_in_members_get_one_notice_per_round_opening_and_close(cast: Cast) -> None:
     ann = user_of(cast.annotators[0])
     choose(ann, NoticeKind.ROUNDS)
     choose(cast.researcher, NoticeKind.EXPORTS)
@@ -65,14 +65,14 @@ def test_members_who_chose_so_are_told_once_that_a_round_opens_and_closes(cast: 
     assert send_due() == []
 
 
-def test_a_message_is_in_the_language_of_who_reads_it(cast: Cast) -> None:
+def test_message_uses_the_language_of_its_reader(cast: Cast) -> None:
     choose(user_of(cast.annotators[0]), NoticeKind.ROUNDS, language="de")
     open_round_one(project=cast.project, by=cast.admin)
     send_due()
     assert mail.outbox[-1].subject == "Runde I von News ist offen"
 
 
-def test_who_has_work_is_told_seven_and_two_days_before_the_end(cast: Cast, clock: object) -> None:
+def test_raters_with_work_get_notices_seven_and_two_days_before_an_end(cast: Cast, clock: object) -> None:
     ann, bo = (user_of(place) for place in cast.annotators)
     for user in (ann, bo):
         choose(user, NoticeKind.DEADLINES)
@@ -98,7 +98,7 @@ def test_who_has_work_is_told_seven_and_two_days_before_the_end(cast: Cast, cloc
     assert look(3) == sorted([ann.email, bo.email]), "places are free for both"
 
 
-def test_after_a_pause_the_nearer_deadline_alone_is_told(cast: Cast, clock: object) -> None:
+def test_notice_after_a_pause_has_only_the_nearer_deadline(cast: Cast, clock: object) -> None:
     choose(user_of(cast.annotators[0]), NoticeKind.DEADLINES)
     round = open_round_one(project=cast.project, by=cast.admin)
     round.deadline = timezone.localdate() + timedelta(days=1)
@@ -107,7 +107,7 @@ def test_after_a_pause_the_nearer_deadline_alone_is_told(cast: Cast, clock: obje
     assert [notice.about.split()[-1] for notice in Notice.objects.all()] == ["2"]
 
 
-def test_who_gets_the_work_of_others_is_told_how_much(cast: Cast) -> None:
+def test_new_rater_of_reassigned_work_learns_its_amount(cast: Cast) -> None:
     choose(user_of(cast.annotators[1]), NoticeKind.HANDED_OVER)
     round = open_round_one(project=cast.project, by=cast.admin)
     reserve_items(round=round, annotator=cast.annotators[0], how_many=3)
@@ -116,7 +116,7 @@ def test_who_gets_the_work_of_others_is_told_how_much(cast: Cast) -> None:
     assert "3 items of “News” were handed over to you." in mail.outbox[-1].body
 
 
-def test_who_asked_for_an_export_is_told_that_it_is_ready(cast: Cast) -> None:
+def test_export_requester_gets_a_notice_when_it_is_ready(cast: Cast) -> None:
     choose(cast.admin, NoticeKind.EXPORTS)
     choose(cast.researcher, NoticeKind.EXPORTS)
     choice = ExportChoice(Format.CSV, frozenset(), "")
@@ -126,7 +126,7 @@ def test_who_asked_for_an_export_is_told_that_it_is_ready(cast: Cast) -> None:
     assert f"{HERE}/projects/{cast.project.slug}/export/" in mail.outbox[-1].body
 
 
-def test_what_no_mail_server_takes_is_sent_later(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undeliverable_notice_goes_out_later(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     choose(cast.admin, NoticeKind.ROUNDS)
     open_round_one(project=cast.project, by=cast.researcher)
     ((_, pk),) = [(kind, pk) for kind, pk in find_due_jobs() if kind == "notice"]
@@ -149,7 +149,7 @@ def test_without_a_mail_server_nothing_is_written(cast: Cast, settings: Any) -> 
     assert not Notice.objects.exists()
 
 
-def test_preferences_offer_the_kinds_and_keep_what_was_chosen(client: Client, cast: Cast) -> None:
+def test_preferences_list_the_kinds_and_keep_the_choice(client: Client, cast: Cast) -> None:
     client.force_login(cast.researcher)
     page = client.get("/account/preferences/").content.decode()
     assert "a round that I have work in ends in 7 or 2 days" in page

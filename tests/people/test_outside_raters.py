@@ -99,7 +99,7 @@ def raters_table(cast: Cast) -> list[dict[str, Any]]:
 # Joining.
 
 
-def test_nothing_is_shown_or_stored_without_consent(cast: Cast) -> None:
+def test_page_without_consent_shows_and_stores_nothing(cast: Cast) -> None:
     opened(cast)
     study, client = make_study(cast), browser()
     page = client.get(f"/join/{study.token}/{LINK}").content.decode()
@@ -148,7 +148,7 @@ def test_study_without_questions_lets_in_at_once(cast: Cast) -> None:
     assert agree(browser(), study)["Location"] == f"/projects/{cast.project.slug}/rate/"
 
 
-def test_consent_to_an_older_text_does_not_count(cast: Cast) -> None:
+def test_consent_to_an_older_version_does_not_count(cast: Cast) -> None:
     study, client = make_study(cast), browser()
     url = f"/join/{study.token}/{LINK}"
     agree(client, study)
@@ -178,9 +178,7 @@ def test_consent_of_one_person_does_not_count_for_another(cast: Cast) -> None:
     ("entered", "said"),
     [({"is_open": ""}, "takes no more raters"), ({"most_raters": "1"}, "has all its raters")],
 )
-def test_closed_or_full_study_takes_nobody_but_its_raters(
-    cast: Cast, entered: dict[str, str], said: str
-) -> None:
+def test_closed_or_full_study_accepts_only_its_raters(cast: Cast, entered: dict[str, str], said: str) -> None:
     study, client = make_study(cast), browser()
     join(client, study)
     make_study(cast, **entered)
@@ -350,7 +348,7 @@ def test_progress_counts_up_to_the_limit(cast: Cast) -> None:
     assert (progress(round, expert).total, count_left(round, expert)) == (4, 4)
 
 
-def test_rater_is_done_when_no_item_is_left(cast: Cast) -> None:
+def test_rater_without_remaining_items_is_done(cast: Cast) -> None:
     opened(cast)
     client = browser()
     join(client, make_study(cast, items_per_rater=""))
@@ -444,7 +442,7 @@ def test_rater_who_passes_practice_rates(cast: Cast) -> None:
         "https://app.example.org/ x",
     ],
 )
-def test_only_https_urls_are_taken(cast: Cast, url: str) -> None:
+def test_only_https_urls_are_accepted(cast: Cast, url: str) -> None:
     form = StudyForm({**ENTERED, "completion_url": url})
     assert not form.is_valid()
     assert list(form.errors) == ["completion_url"]
@@ -474,7 +472,7 @@ def test_database_holds_no_other_redirect(cast: Cast) -> None:
         ({"most_raters": ""}, "most_raters"),
     ],
 )
-def test_settings_say_what_is_missing(cast: Cast, entered: dict[str, str], field: str) -> None:
+def test_settings_list_missing_values(cast: Cast, entered: dict[str, str], field: str) -> None:
     form = StudyForm({**ENTERED, **entered})
     assert not form.is_valid()
     assert list(form.errors) == [field]

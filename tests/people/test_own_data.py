@@ -63,7 +63,7 @@ def cast() -> Cast:
     return cast
 
 
-def test_a_person_downloads_what_is_stored_about_them_and_of_nobody_else(cast: Cast) -> None:
+def test_person_downloads_all_own_data_and_none_of_others(cast: Cast) -> None:
     annotator = cast.annotators[0].user
     assert annotator is not None
     make_token(user=annotator, name="my notebook", scopes=["read"], lasts=timedelta(days=1))
@@ -153,7 +153,7 @@ PROMISED = {
 
 
 @pytest.mark.parametrize("promise", PROMISED)
-def test_the_download_holds_what_the_docs_promise(busy: User, promise: str) -> None:
+def test_download_contains_the_documented_data(busy: User, promise: str) -> None:
     section, words = PROMISED[promise]
     page = (ROOT / "docs" / "how-to" / "people.md").read_text()
     sentence = page.partition("all that is stored about them as JSON:")[2]

@@ -36,7 +36,7 @@ def address(cast: Cast, rest: str = "") -> str:
     return f"/projects/{cast.project.slug}/{rest}"
 
 
-def test_people_are_listed_with_role_and_letter(admin: Client, cast: Cast) -> None:
+def test_people_are_listed_with_role_and_alias(admin: Client, cast: Cast) -> None:
     page = admin.get(address(cast, "people/")).content.decode()
     for place in Membership.objects.filter(project=cast.project).select_related("user"):
         assert place.user
@@ -46,7 +46,7 @@ def test_people_are_listed_with_role_and_letter(admin: Client, cast: Cast) -> No
     assert "<td>B</td>" in page
 
 
-def test_a_link_is_made_and_shown_whole(admin: Client, cast: Cast) -> None:
+def test_link_is_created_and_appears_whole(admin: Client, cast: Cast) -> None:
     response = admin.post(address(cast, "people/"), {"role": "researcher", "email": "new@example.org"})
     made = Invitation.objects.get()
     assert response["Location"] == address(cast, f"people/#invitation-{made.pk}")
@@ -64,7 +64,7 @@ def test_a_wrong_invitation_answers_with_the_form(admin: Client, cast: Cast, wro
     assert not Invitation.objects.exists()
 
 
-def test_an_empty_place_gets_a_link_of_its_own(admin: Client, cast: Cast) -> None:
+def test_empty_membership_gets_its_own_link(admin: Client, cast: Cast) -> None:
     empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
     assert "no account yet" in admin.get(address(cast, "people/")).content.decode()
     admin.post(address(cast, f"people/{empty.pk}/invite/"))
@@ -74,7 +74,7 @@ def test_an_empty_place_gets_a_link_of_its_own(admin: Client, cast: Cast) -> Non
     assert "Links not used yet" not in page
 
 
-def test_inviting_to_a_place_that_is_held_is_refused_in_words(admin: Client, cast: Cast) -> None:
+def test_invitation_to_an_occupied_membership_gives_a_message(admin: Client, cast: Cast) -> None:
     response = admin.post(address(cast, f"people/{cast.annotators[0].pk}/invite/"), follow=True)
     assert "already has an account" in response.content.decode()
     assert not Invitation.objects.exists()
@@ -87,7 +87,7 @@ def test_a_link_is_withdrawn(admin: Client, cast: Cast) -> None:
     assert invitation_token(made) not in response.content.decode()
 
 
-def test_a_place_is_closed_and_opened_again(admin: Client, cast: Cast) -> None:
+def test_membership_is_closed_and_reopened(admin: Client, cast: Cast) -> None:
     place = cast.annotators[0]
     response = admin.post(address(cast, f"people/{place.pk}/change/"), {"deactivate": "1"}, follow=True)
     assert "Open again" in response.content.decode()
@@ -98,7 +98,7 @@ def test_a_place_is_closed_and_opened_again(admin: Client, cast: Cast) -> None:
     assert place.active
 
 
-def test_the_last_admin_cannot_close_their_own_place(admin: Client, cast: Cast) -> None:
+def test_last_admin_cannot_close_their_own_membership(admin: Client, cast: Cast) -> None:
     place = Membership.objects.get(project=cast.project, role=Role.ADMIN)
     response = admin.post(address(cast, f"people/{place.pk}/change/"), {"deactivate": "1"}, follow=True)
     assert "only admin" in response.content.decode()
@@ -129,7 +129,7 @@ def test_an_admin_leaves_a_project_to_another_who_can_sign_in(
     assert list(projects_needing(other)) == [cast.project]
 
 
-def test_a_link_is_sent_where_mail_is_configured(
+def test_link_goes_out_if_mail_is_configured(
     admin: Client, cast: Cast, mailoutbox: list[EmailMessage]
 ) -> None:
     entered = {"role": "annotator", "email": "new@example.org", "send": "1"}
@@ -152,7 +152,7 @@ def test_a_link_is_sent_where_mail_is_configured(
     assert len(mailoutbox) == 2
 
 
-def test_several_people_are_invited_once_and_told_what_the_work_is(
+def test_several_people_are_invited_once_and_learn_the_workload(
     admin: Client, cast: Cast, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: Any
 ) -> None:
     member = cast.annotators[0].user
@@ -177,7 +177,7 @@ def test_several_people_are_invited_once_and_told_what_the_work_is(
     assert note in Client().get(link).content.decode()
 
 
-def test_addresses_that_are_none_are_named_and_nobody_is_invited(admin: Client, cast: Cast) -> None:
+def test_invalid_emails_are_listed_and_no_one_is_invited(admin: Client, cast: Cast) -> None:
     entered = {"role": "annotator", "addresses": "new@example.org\nAnn\nbo@"}
     response = admin.post(address(cast, "people/invite/"), entered)
     assert response.status_code == 422
@@ -187,16 +187,14 @@ def test_addresses_that_are_none_are_named_and_nobody_is_invited(admin: Client, 
     assert not Invitation.objects.exists()
 
 
-def test_sending_needs_an_address(admin: Client, cast: Cast) -> None:
+def test_mailing_needs_an_email(admin: Client, cast: Cast) -> None:
     response = admin.post(address(cast, "people/"), {"role": "annotator", "send": "1"})
     assert response.status_code == 422
     assert "Enter an e-mail to send the link" in response.content.decode()
     assert not Invitation.objects.exists()
 
 
-def test_without_a_mail_server_the_page_says_that_nothing_is_sent(
-    admin: Client, cast: Cast, settings: LazySettings
-) -> None:
+def test_page_reports_a_missing_mail_server(admin: Client, cast: Cast, settings: LazySettings) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     page = admin.get(address(cast, "people/")).content.decode()
     assert "no mail server is configured (CONCORD_EMAIL_URL)" in page
@@ -205,9 +203,7 @@ def test_without_a_mail_server_the_page_says_that_nothing_is_sent(
     assert admin.post(address(cast, "people/"), entered).status_code == 422
 
 
-def test_a_link_outlives_a_mail_server_that_refuses(
-    admin: Client, cast: Cast, settings: LazySettings
-) -> None:
+def test_link_outlives_a_rejecting_mail_server(admin: Client, cast: Cast, settings: LazySettings) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     entered = {"role": "annotator", "email": "new@example.org", "send": "1"}
@@ -219,7 +215,7 @@ def test_a_link_outlives_a_mail_server_that_refuses(
     assert invitation_token(made) in page
 
 
-def test_a_role_is_changed_and_the_old_place_is_kept(admin: Client, cast: Cast) -> None:
+def test_role_changes_and_the_old_membership_stays(admin: Client, cast: Cast) -> None:
     place = cast.annotators[0]
     page = admin.post(address(cast, f"people/{place.pk}/role/"), {"role": "admin"}, follow=True)
     assert "is now admin" in page.content.decode()
@@ -262,7 +258,7 @@ def test_only_admins_get_to_people(client: Client, cast: Cast) -> None:
     assert Invitation.objects.count() == 1
 
 
-def test_places_and_links_of_another_project_are_not_there(admin: Client, cast: Cast) -> None:
+def test_memberships_and_links_of_another_project_are_not_found(admin: Client, cast: Cast) -> None:
     other = make_project()
     made = invite(project=other.project, by=other.admin, role=Role.ADMIN)
     assert admin.post(address(cast, f"people/{other.annotators[0].pk}/change/")).status_code == 404

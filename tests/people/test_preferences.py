@@ -27,7 +27,7 @@ def of(user: User) -> Client:
     return client
 
 
-def test_what_is_chosen_holds_on_every_page_and_every_device(user: User) -> None:
+def test_choice_holds_on_every_page_and_every_device(user: User) -> None:
     elsewhere = of(user)
     assert 'data-theme="system"' in elsewhere.get("/").content.decode()
     saved = of(user).post(PAGE, CHOICES)
@@ -49,7 +49,7 @@ def test_choosing_again_changes_the_one_row(user: User) -> None:
     assert page.index("contrast.css") < page.index('media="all"')
 
 
-def test_an_unknown_choice_is_refused_and_nothing_is_kept(user: User) -> None:
+def test_unknown_choice_is_rejected_and_nothing_is_stored(user: User) -> None:
     response = of(user).post(PAGE, {**CHOICES, "theme": "plaid"})
     assert response.status_code == 422
     assert "errorlist" in response.content.decode()
@@ -58,7 +58,7 @@ def test_an_unknown_choice_is_refused_and_nothing_is_kept(user: User) -> None:
         Preferences.objects.create(user=user, theme="plaid")
 
 
-def test_nobody_else_sees_or_changes_them(user: User) -> None:
+def test_only_their_owner_sees_or_changes_preferences(user: User) -> None:
     save_preferences(user=user, theme="dark")
     other = of(make_user())
     assert 'data-theme="system"' in other.get("/").content.decode()
@@ -87,7 +87,7 @@ def test_preferences_cost_no_query() -> None:
     assert counts[0] == counts[1]
 
 
-def test_the_browser_is_asked_for_a_language_only_where_none_was_chosen(user: User) -> None:
+def test_browser_language_applies_only_without_a_choice(user: User) -> None:
     client = of(user)
     assert '<html lang="de"' in client.get("/", headers=GERMAN).content.decode()
     save_preferences(user=user, language="en")

@@ -148,7 +148,7 @@ def test_a_device_is_not_known_before_the_code(user: User) -> None:
     assert "concord_device" not in enter_password(user).cookies
 
 
-def test_the_database_does_not_tell_what_codes_are_made_from(user: User) -> None:
+def test_database_does_not_reveal_the_source_of_codes(user: User) -> None:
     client = sign_in(user)
     secret = set_up(client)
     kept = json.dumps(list(Authenticator.objects.values_list("data", flat=True)))
@@ -166,7 +166,7 @@ def test_secrets_are_encrypted_again_with_the_first(user: User, settings: Any) -
     assert is_signed_in(client)
 
 
-def test_a_secret_that_cannot_be_read_lets_nobody_in_and_says_so(user: User, settings: Any) -> None:
+def test_unreadable_secret_admits_no_one_and_is_reported(user: User, settings: Any) -> None:
     secret = set_up(sign_in(user))
     settings.SECRET_KEY = "another" * 8
     answer = enter_password(user).post(AUTHENTICATE, {"code": code_of(secret)})
@@ -247,7 +247,7 @@ def cast() -> Cast:
     return make_project()
 
 
-def test_admins_without_it_are_told_to_set_it_up(cast: Cast, required: None) -> None:
+def test_admins_without_a_second_factor_get_a_setup_prompt(cast: Cast, required: None) -> None:
     client = sign_in(cast.admin)
     for page in ("", "people/", "results/", "settings/"):
         answer = client.get(f"/projects/{cast.project.slug}/{page}")
@@ -262,7 +262,7 @@ def test_their_programs_wait_too(cast: Cast, required: None) -> None:
     assert (answer.status_code, "second factor" in answer.json()["message"]) == (403, True)
 
 
-def test_nobody_begins_a_project_without_it(cast: Cast, required: None) -> None:
+def test_project_creation_requires_a_second_factor(cast: Cast, required: None) -> None:
     sent = {"name": "Another", "template": ""}
     client = sign_in(cast.admin)
     for answer in (client.post("/projects/new/", sent), ApiClient(cast.admin).post("projects/", sent)):
@@ -279,12 +279,12 @@ def test_a_passkey_is_enough(cast: Cast, required: None) -> None:
     assert client.get(f"/projects/{cast.project.slug}/people/").status_code == 200
 
 
-def test_who_has_a_passkey_is_asked_for_it_beside_the_password(user: User) -> None:
+def test_user_with_a_passkey_can_use_it_or_the_password(user: User) -> None:
     Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data={"name": "phone"})
     assert not is_signed_in(enter_password(user))
 
 
-def test_what_is_no_passkey_signs_nobody_in(user: User) -> None:
+def test_invalid_passkey_cannot_sign_in(user: User) -> None:
     client = Client()
     options = client.get("/accounts/2fa/webauthn/login/", HTTP_ACCEPT="application/json").json()
     assert options["request_options"]["publicKey"]["userVerification"] == "required"
@@ -294,7 +294,7 @@ def test_what_is_no_passkey_signs_nobody_in(user: User) -> None:
         assert not is_signed_in(client)
 
 
-def test_what_is_no_passkey_is_no_second_factor(user: User) -> None:
+def test_invalid_passkey_is_no_second_factor(user: User) -> None:
     set_up(sign_in(user))
     client = enter_password(user)
     for sent in UNREADABLE[1:5]:  # of five the last would be refused as too many
@@ -302,7 +302,7 @@ def test_what_is_no_passkey_is_no_second_factor(user: User) -> None:
         assert not is_signed_in(client)
 
 
-def test_what_is_no_passkey_is_not_added(user: User) -> None:
+def test_invalid_passkey_cannot_be_added(user: User) -> None:
     client = with_password(sign_in(user))
     for sent in UNREADABLE:
         client.get(ADD_PASSKEY)
@@ -365,7 +365,7 @@ def test_a_mailbox_alone_opens_no_account_with_a_factor(made_by: str, cast: Cast
     assert is_signed_in(client)
 
 
-def test_pages_say_what_to_do_without_app_and_codes(user: User) -> None:
+def test_pages_explain_the_remedy_for_a_missing_app_and_codes(user: User) -> None:
     set_up(sign_in(user))
     client = Client()
     client.post("/accounts/password/reset/", {"email": user.email})
@@ -383,7 +383,7 @@ def test_an_operator_lets_in_who_lost_password_and_factor(user: User) -> None:
     assert is_signed_in(client)
 
 
-def test_who_proves_an_address_first_ends_tokens_of_before(cast: Cast) -> None:
+def test_first_email_proof_ends_earlier_tokens(cast: Cast) -> None:
     _, token = make_token(user=cast.admin, name="n", scopes=["read"], lasts=timedelta(days=1))
     client, _ = follow_link_for_new_password(cast.admin)
     assert is_signed_in(client)

@@ -80,7 +80,7 @@ def test_all_others_are_ended(user: User) -> None:
     assert "You are signed in nowhere else." in here.get("/account/sessions/").content.decode()
 
 
-def test_nobody_ends_sessions_of_others(user: User) -> None:
+def test_users_cannot_end_sessions_of_others(user: User) -> None:
     there = sign_in(user)
     session = sessions_of(user).get()
     assert sign_in(make_user()).post(f"/account/sessions/{session.pk}/end/").status_code == 404
@@ -98,7 +98,7 @@ def test_the_page_takes_as_many_queries_for_one_session_as_for_many(
         here.get("/account/sessions/")
 
 
-def test_a_session_that_is_left_alone_ends(user: User, clock: Clock) -> None:
+def test_idle_session_ends(user: User, clock: Clock) -> None:
     used, left = sign_in(user), sign_in(user)
     for _ in range(3):
         clock.advance(days=6)
@@ -127,7 +127,7 @@ def test_the_limits_are_settings(user: User, clock: Clock, settings: pytest.Fixt
     assert not is_signed_in(client)
 
 
-def test_what_is_sent_after_a_session_ended_is_not_taken(clock: Clock) -> None:
+def test_submission_after_a_session_end_is_rejected(clock: Clock) -> None:
     cast: Cast = make_project()
     opened(cast)
     user = cast.annotators[0].user
@@ -157,7 +157,7 @@ def test_another_password_revokes_tokens_by_choice(user: User) -> None:
     assert (tokens_of(user), len(tokens_of(kept))) == ([], 1)
 
 
-def test_ended_sessions_are_removed_with_what_was_noted_of_them(user: User, clock: Clock) -> None:
+def test_ended_sessions_are_removed_with_their_records(user: User, clock: Clock) -> None:
     here, ended = sign_in(user), sign_in(user)
     UserSession.objects.update(last_seen_at=clock.now - timedelta(hours=2))
     assert forget_ended_sessions() == 0

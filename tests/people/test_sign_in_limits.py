@@ -44,7 +44,7 @@ def guess_everywhere(user: User, number: int) -> list[str]:
 
 
 @pytest.mark.django_db
-def test_a_class_behind_one_address_signs_in_within_a_minute() -> None:
+def test_class_behind_one_ip_signs_in_within_a_minute() -> None:
     people = [make_user() for _ in range(60)]
     # Every third mistypes first.
     for person in people[::3]:
@@ -61,14 +61,14 @@ def test_guesses_are_stopped_and_the_owner_signs_in_from_elsewhere() -> None:
 
 
 @pytest.mark.django_db
-def test_addresses_of_one_network_count_as_one() -> None:
+def test_ips_of_one_network_count_as_one() -> None:
     user = make_user()
     outcomes = [sign_in(browser(f"2001:db8::{each:x}"), user, "wrong") for each in range(1, 8)]
     assert outcomes == ["wrong"] * 5 + ["too many"] * 2
 
 
 @pytest.mark.django_db
-def test_an_owner_at_the_attackers_address_signs_in_where_they_did_before() -> None:
+def test_owner_at_the_attacker_ip_signs_in_from_a_known_browser() -> None:
     user, own = make_user(), browser(CLASS)
     assert sign_in(own, user) == "in"
     own.post("/accounts/logout/")
@@ -88,7 +88,7 @@ def test_many_networks_together_guess_a_hundred_times_an_hour_and_shut_out_no_kn
 
 
 @pytest.mark.django_db
-def test_an_owner_who_is_kept_out_everywhere_gets_in_by_mail() -> None:
+def test_locked_out_owner_recovers_by_mail() -> None:
     user, new = make_user(), browser(HOME)
     guess_everywhere(user, 100)
     assert sign_in(new, user) == "too many"
@@ -147,7 +147,7 @@ def test_a_right_password_counts_for_nothing() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_guesses_that_come_at_once_are_counted_one_by_one() -> None:
+def test_simultaneous_guesses_count_individually() -> None:
     user = make_user()
 
     def attempt(number: int) -> str:

@@ -82,7 +82,7 @@ def sign_in_long_ago(client: Client, provider: Provider) -> None:
     session.save()
 
 
-def test_the_sign_in_page_has_a_button_for_each_provider_and_asks_nobody(
+def test_sign_in_page_has_a_button_for_each_provider_and_calls_none(
     client: Client, provider: Provider
 ) -> None:
     assert "Sign in with University" in client.get("/accounts/login/").content.decode()
@@ -95,7 +95,7 @@ def test_without_a_provider_there_is_no_button_and_no_way(client: Client) -> Non
     assert client.post("/accounts/oidc/openid_connect/login/").status_code == 404
 
 
-def test_who_has_an_account_is_signed_in_to_it(client: Client, provider: Provider, ann: User) -> None:
+def test_user_with_an_account_is_signed_in_to_it(client: Client, provider: Provider, ann: User) -> None:
     assert come_back(client, provider, next="/account/sessions/")["Location"] == "/account/sessions/"
     assert is_signed_in(client)
     assert client.session["_auth_user_id"] == str(ann.pk)
@@ -126,7 +126,7 @@ def test_each_project_has_the_first_sign_in_in_its_log(
 
 
 @pytest.mark.parametrize("verified", [False, None, "false", "true", 0, 1])
-def test_an_address_that_is_not_verified_takes_no_account_over(
+def test_unverified_email_cannot_claim_an_account(
     client: Client, provider: Provider, ann: User, verified: object
 ) -> None:
     provider.claims = {**ANN, "email_verified": verified}
@@ -137,9 +137,7 @@ def test_an_address_that_is_not_verified_takes_no_account_over(
     assert not SocialAccount.objects.exists()
 
 
-def test_an_account_whose_address_was_never_proven_is_not_given_away(
-    client: Client, provider: Provider
-) -> None:
+def test_account_with_an_unproven_email_is_not_handed_over(client: Client, provider: Provider) -> None:
     user = make_user("ann@example.org")
     answer = come_back(client, provider)
     assert (answer.status_code, "Forgotten password" in answer.content.decode()) == (403, True)
@@ -147,7 +145,7 @@ def test_an_account_whose_address_was_never_proven_is_not_given_away(
     assert sign_in(user)
 
 
-def test_a_followed_link_for_a_new_password_proves_the_address(client: Client, provider: Provider) -> None:
+def test_followed_password_link_proves_the_email(client: Client, provider: Provider) -> None:
     make_user("ann@example.org")
     client.post("/accounts/password/reset/", {"email": "ann@example.org"})
     link = str(sent_mails()[0].body).partition("http://testserver")[2].split()[0]
@@ -158,7 +156,7 @@ def test_a_followed_link_for_a_new_password_proves_the_address(client: Client, p
     assert is_signed_in(other)
 
 
-def test_a_changed_address_is_proven_and_the_old_one_leads_nowhere(
+def test_changed_email_is_proven_and_the_old_one_leads_nowhere(
     client: Client, provider: Provider, ann: User
 ) -> None:
     change_address(user=ann, token=change_token(ann, "ann@new.example.org"))
@@ -204,7 +202,7 @@ def test_who_is_blocked_stays_out(client: Client, provider: Provider, ann: User,
 # Accounts that are made by a first sign-in
 
 
-def test_nobody_unknown_gets_an_account(client: Client, provider: Provider) -> None:
+def test_unknown_user_gets_no_account(client: Client, provider: Provider) -> None:
     answer = come_back(client, provider)
     assert answer.status_code == 403
     assert "ann@example.org has no account here and no invitation" in answer.content.decode()
@@ -223,7 +221,7 @@ def test_with_the_setting_anyone_gets_one_and_sees_no_project(
     assert not Membership.objects.filter(user=user).exists()
 
 
-def test_nor_with_the_setting_without_a_verified_address(
+def test_open_sign_up_still_requires_a_verified_email(
     client: Client, provider: Provider, settings: Any
 ) -> None:
     settings.SSO_ACCOUNTS = "anyone"
@@ -234,7 +232,9 @@ def test_nor_with_the_setting_without_a_verified_address(
     assert not User.objects.exists()
 
 
-def test_who_was_invited_by_address_gets_an_account(client: Client, provider: Provider, cast: Cast) -> None:
+def test_user_with_an_invitation_by_email_gets_an_account(
+    client: Client, provider: Provider, cast: Cast
+) -> None:
     invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="Ann@example.org")
     come_back(client, provider)
     assert is_signed_in(client)
@@ -252,7 +252,7 @@ def test_who_opened_the_link_joins_the_project(
     assert Membership.objects.get(user__email="ann@example.org").role == Role.ANNOTATOR
 
 
-def test_a_link_for_another_address_makes_no_account(client: Client, provider: Provider, cast: Cast) -> None:
+def test_link_for_another_email_creates_no_account(client: Client, provider: Provider, cast: Cast) -> None:
     offer = invite(project=cast.project, by=cast.admin, role=Role.ADMIN, email="prof@example.org")
     client.get(f"/invitations/{invitation_token(offer)}/")
     assert come_back(client, provider).status_code == 403
@@ -260,9 +260,7 @@ def test_a_link_for_another_address_makes_no_account(client: Client, provider: P
     assert Invitation.objects.get(pk=offer.pk).accepted_at is None
 
 
-def test_who_has_no_password_cannot_be_given_one_at_an_open_computer(
-    client: Client, provider: Provider, cast: Cast
-) -> None:
+def test_stale_session_cannot_set_a_first_password(client: Client, provider: Provider, cast: Cast) -> None:
     invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="ann@example.org")
     come_back(client, provider)
     new = {"password1": "another fine pass", "password2": "another fine pass"}
@@ -271,7 +269,7 @@ def test_who_has_no_password_cannot_be_given_one_at_an_open_computer(
     assert not User.objects.get(email="ann@example.org").has_usable_password()
 
 
-def test_who_has_no_password_signs_in_again_before_what_asks_for_one(
+def test_user_without_a_password_signs_in_again_instead_of_confirming(
     client: Client, provider: Provider, settings: Any
 ) -> None:
     settings.SSO_ACCOUNTS = "anyone"
@@ -307,7 +305,7 @@ def test_a_session_that_is_open_at_the_provider_proves_nothing(
     assert client.post("/account/tokens/", token).status_code == 200
 
 
-def test_who_has_a_code_but_no_password_proves_it_by_the_code(
+def test_user_with_a_code_but_no_password_confirms_by_the_code(
     client: Client, provider: Provider, settings: Any
 ) -> None:
     settings.SSO_ACCOUNTS = "anyone"
@@ -322,7 +320,7 @@ def test_who_has_a_code_but_no_password_proves_it_by_the_code(
     assert client.post("/account/tokens/", {"name": "a", "scopes": ["read"], "days": 30}).status_code == 200
 
 
-def test_nobody_sets_a_second_factor_up_at_their_open_computer(
+def test_stale_session_cannot_set_up_a_second_factor(
     client: Client, provider: Provider, settings: Any
 ) -> None:
     settings.SSO_ACCOUNTS = "anyone"
@@ -360,7 +358,7 @@ def test_a_key_of_an_endpoint_is_not_taken_at_their_open_computer(
 # What comes from elsewhere
 
 
-def test_a_token_that_another_key_signed_is_refused(client: Client, provider: Provider, ann: User) -> None:
+def test_token_with_a_foreign_signature_is_rejected(client: Client, provider: Provider, ann: User) -> None:
     provider.signing_key = ec.generate_private_key(ec.SECP256R1())
     answer = come_back(client, provider)
     assert "Signing in failed" in answer.content.decode()
@@ -373,7 +371,7 @@ def test_a_token_that_another_key_signed_is_refused(client: Client, provider: Pr
     [{"aud": "another"}, {"iss": "https://elsewhere.example"}, {"exp": 1}, {"sub": "b2"}],
     ids=["audience", "issuer", "expired", "subject"],
 )
-def test_a_token_that_is_not_for_this_sign_in_is_refused(
+def test_token_for_another_sign_in_is_rejected(
     client: Client, provider: Provider, ann: User, claims: dict[str, Any]
 ) -> None:
     provider.id_token = claims
@@ -381,7 +379,7 @@ def test_a_token_that_is_not_for_this_sign_in_is_refused(
     assert not is_signed_in(client)
 
 
-def test_a_provider_that_does_not_answer_on_the_way_back_is_said(
+def test_unresponsive_provider_on_the_callback_is_reported(
     client: Client, provider: Provider, ann: User
 ) -> None:
     there = client.post(BUTTON)["Location"]
@@ -396,7 +394,7 @@ def test_a_provider_that_does_not_answer_on_the_way_back_is_said(
     ("known", "claimed"),
     [("ivy@example.org", "\u0131vy@example.org"), ("\u0131vy@example.org", "ivy@example.org")],
 )
-def test_an_address_that_looks_alike_is_another(
+def test_similar_email_is_a_different_one(
     client: Client, provider: Provider, cast: Cast, known: str, claimed: str
 ) -> None:
     mark_proven(make_user(known))
@@ -407,7 +405,7 @@ def test_an_address_that_looks_alike_is_another(
     assert not is_signed_in(client)
 
 
-def test_a_way_back_that_nobody_began_is_refused(client: Client, provider: Provider, ann: User) -> None:
+def test_callback_without_a_start_is_rejected(client: Client, provider: Provider, ann: User) -> None:
     begun = client.post(BUTTON)["Location"]
     victim = Client()
     answer = victim.get(f"{BUTTON}callback/", provider.authorize(begun))
@@ -415,16 +413,14 @@ def test_a_way_back_that_nobody_began_is_refused(client: Client, provider: Provi
     assert not is_signed_in(victim)
 
 
-def test_no_other_site_begins_it(provider: Provider, ann: User) -> None:
+def test_other_sites_cannot_start_it(provider: Provider, ann: User) -> None:
     strict = Client(enforce_csrf_checks=True)
     assert strict.get(BUTTON)["Location"] == "/accounts/login/"
     assert strict.post(BUTTON).status_code == 403
     assert provider.asked == []
 
 
-def test_nobody_connects_an_identity_to_the_account_that_is_signed_in(
-    provider: Provider, ann: User, cast: Cast
-) -> None:
+def test_signed_in_account_cannot_connect_an_identity(provider: Provider, ann: User, cast: Cast) -> None:
     client = sign_in(cast.admin)
     assert come_back(client, provider, process="connect").status_code == 403
     assert not SocialAccount.objects.exists()
@@ -432,7 +428,7 @@ def test_nobody_connects_an_identity_to_the_account_that_is_signed_in(
     assert client.get("/accounts/3rdparty/signup/")["Location"] == "/accounts/login/"
 
 
-def test_a_provider_that_fails_is_named_in_the_log(
+def test_log_names_the_failed_provider(
     client: Client, provider: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:
     provider.status = 500
@@ -463,7 +459,7 @@ def set_variables(patch: pytest.MonkeyPatch, **changed: str) -> None:
         patch.setenv(name, value)
 
 
-def test_providers_are_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_configures_the_providers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert single_sign_on() == {"openid_connect": {"APPS": []}}
     second = {name.replace("UNIVERSITY", "LAB"): value for name, value in VARIABLES.items()}
     set_variables(monkeypatch, **{**second, "CONCORD_SSO": "university,lab"})
@@ -481,7 +477,7 @@ def test_providers_are_named_by_the_environment(monkeypatch: pytest.MonkeyPatch)
         ({"CONCORD_SSO_ACCOUNTS": "all"}, "CONCORD_SSO_ACCOUNTS"),
     ],
 )
-def test_a_wrong_setting_is_named(
+def test_error_names_the_wrong_setting(
     monkeypatch: pytest.MonkeyPatch, changed: dict[str, str], named: str
 ) -> None:
     set_variables(monkeypatch, **changed)

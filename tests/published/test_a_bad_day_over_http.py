@@ -22,7 +22,7 @@ BAD_DAY = {"error": 0.05, "drop": 0.02, "hang": 0.01, "garbage": 0.02, "rate_lim
 COLUMNS = ("dimension__key", "item__system__name", "item__document__key", "item__text", "value")
 
 
-def test_1200_judgments_of_a_bad_day_are_those_of_a_good_one(tmp_path):
+def test_1200_judgments_of_a_bad_day_match_a_good_one(tmp_path):
     with replaying(**BAD_DAY) as server:
         project = imported_news(make_user())
         endpoint = make_endpoint(project, server.base_url, calls_in_flight=64, timeout_seconds=5)

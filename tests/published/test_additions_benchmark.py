@@ -15,7 +15,7 @@ def real_ratings() -> None:
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_added_systems_lie_near_the_full_panel(name: str) -> None:
+def test_added_systems_are_near_the_full_panel(name: str) -> None:
     found = [add_systems(name, seed) for seed in range(REPETITIONS)]
     assert np.mean([each.difference for each in found]) < 0.2
     assert np.mean([each.covered_beyond for each in found]) > 0.9

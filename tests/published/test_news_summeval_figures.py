@@ -149,7 +149,7 @@ QUANTITIES: dict[str, Callable[[str, str], Figures]] = {
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 @pytest.mark.parametrize("quantity", QUANTITIES)
-def test_every_published_figure_is_reproduced(quantity: str, dimension: str) -> None:
+def test_every_published_value_is_reproduced(quantity: str, dimension: str) -> None:
     expected = {
         (row["method"], dimension, row["system"], row["subset"], row["coefficient"]): float(row["recomputed"])
         for row in published()
@@ -162,7 +162,7 @@ def test_every_published_figure_is_reproduced(quantity: str, dimension: str) -> 
     assert {key: figures[key] for key in expected} == pytest.approx(expected, abs=5.1e-7)
 
 
-def test_nothing_published_is_left_out() -> None:
+def test_all_published_values_are_included() -> None:
     assert {row["quantity"] for row in published()} == set(QUANTITIES)
     assert {row["dimension"] for row in published()} == set(DIMENSIONS)
 
@@ -183,7 +183,7 @@ def test_consistency_of_position_equals_a_recount_of_the_replies(dimension: str)
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 @pytest.mark.parametrize("method", METHODS)
-def test_alpha_beside_the_experts_equals_that_of_an_independent_package(method: str, dimension: str) -> None:
+def test_alpha_with_the_experts_equals_an_independent_package(method: str, dimension: str) -> None:
     of = scores(method, dimension)
     alphas = alpha_with_people(of)
     for alpha, table in (

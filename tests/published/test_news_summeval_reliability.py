@@ -52,7 +52,7 @@ def test_table_29_the_indicator_of_each_system(dimension: str, measure: str) -> 
 
 @pytest.mark.parametrize("measure", CORRELATIONS)
 @pytest.mark.parametrize("dimension", DIMENSIONS)
-def test_table_7_what_the_indicator_tells(dimension: str, measure: str) -> None:
+def test_table_7_indicator_correlations_are_reproduced(dimension: str, measure: str) -> None:
     rows = expected("indicator_vs_human_correlation", dimension, measure)
     assert rows
     for (method, _), value in rows.items():

@@ -78,7 +78,7 @@ def reading(method: str, name: str, text: str) -> float | None:
 
 
 @pytest.mark.parametrize("method", sorted({line["method"] for line in SAMPLE}))
-def test_replies_are_read_as_they_were_one_by_one(method: str) -> None:
+def test_replies_read_like_the_recorded_readings(method: str) -> None:
     one_by_one = {key(line): line["value"] for line in SAMPLE if line["method"] == method}
     unknown = one_by_one.keys() - texts().keys()
     assert not unknown

@@ -41,7 +41,7 @@ QUANTITIES = {
 
 @pytest.mark.once
 @pytest.mark.long
-def test_llm_summeval_in_one_command_with_what_is_computed_of_it():
+def test_llm_summeval_runs_in_one_command_with_its_values():
     code, out = reproduce("llm-summeval", "--data", reference_data(), "--json")
     told = json.loads(out)
     assert (code, told["counts"]) == (0, {"within": 823, "explained": 65, "differs": 0, "undefined": 0})
@@ -104,7 +104,7 @@ def is_about(mode, dimension, reply):
     return (reply["mode"], reply["dimension"]) == (mode, dimension)
 
 
-def test_every_published_figure_of_topical_chat_is_kept_as_it_was_published():
+def test_every_published_value_of_topical_chat_is_stored_unchanged():
     published = {
         (row["mode"], row["dimension"], short): row[f"{column}_published"]
         for row in topical_chat_figures()
@@ -118,7 +118,7 @@ def test_every_published_figure_of_topical_chat_is_kept_as_it_was_published():
     assert kept == published
 
 
-def test_a_mean_of_people_that_cannot_be_one_of_three_is_refused(tmp_path):
+def test_mean_impossible_for_three_people_is_rejected(tmp_path):
     for path in (reference_data() / "topical_chat").iterdir():
         lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)[:360]
         if path.name.startswith("dialogue_responses"):
@@ -140,7 +140,7 @@ ELSEWHERE = {("rmse", "fluency", "A1-A3", "")}
 @pytest.mark.parametrize(
     ("key", "name"), [("summeval-op", "summeval_op_round1"), ("llm-summeval", "news_summeval_chatgpt")]
 )
-def test_every_published_figure_is_kept_as_it_was_published(key, name):
+def test_every_published_value_is_stored_unchanged(key, name):
     path = reference_data() / "published" / f"{name}.csv"
     rows = [row for row in csv.DictReader(path.read_text().splitlines()) if row["published"]]
     labels = [name for name in ("method", "system", "subset", "raters", "coefficient") if name in rows[0]]
@@ -162,7 +162,7 @@ def test_every_published_figure_is_kept_as_it_was_published(key, name):
             assert figure.release_gives == float(row["recomputed"])
 
 
-def test_every_published_figure_of_other_wordings_is_kept_as_it_was_published():
+def test_every_published_value_of_other_wordings_is_stored_unchanged():
     path = reference_data() / "published" / "news_summeval_wordings.csv"
     published = {
         (QUANTITIES[row["quantity"]], row["dimension"], row["method"], row["coefficient"]): row["published"]
@@ -178,7 +178,7 @@ def test_every_published_figure_of_other_wordings_is_kept_as_it_was_published():
     assert kept == published
 
 
-def test_a_rating_that_is_not_as_released_shows_in_the_figures(tmp_path):
+def test_changed_rating_appears_in_the_reproduced_values(tmp_path):
     for name in ("summeval-op.jsonl", "summeval-op-detailed.jsonl"):
         lines = (reference_data() / "summeval_op" / name).read_text().splitlines()
         if "detailed" in name:
@@ -203,13 +203,13 @@ def test_a_rating_that_is_not_as_released_shows_in_the_figures(tmp_path):
         ("0.76", None, FigureMatch.UNDEFINED),
     ],
 )
-def test_how_a_figure_stands_to_the_published_one(published, computed, standing):
+def test_comparison_classifies_a_value_against_the_published_one(published, computed, standing):
     gives = 0.749024 if published == "0.76" else None
     figure = Figure("8", "correlation", "fluency", {}, published, gives, "paper")
     assert compare(figure, computed, {"paper": "Because."}).standing == standing
 
 
-def test_what_is_missing_is_said_before_anything_is_made(tmp_path):
+def test_missing_data_is_reported_before_anything_is_created(tmp_path):
     with pytest.raises(CommandError, match=r"does not hold summeval-op\.jsonl \(reviews and summaries"):
         reproduce("summeval-op", "--data", tmp_path)
     for folder in ("one", "two"):
@@ -222,7 +222,7 @@ def test_what_is_missing_is_said_before_anything_is_made(tmp_path):
     assert not Project.objects.exists()
 
 
-def test_a_project_of_someone_elses_with_that_name_is_left_alone(client):
+def test_foreign_project_with_that_name_stays_untouched(client):
     admin = make_user()
     project = create_project(user=admin, name="SummEval-OP")
     with pytest.raises(CommandError, match="was not made for this paper"):

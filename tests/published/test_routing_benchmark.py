@@ -26,7 +26,7 @@ def test_the_kept_set_breaks_its_risk_no_more_often_than_delta(dimension: str, c
     assert try_splits(Setting(dimension, "more than one", confidence, 0.2), 100).honest
 
 
-def test_consistency_is_kept_by_the_judge_and_fluency_is_not() -> None:
+def test_consistency_stays_with_the_judge_and_fluency_does_not() -> None:
     consistency, fluency = (
         try_splits(Setting(dimension, "more than one", "-|RTS-MCQ|, batch", 0.2), 50)
         for dimension in ("consistency", "fluency")

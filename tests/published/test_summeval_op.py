@@ -28,7 +28,7 @@ DIMENSIONS = {
 }
 
 
-def test_what_is_published_about_round_one_comes_out_of_the_imported_release():
+def test_imported_release_reproduces_the_published_round_one_values():
     project = imported(make_user())
     assert (Item.objects.count(), Rating.objects.count()) == (416, 8736)
     assert RatingChange.objects.filter(cause="imported").count() == 8736

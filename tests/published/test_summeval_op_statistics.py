@@ -82,20 +82,20 @@ def published() -> dict[tuple[str, Key], float]:
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
-def test_every_published_figure_is_reproduced(dimension: str) -> None:
+def test_every_published_value_is_reproduced(dimension: str) -> None:
     expected = {key: value for (of, key), value in published().items() if of == dimension}
     assert len(expected) == 20
     figures = computed(dimension)
     assert {key: figures[key] for key in expected} == pytest.approx(expected, abs=5.1e-7)
 
 
-def test_nothing_published_is_left_out() -> None:
+def test_all_published_values_are_included() -> None:
     assert {dimension for dimension, _ in published()} == set(DIMENSIONS)
     assert len(published()) == 20 * len(DIMENSIONS)
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)
-def test_products_where_a_rater_gave_one_value_throughout_are_counted_and_left_out(dimension: str) -> None:
+def test_products_with_a_constant_rater_are_tallied_and_excluded(dimension: str) -> None:
     data = round_one(dimension)
     constant = np.ptp(data.values.reshape(3, 32, 13), axis=2) == 0
     for pair in between_raters(data, spearman, within=data.documents):

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 COLUMNS = ("judge__model", "judge__method", "dimension__key", "item__document__key", "item__text", "value")
 
 
-def test_values_asked_for_over_http_are_those_of_the_release() -> None:
+def test_values_over_http_match_the_release() -> None:
     project = news_project(documents=3)
     assert [run.status for run in judge_over_http(project, calls_in_flight=16)] == ["finished", "finished"]
     found = list(Judgment.objects.filter(status="done").values_list(*COLUMNS))

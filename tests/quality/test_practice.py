@@ -59,7 +59,7 @@ def practise(client: Client, cast: Cast, *values: int) -> str:
     return client.get(address(cast)).content.decode()
 
 
-def test_after_each_item_one_sees_what_is_right_and_why(annotator: Client, cast: Cast) -> None:
+def test_item_feedback_shows_the_right_value_and_its_reason(annotator: Client, cast: Cast) -> None:
     item = annotator.get(address(cast))["Location"]
     before = annotator.get(item).content.decode()
     assert "It deserves 5." not in before
@@ -111,7 +111,7 @@ def test_practice_is_no_rating_and_its_items_are_no_work(annotator: Client, cast
 
 
 @pytest.mark.parametrize("value", ["", "9", "x"])
-def test_an_answer_that_is_none_is_asked_again(annotator: Client, cast: Cast, value: str) -> None:
+def test_invalid_answer_is_prompted_again(annotator: Client, cast: Cast, value: str) -> None:
     item = annotator.get(address(cast))["Location"]
     assert annotator.post(item, answers(annotator, item, value)).status_code == 422
     assert not PracticeAnswer.objects.filter(value__isnull=False).exists()
@@ -124,9 +124,7 @@ def sent_by_page(client: Client, cast: Cast, item: str, **answer: object) -> dic
     return {name: str(value) for name, value in sent.items()}
 
 
-def test_answers_are_changed_until_the_reference_is_seen_and_late_ones_are_refused(
-    annotator: Client, cast: Cast
-) -> None:
+def test_answers_change_until_the_reference_appears_then_are_rejected(annotator: Client, cast: Cast) -> None:
     item = annotator.get(address(cast))["Location"]
     save = f"{item}answer/fluency/"
     later = sent_by_page(annotator, cast, item, value=4, sequence=2, comment="Why not.")
@@ -163,7 +161,7 @@ def test_at_the_end_each_dimension_is_summed_up_with_what_to_read_again(
     assert (summary.right, summary.calibration and summary.calibration.pairs) == (1, 1)
 
 
-def test_the_end_says_whether_there_is_something_to_rate(annotator: Client, cast: Cast) -> None:
+def test_end_reports_available_work(annotator: Client, cast: Cast) -> None:
     html = practise(annotator, cast, 5, 2)
     assert "You can rate as soon as Round I is open." in html
     assert "Begin rating" not in html
@@ -191,7 +189,7 @@ def test_the_end_says_whether_there_is_something_to_rate(annotator: Client, cast
         ([(2, 1), (1, 1)], True, RaterCalibration(2, 1, None, None, None)),
     ],
 )
-def test_values_lie_to_their_references(
+def test_values_are_calibrated_to_their_references(
     pairs: list[tuple[int, int]], is_named: bool, expected: RaterCalibration | None
 ) -> None:
     assert calibrate(pairs, is_named=is_named) == expected
@@ -206,7 +204,7 @@ def test_a_bar_needs_something_to_practise_and_is_fixed_with_the_round() -> None
         set_practice_bar(project=cast.project, bar=None)
 
 
-def test_a_bar_or_an_item_that_is_taken_away_leaves_nobody_waiting(annotator: Client, cast: Cast) -> None:
+def test_removed_bar_or_item_blocks_no_one(annotator: Client, cast: Cast) -> None:
     assert "1 of 2 values were right (1 exact, 0 near)" in practise(annotator, cast, 5, 5)
     set_practice_bar(project=cast.project, bar=50)
     assert "Practice is passed" in annotator.get(address(cast)).content.decode()

@@ -29,7 +29,7 @@ def item(key: int, *values: int, seconds: float = 60, characters: int = 500) -> 
     return RatedItem(key, characters, seconds, len(values), *ends)
 
 
-def test_signs_are_counted_by_hand() -> None:
+def test_signals_match_hand_calculation() -> None:
     signals = signals_of(
         [
             item(1, 4, 4, 4, seconds=9.9),  # 500 characters take 10 s at 3,000 a minute
@@ -116,7 +116,7 @@ def test_a_dispute_settles_by_the_values_that_count() -> None:
     assert dispute.status == Dispute.Status.SETTLED
 
 
-def test_a_decision_needs_a_reason_and_is_kept_once() -> None:
+def test_decision_needs_a_reason_and_is_stored_once() -> None:
     cast = make_project()
     with pytest.raises(InvalidValueError, match="Add a note"):
         decide_counting(place=cast.annotators[0], counted=False, note=" ", by=cast.admin)
@@ -155,7 +155,7 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("address", FIGURES)
-def test_nothing_is_shown_as_zero_while_a_worker_computes(
+def test_pending_computation_shows_no_zeros(
     client: Client, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cast = make_project(dimensions=DIMENSIONS)

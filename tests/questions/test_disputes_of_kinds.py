@@ -99,7 +99,7 @@ def test_outputs_have_the_numbers_of_the_reader() -> None:
         assert (standpoint.name in named) == differs
 
 
-def test_labels_stand_with_who_holds_them() -> None:
+def test_labels_appear_with_their_raters() -> None:
     page = disputed("labels").page(None)
     assert [(each.name, [one.name for one in each.raters]) for each in page.categories] == [
         ("Grammar", ["Rater A", "Rater B"]),
@@ -115,7 +115,7 @@ def test_parts_that_differ_come_first() -> None:
     assert labels == [("Yes", ["Rater A"]), ("No", ["Rater B"])]
 
 
-def test_ranks_stand_by_output_in_the_readers_order() -> None:
+def test_ranks_are_listed_by_output_in_the_order_of_the_reader() -> None:
     scene = disputed("ranking")
     page = scene.page(scene.raters[1])
     ranks = [[1, 2], [2, 1], [3, 3]]
@@ -146,7 +146,7 @@ def test_spans_have_a_colour_for_each_of_two_raters() -> None:
         ("spans", "The raters mark different words, or give the same words different severities."),
     ],
 )
-def test_each_kind_says_how_far_apart_answers_are(client: Client, kind: str, sentence: str) -> None:
+def test_each_kind_reports_the_distance_between_answers(client: Client, kind: str, sentence: str) -> None:
     scene = disputed(kind)
     assert scene.page(None).apart == sentence
     for user in (scene.raters[0].user, scene.cast.admin):
@@ -163,7 +163,7 @@ def test_each_kind_says_how_far_apart_answers_are(client: Client, kind: str, sen
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
-def test_an_answer_is_taken_over_kept_or_given_anew(client: Client, kind: str) -> None:
+def test_answer_is_adopted_confirmed_or_replaced(client: Client, kind: str) -> None:
     scene = disputed(kind)
     one, other = scene.raters
     page = scene.page(one)
@@ -199,7 +199,7 @@ def test_a_preference_is_changed_by_a_button_in_the_readers_order(client: Client
     )
 
 
-def test_an_answer_without_all_its_parts_is_refused_and_kept_on_the_page(client: Client) -> None:
+def test_incomplete_answer_is_rejected_and_stays_on_the_page(client: Client) -> None:
     scene = disputed("parts")
     begun = json.dumps({"parts": ["yes", None, None]})
     response = scene.send(client, scene.raters[0], data=begun)

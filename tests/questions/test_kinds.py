@@ -44,7 +44,7 @@ def marked(*spans: dict[str, Any]) -> Given:
     return Given(0, {"spans": list(spans)})
 
 
-def test_labels_are_kept_in_the_order_of_the_list() -> None:
+def test_labels_keep_the_list_order() -> None:
     asked = question("labels")
     given = stored("labels", {"labels": ["wrong-word", "grammar"]})
     assert given == Given(2, {"labels": ["grammar", "wrong-word"]})
@@ -53,7 +53,7 @@ def test_labels_are_kept_in_the_order_of_the_list() -> None:
 
 
 @pytest.mark.parametrize("data", [None, {"labels": ["unknown"]}, {"labels": "grammar"}, {"other": []}])
-def test_labels_refuse_what_is_not_in_the_list(data: Any) -> None:
+def test_unlisted_labels_are_rejected(data: Any) -> None:
     with pytest.raises(InvalidValueError):
         KINDS["labels"].clean(question("labels"), None, data, ItemContent())
 
@@ -95,7 +95,7 @@ def test_another_winner_is_a_dispute_and_a_tie_only_by_choice() -> None:
     assert kind.spread(strict, [Given(0), Given(1)]) == 1
 
 
-def test_ranks_have_no_gaps_and_say_which_is_first() -> None:
+def test_ranks_have_no_gaps_and_define_the_first() -> None:
     asked = question("ranking")
     cleaned = stored("ranking", {"ranks": [3, 1, 3]}, THREE_SIDES)
     assert cleaned == Given(2, {"ranks": [2, 1, 2], "order": [2, 0, 1]})
@@ -131,7 +131,7 @@ def test_another_first_output_is_a_dispute() -> None:
     assert kind.dispute_distance(asked, ranked(1, 2, 3), ranked(1, 3, 2)) == pytest.approx(1 / 3)
 
 
-def test_spans_are_weighed_and_must_lie_in_their_text() -> None:
+def test_spans_have_weights_and_must_be_within_their_output() -> None:
     kind, asked = KINDS["spans"], question("spans")
     value, data = kind.clean(asked, None, {"spans": [span(4, 6, "major"), span(0, 2)]}, TEXT)
     assert value == 6
@@ -170,7 +170,7 @@ def test_parts_have_a_share_once_all_are_answered() -> None:
         kind.clean(asked, None, {"parts": ["yes", "no"]}, THREE_PARTS)
 
 
-def test_a_text_has_a_limit_and_no_dispute() -> None:
+def test_free_answer_has_a_limit_and_no_dispute() -> None:
     kind, asked = KINDS["text"], question("text")
     assert kind.clean(asked, None, {"text": " Fine. "}, ItemContent()) == (5, {"text": "Fine."})
     with pytest.raises(InvalidValueError, match="100"):

@@ -77,7 +77,7 @@ def test_an_adjudicated_answer_keeps_its_data() -> None:
     assert dispute.events.filter(kind="adjudicated").get().data == both
 
 
-def test_only_comparisons_are_shared_out_where_only_they_are_asked_about() -> None:
+def test_only_comparisons_are_assigned_if_only_they_have_questions() -> None:
     cast = open_questions("preference", systems=3, documents=2)
     kinds = set(Assignment.objects.values_list("item__kind", flat=True))
     assert kinds == {"pair"}
@@ -85,7 +85,7 @@ def test_only_comparisons_are_shared_out_where_only_they_are_asked_about() -> No
     assert cast.project.systems.filter(compares=True).count() == 3
 
 
-def test_each_item_is_asked_what_it_can_be_asked() -> None:
+def test_each_item_gets_its_applicable_questions() -> None:
     cast = open_questions("labels", "preference")
     one = cast.annotators[0]
     pair = Item.objects.exclude(kind="output").order_by("pk")[0].pk
@@ -93,7 +93,7 @@ def test_each_item_is_asked_what_it_can_be_asked() -> None:
     assert give(one, cast.items[0].pk, "labels", data={"labels": []}).assignment_complete
 
 
-def test_sides_are_shown_in_an_order_of_the_annotators_own_that_is_recorded() -> None:
+def test_sides_follow_a_recorded_order_per_annotator() -> None:
     cast = open_questions("preference", annotators=4, systems=2, documents=6)
     for annotator in cast.annotators:
         for pair in Item.objects.exclude(kind="output"):
@@ -102,7 +102,7 @@ def test_sides_are_shown_in_an_order_of_the_annotators_own_that_is_recorded() ->
     assert sorted(map(tuple, orders))[:: len(orders) - 1] == [(0, 1), (1, 0)]
 
 
-def test_a_begun_answer_is_kept_and_not_complete() -> None:
+def test_started_answer_is_stored_and_not_complete() -> None:
     cast = open_questions("parts")
     saved = give(cast.annotators[0], cast.items[0].pk, "parts", data={"parts": ["yes", None, None]})
     assert not saved.assignment_complete
@@ -143,7 +143,7 @@ def make_conditional() -> tuple[Cast, Assignment]:
     return cast, places.get()
 
 
-def test_a_question_is_asked_if_the_work_has_no_question_that_it_depends_on() -> None:
+def test_question_appears_if_its_condition_question_is_missing() -> None:
     cast, assignment = make_conditional()
     severity = cast.project.dimensions.get(key="severity")
     Assignment.objects.filter(pk=assignment.pk).update(partial=True, inclusion_probability=None)
@@ -152,7 +152,7 @@ def test_a_question_is_asked_if_the_work_has_no_question_that_it_depends_on() ->
     assert Rating.objects.get(dimension=severity).value == 2
 
 
-def test_answers_that_come_together_are_kept_whatever_their_order() -> None:
+def test_simultaneous_answers_are_stored_in_any_order() -> None:
     cast, assignment = make_conditional()
     errors, severity = (question_of(assignment, key) for key in ("errors", "severity"))
     found = Answer(data={"labels": ["grammar"]})
@@ -164,7 +164,7 @@ def test_answers_that_come_together_are_kept_whatever_their_order() -> None:
     assert Rating.objects.get(dimension__key="severity").value == 5
 
 
-def test_an_emptied_answer_that_is_given_again_replaces_nothing_unseen() -> None:
+def test_repeated_answer_after_a_clear_replaces_nothing_unseen() -> None:
     cast, _ = make_conditional()
     one, item = cast.annotators[0], cast.items[0].pk
     give(one, item, "errors", data={"labels": ["grammar"]})
@@ -176,14 +176,14 @@ def test_an_emptied_answer_that_is_given_again_replaces_nothing_unseen() -> None
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "half \ud83d"])
-def test_texts_that_a_database_refuses_are_refused_in_words(text: str) -> None:
+def test_strings_invalid_in_a_database_are_rejected_with_a_message(text: str) -> None:
     cast = open_questions("text")
     with pytest.raises(InvalidValueError, match="cannot be read"):
         give(cast.annotators[0], cast.items[0].pk, "text", data={"text": text})
 
 
 @pytest.mark.parametrize("values", [[7], ["grammar"], [1.25]])
-def test_a_condition_names_answers_that_can_be_given(values: list[float | str]) -> None:
+def test_condition_lists_only_possible_answers(values: list[float | str]) -> None:
     cast = make_project()
     spec = DimensionSpec("Why", "Why so.", shown_if={"dimension": "fluency", "values": values})
     with pytest.raises(InvalidValueError, match="Fluency does not have"):

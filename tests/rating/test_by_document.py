@@ -51,7 +51,7 @@ def test_each_document_is_met_once_in_an_order_of_each_raters_own(kind):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", KINDS)
-def test_fully_mixed_tears_documents_apart(kind):
+def test_fully_mixed_order_separates_items_of_a_document(kind):
     cast = cast_with(kind, "mixed")
     order = documents_of(opened(cast), cast.annotators[0])
     assert len(list(groupby(order))) > 6
@@ -129,11 +129,11 @@ def test_the_order_follows_names_and_the_seed_not_the_keys_of_a_database(kind, w
     assert copy == original
 
 
-def test_groups_stand_in_the_order_of_their_first_item():
+def test_groups_follow_their_first_item():
     assert by_group([5, 1, 6, 2], {1: 10, 2: 10, 5: 20, 6: 20}) == [5, 6, 1, 2]
 
 
-def test_checks_come_only_between_documents_and_gold_beside_its_own():
+def test_checks_come_only_between_documents_and_gold_next_to_its_own():
     document_of = {item: item // 10 for item in range(60)}
     items = [item for item in range(60) if item % 10]  # nine of each document; the tenth is gold
     gold = [50, 20, 0, 30]
@@ -146,7 +146,7 @@ def test_checks_come_only_between_documents_and_gold_beside_its_own():
 
 
 @pytest.mark.django_db
-def test_the_page_says_where_one_is(client):
+def test_page_shows_the_current_position(client):
     cast = cast_with("everyone", "by_document")
     opened(cast)
     client.force_login(cast.annotators[0].user)
@@ -159,7 +159,7 @@ def test_the_page_says_where_one_is(client):
 
 
 @pytest.mark.django_db
-def test_of_a_shared_queue_nobody_knows_how_many_documents_there_will_be(client):
+def test_shared_queue_has_an_unknown_number_of_documents(client):
     cast = cast_with("queue", "by_document")
     round = opened(cast)
     client.force_login(cast.annotators[0].user)

@@ -50,7 +50,7 @@ def test_closing_twice_opens_no_dispute_twice():
     assert list(DisputeEvent.objects.values_list("kind", flat=True)) == ["opened"]
 
 
-def test_dispute_numbers_tell_nothing_of_the_order_of_items():
+def test_dispute_numbers_reveal_nothing_of_the_item_order():
     cast = make_project(documents=8, systems=3)
     round = opened(cast)
     for item in cast.items:
@@ -68,7 +68,7 @@ def test_a_round_that_was_never_opened_cannot_be_closed():
         close_round_one(project=cast.project, by=cast.admin)
 
 
-def test_closing_round_two_leaves_the_rest_open_and_says_so():
+def test_closing_round_two_leaves_the_rest_open_and_reports_it():
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
     close_round_two(project=cast.project, by=cast.admin)
@@ -78,7 +78,7 @@ def test_closing_round_two_leaves_the_rest_open_and_says_so():
     assert list(dispute.events.values_list("kind", flat=True)) == ["opened", "left_open"]
 
 
-def test_closing_round_two_keeps_what_was_settled():
+def test_closing_round_two_keeps_settled_units():
     cast = make_project()
     dispute = discussed(cast, 3, 4, 5)
     answer_dispute(dispute=dispute, rater=cast.annotators[0], value=4)

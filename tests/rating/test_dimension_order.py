@@ -39,7 +39,7 @@ def test_listed_is_the_default() -> None:
     assert set.union(*orders(cast, round).values()) == {KEYS}
 
 
-def test_drawn_once_for_each_annotator_and_exported() -> None:
+def test_order_is_random_per_annotator_and_exported() -> None:
     cast = cast_with("drawn")
     round = opened(cast)
     found = orders(cast, round)
@@ -62,7 +62,7 @@ def test_the_order_follows_the_pseudonym_and_the_seed_alone() -> None:
     assert orders(one, opened(one)) == orders(other, opened(other))
 
 
-def test_the_page_shows_the_drawn_order(client: Client) -> None:
+def test_page_shows_the_random_order(client: Client) -> None:
     cast = cast_with("drawn")
     round = opened(cast)
     (own,) = orders(cast, round)[cast.annotators[0].alias]

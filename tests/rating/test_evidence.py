@@ -35,7 +35,7 @@ TEXTS = ["A summary.", "Great boots.", "They pinch."]
         ([(0, 0, 1)] * 51, "51 passages are marked; at most 50"),
     ],
 )
-def test_passages_that_are_not_in_the_texts_are_refused_in_a_sentence(passages, says):
+def test_passages_missing_from_the_output_are_rejected_with_a_message(passages, says):
     with pytest.raises(InvalidValueError, match=says) as refused:
         check_passages([Passage(*each) for each in passages], TEXTS)
     assert list(refused.value.fields) == ["evidence"]
@@ -45,7 +45,7 @@ def test_passages_that_touch_do_not_overlap():
     check_passages([Passage(1, 5, 12), Passage(1, 0, 5), Passage(2, 0, 11)], TEXTS)
 
 
-def test_what_is_kept_stands_in_the_order_of_the_texts():
+def test_stored_evidence_follows_the_output_order():
     passages = [Passage(part, start, start + 1) for part in range(3) for start in range(5)]
     Random(7).shuffle(passages)
     assert list(passages_from_json(passages_to_json(passages))) == sorted(passages)
@@ -73,7 +73,7 @@ def kept(assignment: Assignment) -> list[object]:
     return list(changes.values_list("revision", "evidence"))
 
 
-def test_evidence_is_kept_with_its_history_and_shown_on_return(scene):
+def test_evidence_is_stored_with_its_history_and_reappears(scene):
     client, cast, _, assignment = scene
     assert save(scene, [[2, 0, 6], [0, 5, 13]], value=4).json()["revision"] == 1
     assert save(scene, [[2, 0, 6]], value=4).json()["revision"] == 2
@@ -103,14 +103,14 @@ def test_a_request_overtaken_by_a_later_one_takes_no_evidence_back(scene):
 @pytest.mark.parametrize(
     "evidence", ["words", 7, [7], [[1, 2]], [[1, 2, 3.5]], [[1, 2, "3"]], {"abc": 1}, [[True, 0, 1]]]
 )
-def test_what_are_no_passages_is_refused(scene, evidence):
+def test_invalid_passages_are_rejected(scene, evidence):
     reply = save(scene, evidence)
     assert (reply.status_code, list(reply.json()["fields"])) == (422, ["evidence"])
     assert "its part, its start and its end" in reply.json()["message"]
     assert not Rating.objects.exists()
 
 
-def test_a_passage_outside_of_the_text_is_refused_and_changes_nothing(scene):
+def test_passage_outside_the_output_is_rejected_and_changes_nothing(scene):
     save(scene, [], value=4)
     reply = save(scene, [[1, 0, 500]], value=2)
     assert (reply.status_code, reply.json()["code"]) == (422, "invalid_value")
@@ -118,14 +118,14 @@ def test_a_passage_outside_of_the_text_is_refused_and_changes_nothing(scene):
     assert Rating.objects.get().value == 4
 
 
-def test_characters_are_counted_as_the_page_shows_them(scene):
+def test_characters_count_as_on_the_page(scene):
     assignment = scene[-1]
     Item.objects.filter(pk=assignment.item_id).update(text="🥾\r\nfits")
     assert save(scene, [[0, 2, 6]]).status_code == 200
     assert save(scene, [[0, 2, 7]]).status_code == 422
 
 
-def test_the_form_without_scripts_keeps_the_evidence_that_stands_in_it(scene):
+def test_form_without_scripts_keeps_its_evidence(scene):
     client, cast, _, assignment = scene
     save(scene, [[1, 0, 6]], value=4)
     url = reverse("rate_item", args=[cast.project.slug, assignment.position])
@@ -153,7 +153,7 @@ def test_the_database_holds_nothing_but_passages(scene, stored):
 
 
 @pytest.mark.django_db
-def test_what_was_marked_in_round_one_stays_when_an_answer_changes_in_round_two_and_is_exported():
+def test_round_one_evidence_survives_round_two_changes_and_is_exported():
     cast = make_project()
     round = opened(cast)
     mark = Answer(value=1, evidence=(Passage(1, 0, 6),))

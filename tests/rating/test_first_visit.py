@@ -91,7 +91,7 @@ def test_annotator_with_ratings_is_not_led_to_the_guidelines(annotator: Client, 
     assert "/rate/" in annotator.get(address(cast, "rate/"))["Location"]
 
 
-def test_new_wording_is_shown_to_a_reader_of_the_old_guidelines(annotator: Client, cast: Cast) -> None:
+def test_new_wording_appears_to_a_reader_of_the_old_guidelines(annotator: Client, cast: Cast) -> None:
     opened(cast)
     start(annotator, cast)
     annotator.get(address(cast, "rate/"))

@@ -43,7 +43,7 @@ def raters_by_unit(round: Round) -> Counter[tuple[int, str]]:
     )
 
 
-def test_items_not_begun_change_hands_and_begun_ones_are_divided(cast: Cast) -> None:
+def test_unstarted_items_change_hands_and_started_ones_are_divided(cast: Cast) -> None:
     round, begun = begin(cast)
     before = raters_by_unit(round)
     assert hand_over_work(place=cast.annotators[0], to=[cast.annotators[1]]) == HandedOver(4, 0, 1)
@@ -61,7 +61,7 @@ def test_items_not_begun_change_hands_and_begun_ones_are_divided(cast: Cast) -> 
     assert loads[cast.annotators[1].pk].waiting == 4
 
 
-def test_what_was_rated_stays_with_its_rater_and_counts(cast: Cast) -> None:
+def test_rated_items_stay_with_their_rater_and_count(cast: Cast) -> None:
     round, begun = begin(cast)
     hand_over_work(place=cast.annotators[0], to=[cast.annotators[1]])
     assert Rating.objects.get().assignment.annotator == cast.annotators[0]
@@ -73,7 +73,7 @@ def test_what_was_rated_stays_with_its_rater_and_counts(cast: Cast) -> None:
         )
 
 
-def test_nobody_gets_an_item_twice_and_what_is_left_is_free(cast: Cast) -> None:
+def test_no_rater_gets_an_item_twice_and_the_rest_is_free(cast: Cast) -> None:
     round, begun = begin(cast)
     other = cast.annotators[1]
     reserve_items(round=round, annotator=other, how_many=len(cast.items))
@@ -92,7 +92,7 @@ def test_everyone_else_gets_an_even_share(cast: Cast) -> None:
     assert sorted(counts) == [1, 1, 2]
 
 
-def test_handing_over_twice_and_from_a_closed_place(cast: Cast) -> None:
+def test_second_handover_from_a_closed_membership_moves_nothing(cast: Cast) -> None:
     begin(cast)
     place = cast.annotators[0]
     deactivate_member(place=place)

@@ -62,7 +62,7 @@ def test_all_checks_that_are_behind_come_at_once() -> None:
     assert sum(turn.check == "repeat" for turn in checks) == 2
 
 
-def test_nothing_is_due_without_being_asked_for() -> None:
+def test_checks_are_due_only_if_configured() -> None:
     assert due([Turn(n) for n in range(50)], [7], Checking(), random.Random(1)) == []
 
 
@@ -292,7 +292,7 @@ def test_counter_of_a_return_counts_this_visit_only(client: Client) -> None:
         assert re.search(rf"item \d of {items} ·", html)
 
 
-def test_repeats_of_the_shared_queue_come_with_an_item_that_was_kept_back() -> None:
+def test_repeats_of_the_shared_queue_accompany_a_reserved_item() -> None:
     cast = make_project(documents=15, systems=6, annotators=3)
     choose_plan(project=cast.project, kind="queue", work_order="by_document", repeat_every=12)
     round = opened(cast)

@@ -44,7 +44,7 @@ def tab_names(client, cast):
     return [name for name in ("Rate", "Rounds", "Results") if f"</svg>{name}</a>" in sidebar]
 
 
-def test_results_are_refused_with_a_sentence_and_their_tabs_are_gone(scene):
+def test_results_are_rejected_with_a_message_and_their_tabs_are_hidden(scene):
     client, cast = scene
     for address in results(cast):
         reply = client.get(address)
@@ -53,14 +53,14 @@ def test_results_are_refused_with_a_sentence_and_their_tabs_are_gone(scene):
     assert tab_names(client, cast) == ["Rate", "Rounds"]
 
 
-def test_once_round_one_is_closed_results_are_shown(scene):
+def test_results_are_visible_once_round_one_is_closed(scene):
     client, cast = scene
     close_round_one(project=cast.project, by=cast.admin)
     assert {client.get(address).status_code for address in results(cast)} == {200}
     assert tab_names(client, cast) == ["Rate", "Rounds", "Results"]
 
 
-def test_who_rates_no_more_reads_results(scene):
+def test_former_rater_reads_results(scene):
     client, cast = scene
     deactivate_member(place=cast.annotators[0])
     assert client.get(results(cast)[0]).status_code == 200

@@ -46,7 +46,7 @@ def mark(round: Round, place: Membership, item: int, key: str, **marks: bool) ->
     save_rating(assignment=assignment, dimension=frozen(round, key), answer=answer, by=place.user)
 
 
-def test_items_are_found_by_what_was_given(scene: tuple[Client, Cast, Round]) -> None:
+def test_items_are_searchable_by_ratings(scene: tuple[Client, Cast, Round]) -> None:
     _, cast, round = scene
     me = cast.annotators[0]
     first, second, third = (item.pk for item in cast.items[:3])
@@ -71,7 +71,7 @@ def test_items_are_found_by_what_was_given(scene: tuple[Client, Cast, Round]) ->
     assert items_with(round, cast.annotators[1]) == set()
 
 
-def test_many_documents_are_found_by_words_and_not_listed(
+def test_many_documents_are_searched_by_words_and_not_listed(
     scene: tuple[Client, Cast, Round], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, cast, _ = scene
@@ -84,7 +84,7 @@ def test_many_documents_are_found_by_words_and_not_listed(
     assert [row.assignment.item.document_id for row in rows] == [second.pk, second.pk]
 
 
-def test_the_time_for_an_item_is_that_of_the_last_ones(
+def test_time_per_item_is_the_recent_average(
     scene: tuple[Client, Cast, Round], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, cast, round = scene
@@ -148,7 +148,7 @@ def test_before_round_one_there_is_nothing_to_list(client: Client) -> None:
     assert not Assignment.objects.exists()
 
 
-def test_the_list_of_projects_says_what_is_left_and_what_is_new(scene: tuple[Client, Cast, Round]) -> None:
+def test_project_list_shows_remaining_and_new_work(scene: tuple[Client, Cast, Round]) -> None:
     client, cast, round = scene
     assert "3 items left to rate" in client.get("/").content.decode()
     reworded = "The wording was changed since you rated last."

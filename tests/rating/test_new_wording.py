@@ -55,13 +55,13 @@ def test_all_that_changed_since_one_rated_or_read_is_new(cast: Cast) -> None:
     assert news(cast) == [("Fluency, definition", "Reads well.", "How good the fluency is.")]
 
 
-def test_wording_that_is_taken_back_is_nothing_new_to_who_did_not_read_the_other(cast: Cast) -> None:
+def test_withdrawn_wording_is_not_new_to_raters_of_the_other(cast: Cast) -> None:
     define(cast, "Reads well.")
     define(cast, "How good the fluency is.")
     assert news(cast) == []
 
 
-def test_who_begins_with_the_version_in_force_reads_nothing_unless_a_page_showed_another(cast: Cast) -> None:
+def test_rater_at_the_current_version_reads_only_wording_not_yet_shown(cast: Cast) -> None:
     define(cast, "Reads well.")
     assert news(cast, annotator=1) == []
     assert len(news(cast, annotator=1, shown="1")) == 1

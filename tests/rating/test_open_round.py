@@ -10,7 +10,7 @@ from tests.rating.rounds import discussed, opened
 pytestmark = pytest.mark.django_db
 
 
-def test_every_item_gets_exactly_n_free_places_that_say_how_they_came_to_be():
+def test_every_item_gets_exactly_n_free_assignments_with_their_plan():
     cast = make_project(documents=3, systems=2, raters_per_item=3)
     round = opened(cast)
     places = Assignment.objects.filter(round=round)
@@ -27,7 +27,7 @@ def test_opening_twice_makes_nothing_twice():
     assert Assignment.objects.count() == len(cast.items) * 3
 
 
-def test_the_round_keeps_what_was_configured_when_it_opened():
+def test_round_keeps_its_configuration_at_opening():
     cast = make_project(dimensions=("fluency", "coherence"))
     round = opened(cast)
     Dimension.objects.filter(project=cast.project).update(name="Changed", scale_maximum=9)
@@ -60,7 +60,7 @@ def test_a_closed_round_one_is_not_opened_again():
         opened(cast)
 
 
-def test_round_two_waits_for_round_one():
+def test_round_two_needs_a_closed_round_one():
     cast = make_project()
     with pytest.raises(NotReadyError, match="Close Round I"):
         open_round_two(project=cast.project, by=cast.admin)

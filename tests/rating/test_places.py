@@ -23,7 +23,7 @@ def test_after_z_comes_aa() -> None:
     assert [make_member(cast.project).alias for _ in range(2)] == ["AA", "AB"]
 
 
-def test_adding_a_person_twice_gives_the_same_place() -> None:
+def test_repeated_addition_of_a_person_gives_the_same_membership() -> None:
     cast, user = make_project(), make_user()
     first = add_member(project=cast.project, role=Role.ANNOTATOR, user=user)
     assert add_member(project=cast.project, role=Role.ANNOTATOR, user=user) == first
@@ -35,7 +35,7 @@ def test_one_person_can_hold_two_roles() -> None:
     assert (place.role, place.alias) == ("annotator", "A")
 
 
-def test_an_empty_place_is_found_again_by_its_label() -> None:
+def test_empty_membership_matches_again_by_its_label() -> None:
     project = make_project(annotators=0).project
     first = add_member(project=project, role=Role.ANNOTATOR, label="A1")
     assert first.user is None
@@ -43,7 +43,7 @@ def test_an_empty_place_is_found_again_by_its_label() -> None:
     assert add_member(project=project, role=Role.ANNOTATOR, label="A2").alias == "B"
 
 
-def test_a_label_finds_its_place_after_somebody_took_it() -> None:
+def test_label_finds_its_membership_after_a_person_joins() -> None:
     project = make_project(annotators=0).project
     place = add_member(project=project, role=Role.ANNOTATOR, label="A1")
     Membership.objects.filter(pk=place.pk).update(user=make_user())
@@ -59,19 +59,19 @@ def test_two_annotators_of_one_name_get_labels_that_differ() -> None:
 @pytest.mark.parametrize(
     ("role", "label"), [(Role.ADMIN, "A1"), (Role.RESEARCHER, "A1"), (Role.ANNOTATOR, "")]
 )
-def test_only_labelled_annotators_places_can_be_empty(role: Role, label: str) -> None:
+def test_only_labelled_annotator_memberships_can_be_empty(role: Role, label: str) -> None:
     project = make_project().project
     with pytest.raises(InvalidValueError):
         add_member(project=project, role=role, label=label)
 
 
-def test_the_database_refuses_one_letter_twice() -> None:
+def test_database_rejects_a_duplicate_alias() -> None:
     cast = make_project(annotators=2)
     with pytest.raises(IntegrityError):
         Membership.objects.filter(pk=cast.annotators[1].pk).update(alias="A")
 
 
-def test_a_closed_place_keeps_its_letter_and_opens_again() -> None:
+def test_closed_membership_keeps_its_alias_and_reopens() -> None:
     cast = make_project(annotators=1)
     place = cast.annotators[0]
     deactivate_member(place=place)

@@ -91,7 +91,7 @@ def test_a_block_is_only_as_large_as_the_promise_needs() -> None:
     assert sharing(range(200), 5, 1, 0.1, seed=1).raters_per_item == {1: 180, 5: 20}
 
 
-def test_severity_cannot_set_systems_apart_where_they_have_the_same_raters() -> None:
+def test_severity_cannot_separate_systems_with_the_same_raters() -> None:
     # 30 documents of 4 systems: whole documents leave nothing, single items leave something.
     documents, systems = np.repeat(np.arange(30), 4).tolist(), list(range(4)) * 30
     assert severity_between_systems(deal_balanced(documents, 5, 2, seed=1), systems) == pytest.approx((0, 0))
@@ -112,7 +112,7 @@ def test_another_seed_is_another_plan() -> None:
 
 
 @pytest.mark.parametrize(("annotators", "n", "share"), [(1, 1, 0.1), (3, 4, 0.1), (3, 2, 1.5)])
-def test_a_share_that_cannot_be_kept_is_refused(annotators: int, n: int, share: float) -> None:
+def test_impossible_share_is_rejected(annotators: int, n: int, share: float) -> None:
     with pytest.raises(CannotBeMetError):
         sharing(range(10), annotators, n, share, seed=1)
 
@@ -136,6 +136,6 @@ def test_a_list_is_read_and_planned() -> None:
         ("item,annotator\np1,cy\np1\n", "Line 2: there is no annotator “cy”."),
     ],
 )
-def test_a_list_that_is_none_is_refused_with_reasons(text: str, says: str) -> None:
+def test_invalid_list_is_rejected_with_reasons(text: str, says: str) -> None:
     with pytest.raises(ListRefusedError, match=says):
         read_list(text, items={"p1": 1}, annotators={"ann": 5})

@@ -41,9 +41,7 @@ def address(cast: Cast) -> str:
 @pytest.mark.parametrize(
     ("kind", "raters"), [("everyone", {4: 10}), ("balanced", {2: 10}), ("sharing", {2: 6, 4: 4})]
 )
-def test_opening_gives_everyone_what_the_preview_showed(
-    cast: Cast, kind: str, raters: dict[int, int]
-) -> None:
+def test_opening_assigns_the_previewed_plan(cast: Cast, kind: str, raters: dict[int, int]) -> None:
     chosen = choose_plan(project=cast.project, kind=kind, share=35)
     preview = planned_work(chosen)
     assert preview is not None
@@ -62,7 +60,7 @@ def test_opening_gives_everyone_what_the_preview_showed(
     assert reserve_items(round=round, annotator=annotator) == 0
 
 
-def test_a_planned_place_is_no_reservation_and_never_runs_out(cast: Cast) -> None:
+def test_planned_assignment_is_no_reservation_and_never_expires(cast: Cast) -> None:
     choose_plan(project=cast.project, kind="everyone")
     opened(cast)
     place = Assignment.objects.filter(annotator=cast.annotators[0])[0]
@@ -78,7 +76,7 @@ def test_the_shared_queue_is_the_default(admin: Client, cast: Cast) -> None:
     assert not Assignment.objects.filter(annotator__isnull=False).exists()
 
 
-def test_a_plan_that_cannot_be_met_says_how_it_could_and_opens_nothing(admin: Client, cast: Cast) -> None:
+def test_infeasible_plan_suggests_a_feasible_one_and_opens_nothing(admin: Client, cast: Cast) -> None:
     cast.project.raters_per_item = 5
     cast.project.save()
     page = admin.post(address(cast), {"kind": "balanced", **REST}, follow=True).content.decode()
@@ -104,9 +102,7 @@ def test_a_document_is_rated_by_the_same_people_unless_items_are_dealt(cast: Cas
     assert panels("documents") == 5 < panels("items")
 
 
-def test_the_preview_shows_how_far_severity_sets_systems_apart_under_each_plan(
-    admin: Client, cast: Cast
-) -> None:
+def test_preview_shows_the_severity_gap_of_systems_under_each_plan(admin: Client, cast: Cast) -> None:
     choose_plan(project=cast.project, kind="balanced", dealt_by="items")
     html = admin.get(address(cast)).content.decode()
     work = planned_work(plan_of(cast.project))
@@ -136,7 +132,7 @@ def send(client: Client, cast: Cast, text: str, **more: str) -> str:
     return client.post(address(cast), entered, follow=True).content.decode()
 
 
-def test_a_file_says_who_rates_what(admin: Client, cast: Cast) -> None:
+def test_file_assigns_raters_to_items(admin: Client, cast: Cast) -> None:
     ann, bo = cast.annotators[:2]
     assert bo.user
     names = (f"1/system-1,{ann.label}", f"1/system-1,{bo.user.email}", "2/system-1,A")
@@ -153,7 +149,7 @@ def test_a_file_says_who_rates_what(admin: Client, cast: Cast) -> None:
     assert set(Assignment.objects.values_list("plan", flat=True)) == {"listed"}
 
 
-def test_a_wrong_list_is_refused_line_by_line(admin: Client, cast: Cast) -> None:
+def test_wrong_list_is_rejected_by_line(admin: Client, cast: Cast) -> None:
     page = send(admin, cast, "item,annotator\nproduct-9/system-1,A\nproduct-1/system-1,Z\n")
     assert "Line 2: there is no item “product-9/system-1”." in page
     assert "Line 3: there is no annotator “Z”." in page
@@ -181,7 +177,7 @@ def test_the_plan_is_fixed_once_the_round_is_open(admin: Client, cast: Cast) -> 
     assert "Items shared in Round I" in admin.get(address(cast)).content.decode()
 
 
-def test_recorded_ratings_find_free_places_whatever_the_plan(cast: Cast) -> None:
+def test_recorded_ratings_get_free_slots_under_any_plan(cast: Cast) -> None:
     choose_plan(project=cast.project, kind="everyone")
     open_round_one(project=cast.project, by=cast.admin, as_planned=False)
     assert not Assignment.objects.filter(annotator__isnull=False).exists()

@@ -47,7 +47,7 @@ def token_at(place, position):
     return token_of(held) if held else "-"
 
 
-def test_rating_begins_at_the_first_item_and_goes_on_where_it_stopped(scene):
+def test_rating_starts_at_the_first_item_and_continues_after_a_stop(scene):
     client, cast, _ = scene
     assert page(client, cast).request["PATH_INFO"].endswith("/rate/1/")
     for key in ("fluency", "coherence"):
@@ -65,7 +65,7 @@ def test_the_page_shows_item_document_and_every_dimension(scene):
     assert "What 5 means." in html
 
 
-def test_a_save_answers_with_the_revision_and_is_shown_on_return(scene):
+def test_save_returns_the_revision_and_reappears_on_return(scene):
     client, cast, _ = scene
     page(client, cast)
     reply = save(client, cast, value=4, comment="Good.", unsure="true", active_seconds="7.5")
@@ -89,7 +89,7 @@ def save_together(client, cast, answers, *, place=None):
     return client.post(url, {"annotator": place.pk, "assignment": token_at(place, 1), "answers": body})
 
 
-def test_answers_sent_together_are_answered_one_by_one(scene, django_assert_max_num_queries):
+def test_answers_in_one_request_are_answered_individually(scene, django_assert_max_num_queries):
     client, cast, _ = scene
     page(client, cast)
     with django_assert_max_num_queries(16):
@@ -116,7 +116,7 @@ def test_answers_sent_together_are_answered_one_by_one(scene, django_assert_max_
 
 
 @pytest.mark.parametrize("answers", ["", "{", "{}", "[]", "[1]", json.dumps([{"key": "fluency"}] * 1001)])
-def test_what_is_no_list_of_answers_is_refused_as_a_whole(scene, answers):
+def test_invalid_answer_list_is_rejected_as_a_whole(scene, answers):
     client, cast, _ = scene
     page(client, cast)
     reply = save_together(client, cast, answers)
@@ -124,7 +124,7 @@ def test_what_is_no_list_of_answers_is_refused_as_a_whole(scene, answers):
     assert not Rating.objects.exists()
 
 
-def test_answers_together_are_refused_as_one_alone_is(scene):
+def test_grouped_answers_are_rejected_like_a_single_one(scene):
     client, cast, _ = scene
     page(client, cast)
     both = [{"key": "fluency", "value": 4}, {"key": "coherence", "value": 4}]
@@ -137,7 +137,7 @@ def test_answers_together_are_refused_as_one_alone_is(scene):
     assert not Rating.objects.exists()
 
 
-def test_a_save_that_replaces_an_unseen_one_says_what_it_replaced(scene):
+def test_save_over_an_unseen_one_reports_the_replaced_value(scene):
     client, cast, _ = scene
     page(client, cast)
     save(client, cast, value=4, revision=0)
@@ -149,7 +149,7 @@ def test_a_save_that_replaces_an_unseen_one_says_what_it_replaced(scene):
     ("answer", "says"),
     [({"value": 9}, "rated from 1 to 5; 9 is not"), ({"value": "good"}, "number on the scale")],
 )
-def test_invalid_input_is_refused_with_code_sentence_and_fields(scene, answer, says):
+def test_invalid_input_is_rejected_with_code_message_and_fields(scene, answer, says):
     client, cast, _ = scene
     page(client, cast)
     reply = save(client, cast, **answer)
@@ -159,7 +159,7 @@ def test_invalid_input_is_refused_with_code_sentence_and_fields(scene, answer, s
     assert list(reply.json()["fields"]) == ["value"]
 
 
-def test_a_closed_round_is_told_and_the_page_still_shows_the_answers(scene):
+def test_closed_round_is_reported_and_the_page_still_shows_the_answers(scene):
     client, cast, _ = scene
     page(client, cast)
     save(client, cast, value=4)
@@ -171,7 +171,7 @@ def test_a_closed_round_is_told_and_the_page_still_shows_the_answers(scene):
     assert re.search(r'name="fluency-value" value="4"[^>]*checked', html)
 
 
-def test_a_signed_out_save_asks_to_sign_in_and_can_be_sent_again(scene):
+def test_signed_out_save_prompts_a_sign_in_and_can_be_repeated(scene):
     client, cast, _ = scene
     page(client, cast)
     client.logout()
@@ -189,7 +189,7 @@ def test_an_answer_given_by_someone_else_is_not_saved_as_mine(scene):
     assert not Rating.objects.exists()
 
 
-def test_an_item_or_a_place_that_is_no_longer_mine_is_told_apart(scene):
+def test_lost_item_and_lost_membership_have_different_errors(scene):
     client, cast, _ = scene
     page(client, cast)
     reply = save(client, cast, value=4, position=99)
@@ -202,7 +202,7 @@ def test_an_item_or_a_place_that_is_no_longer_mine_is_told_apart(scene):
     assert not Rating.objects.exists()
 
 
-def test_an_answer_for_an_item_that_was_given_away_is_not_saved_on_the_one_that_took_its_position(client):
+def test_answer_for_a_reassigned_item_is_not_saved_at_its_position(client):
     cast = make_project(documents=1, systems=2, annotators=2, raters_per_item=1)
     round = opened(cast)
     slow, quick = cast.annotators
@@ -237,7 +237,7 @@ def test_who_does_not_rate_here_finds_nothing(scene, who):
     assert save(client, cast, value=4).status_code == 404
 
 
-def test_without_scripts_one_form_saves_all_dimensions_and_goes_on(scene):
+def test_one_form_without_scripts_saves_all_dimensions_and_continues(scene):
     client, cast, _ = scene
     page(client, cast)
     url = reverse("rate_item", args=[cast.project.slug, 1])
@@ -250,7 +250,7 @@ def test_without_scripts_one_form_saves_all_dimensions_and_goes_on(scene):
     ]
 
 
-def test_without_scripts_an_invalid_answer_comes_back_with_its_sentence(scene):
+def test_invalid_answer_without_scripts_returns_with_its_message(scene):
     client, cast, _ = scene
     page(client, cast)
     url = reverse("rate_item", args=[cast.project.slug, 1])
@@ -268,7 +268,7 @@ def test_the_end_is_announced(scene):
     assert b"You rated 4 items" in page(client, cast).content
 
 
-def test_the_counter_says_what_is_left_in_ratings_and_how_long_they_took(scene):
+def test_counter_shows_remaining_ratings_and_their_duration(scene):
     client, cast, round = scene
     page(client, cast)
     for key, seconds in (("fluency", 90), ("coherence", 150)):
@@ -283,7 +283,7 @@ def test_the_counter_says_what_is_left_in_ratings_and_how_long_they_took(scene):
     assert words == "1 of 4 · about 10 min to go"
 
 
-def test_an_item_of_which_one_dimension_is_asked_counts_as_one_rating(client):
+def test_item_with_one_dimension_counts_as_one_rating(client):
     cast = make_project(dimensions=("fluency", "coherence"), documents=2, systems=1, raters_per_item=1)
     round, place = opened(cast), cast.annotators[0]
     client.force_login(place.user)
@@ -353,7 +353,7 @@ def test_no_system_name_and_no_other_value_reaches_the_browser(scene):
 HOSTILE = '<script>alert("x")</script> & شكرا <b>bold</b>'
 
 
-def test_html_and_right_to_left_text_in_every_field_are_shown_as_text(client):
+def test_html_and_right_to_left_strings_in_every_field_are_escaped(client):
     cast = make_project()
     Document.objects.update(title=HOSTILE, parts=[{"label": HOSTILE, "text": HOSTILE}])
     Item.objects.update(text=HOSTILE)
@@ -374,7 +374,7 @@ def test_html_and_right_to_left_text_in_every_field_are_shown_as_text(client):
     assert html.count("&lt;script&gt;alert") >= 8
 
 
-def test_a_document_of_100_000_characters_is_shown_whole(client):
+def test_document_of_100_000_characters_appears_whole(client):
     cast = make_project(documents=1, systems=1)
     long = "word " * 20_000
     Document.objects.update(parts=[{"label": "", "text": long}])
@@ -398,9 +398,7 @@ def test_an_item_page_costs_the_same_whatever_the_projects_size(
 
 
 @pytest.mark.parametrize("documents", [2, 12])
-def test_a_save_costs_at_most_12_queries_whatever_the_projects_size(
-    client, django_assert_max_num_queries, documents
-):
+def test_save_needs_up_to_12_queries_for_any_project_size(client, django_assert_max_num_queries, documents):
     cast = make_project(dimensions=("fluency", "coherence"), documents=documents, systems=3)
     opened(cast)
     client.force_login(cast.annotators[0].user)
@@ -475,7 +473,7 @@ def test_an_item_loaded_ahead_is_its_part_of_the_page(scene):
     assert "<header" not in ahead
 
 
-def test_items_loaded_ahead_together_are_those_that_follow(scene):
+def test_preloaded_items_are_the_next_ones(scene):
     client, cast, _ = scene
     url = reverse("rate_item", args=[cast.project.slug, 1])
     page(client, cast)

@@ -56,7 +56,7 @@ def test_of_more_annotators_than_raters_per_item_each_item_still_gets_n():
     assert set(Counter(taken.values_list("item", flat=True)).values()) == {2}
 
 
-def test_an_unused_reservation_is_given_to_another_after_its_time():
+def test_unused_reservation_passes_to_another_after_its_time():
     cast = make_project(documents=1, systems=1, annotators=2, raters_per_item=1)
     round = opened(cast)
     slow, quick = cast.annotators
@@ -67,7 +67,7 @@ def test_an_unused_reservation_is_given_to_another_after_its_time():
     assert order_of(round, slow) == []
 
 
-def test_a_reservation_that_was_used_is_kept():
+def test_used_reservation_stays():
     cast = make_project(documents=1, systems=1, annotators=2, raters_per_item=1)
     round = opened(cast)
     rate(cast, round, cast.annotators[0], cast.items[0], 4)
@@ -84,7 +84,7 @@ def test_looking_at_an_item_renews_its_reservation():
     assert reserve_items(round=round, annotator=cast.annotators[1]) == 0
 
 
-def test_using_the_page_renews_what_is_loaded_ahead_and_nothing_that_was_taken():
+def test_page_use_renews_preloaded_items_and_nothing_lost():
     cast = make_project(documents=4, systems=3, annotators=2, raters_per_item=1)
     round = opened(cast)
     slow, quick = cast.annotators
@@ -107,7 +107,7 @@ def test_a_closed_round_hands_out_nothing():
         reserve_items(round=round, annotator=cast.annotators[0])
 
 
-def test_the_database_refuses_one_annotator_twice_for_an_item():
+def test_database_rejects_a_duplicate_annotator_for_an_item():
     cast = make_project(documents=1, systems=1)
     round = opened(cast)
     reserve_items(round=round, annotator=cast.annotators[0])

@@ -59,7 +59,7 @@ def test_the_same_answer_again_leaves_no_second_row_of_history(scene):
     assert Rating.objects.get().active_seconds == 12.5
 
 
-def test_the_later_save_wins_and_is_told_what_it_replaced(scene):
+def test_later_save_wins_and_reports_the_replaced_value(scene):
     save(scene, Answer(value=3))
     saved = save(scene, Answer(value=4), seen=0)
     assert saved.replaced == Answer(value=3)
@@ -89,7 +89,7 @@ def test_answers_that_come_together_are_saved_each_with_its_history(scene):
     assert scene[2].completed_at is not None
 
 
-def test_answers_that_are_sent_again_together_stand_once(scene):
+def test_repeated_grouped_answers_are_stored_once(scene):
     save(scene, Answer(value=1))
     for _ in range(2):  # its acknowledgement was lost
         save_both(scene, Answer(value=3), Answer(value=4), sequence=10)
@@ -105,7 +105,7 @@ def test_of_answers_that_come_together_an_older_one_changes_nothing(scene):
     assert stored() == {"fluency": 5, "coherence": 5}
 
 
-def test_an_answer_that_is_refused_keeps_no_other_from_being_saved(scene):
+def test_rejected_answer_does_not_block_others(scene):
     refused, saved = save_both(scene, Answer(value=9), Answer(value=4))
     assert isinstance(refused, InvalidValueError)
     assert "9 is not on this scale" in refused.message
@@ -120,7 +120,7 @@ def test_two_answers_about_one_dimension_are_not_taken_together(scene):
     assert stored() == {"fluency": 3}
 
 
-def test_a_closed_round_takes_nothing_of_what_comes_together(scene):
+def test_closed_round_accepts_no_grouped_answers(scene):
     close_round_one(project=scene[0].project, by=scene[0].admin)
     with pytest.raises(RoundClosedError):
         save_both(scene, Answer(value=3), Answer(value=4))
@@ -156,7 +156,7 @@ def test_another_browsers_clock_does_not_decide(scene):
     assert Rating.objects.get().value == 2
 
 
-def test_a_place_given_away_meanwhile_takes_no_answer_of_its_former_holder(scene):
+def test_reassigned_item_accepts_no_answer_of_its_former_holder(scene):
     cast, _, assignment = scene
     Assignment.objects.filter(item=assignment.item, annotator=cast.annotators[1]).delete()
     Assignment.objects.filter(pk=assignment.pk).update(annotator=cast.annotators[1], position=99)
@@ -183,23 +183,23 @@ def test_taking_an_answer_back_makes_the_item_incomplete_again(scene):
 
 
 @pytest.mark.parametrize("value", [0, 6, -1, 10**9])
-def test_a_value_outside_the_scale_is_refused_in_a_sentence(scene, value):
+def test_value_outside_the_scale_is_rejected_with_a_message(scene, value):
     with pytest.raises(InvalidValueError, match=f"Fluency is rated from 1 to 5; {value} is not"):
         save(scene, Answer(value=value))
     assert not Rating.objects.exists()
 
 
-def test_a_value_and_cannot_rate_together_are_refused(scene):
+def test_value_together_with_cannot_rate_is_rejected(scene):
     with pytest.raises(InvalidValueError, match="not both"):
         save(scene, Answer(value=3, cannot_rate=True))
 
 
-def test_a_comment_beyond_its_length_is_refused_with_both_numbers(scene):
+def test_comment_beyond_its_length_is_rejected_with_both_numbers(scene):
     with pytest.raises(InvalidValueError, match=r"10,001 characters; at most 10,000"):
         save(scene, Answer(comment="x" * (LONGEST_COMMENT + 1)))
 
 
-def test_a_closed_round_takes_nothing_and_keeps_what_it_has(scene):
+def test_closed_round_accepts_nothing_and_keeps_its_values(scene):
     save(scene, Answer(value=3))
     close_round_one(project=scene[0].project, by=scene[0].admin)
     with pytest.raises(RoundClosedError, match="closed"):

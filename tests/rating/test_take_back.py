@@ -30,7 +30,7 @@ def held(dispute, rater):
     return mine.value, mine.answer is not None, mine.revision
 
 
-def test_before_the_first_answer_there_was_round_one_and_the_unit_waits_for_the_rater_again(scene):
+def test_undo_of_the_first_answer_restores_round_one_and_the_task(scene):
     _, cast, dispute = scene
     me = cast.annotators[0]
     answer_dispute(dispute=dispute, rater=me, value=4, comment="You are right.")
@@ -71,7 +71,7 @@ def test_what_settled_by_the_answer_is_open_again(scene):
     assert dispute_page(dispute, reader=second).apart == "You and Rater C are 2 above Rater A."
 
 
-def test_only_the_last_answer_of_a_rater_while_answers_are_taken(scene):
+def test_undo_covers_only_the_last_answer_while_answers_are_open(scene):
     _, cast, dispute = scene
     me, other, _ = cast.annotators
     answer_dispute(dispute=dispute, rater=me, value=2)
@@ -100,7 +100,7 @@ def answer(client, cast, *, headers=None, **sent):
     return client.post(url("dispute_answer", cast), sent, headers=headers)
 
 
-def test_the_page_after_an_answer_says_what_was_answered_and_takes_it_back(scene):
+def test_page_after_an_answer_shows_it_and_offers_undo(scene):
     client, cast, _ = scene
     after = answer(client, cast, value=4).url
     assert after == reverse("disputes", args=[cast.project.slug]) + "?after=1"
@@ -113,7 +113,7 @@ def test_the_page_after_an_answer_says_what_was_answered_and_takes_it_back(scene
     assert "you changed" not in client.get(after).content.decode()
 
 
-def test_on_a_call_one_stays_with_the_dispute_and_what_is_typed(scene):
+def test_stay_option_keeps_the_dispute_and_the_typed_input(scene):
     client, cast, _ = scene
     assert answer(client, cast, keep=1, differs="on", stay="on").url == url("dispute", cast) + "?after=1"
     here = {**HTMX, "HX-Current-URL": f"http://testserver{url('dispute', cast)}?after=1"}
@@ -130,7 +130,7 @@ def test_on_a_call_one_stays_with_the_dispute_and_what_is_typed(scene):
 
 
 @pytest.mark.parametrize("stranger", ["outsider", "another annotator", "another rater's page"])
-def test_nobody_takes_anothers_answer_back(scene, stranger):
+def test_rater_cannot_undo_the_answer_of_another(scene, stranger):
     client, cast, _ = scene
     answer(client, cast, value=4)
     user = {"outsider": cast.outsider, "another annotator": make_member(cast.project).user}.get(stranger)
@@ -141,13 +141,13 @@ def test_nobody_takes_anothers_answer_back(scene, stranger):
 
 
 @pytest.mark.parametrize("after", ["2", "x", "99999999999999999999"])
-def test_an_address_that_names_no_answer_of_ones_own_says_nothing(scene, after):
+def test_url_without_an_own_answer_offers_no_undo(scene, after):
     client, cast, _ = scene
     html = client.get(url("dispute", cast), {"after": after}).content.decode()
     assert "Undo" not in html
 
 
-def test_a_unit_that_was_settled_meanwhile_is_not_opened_again_unknowingly(scene):
+def test_unit_settled_since_its_display_is_not_reopened_unknowingly(scene):
     client, cast, dispute = scene
     seen = {"seen_status": "open", "value": 5, "comment": "It misses two aspects."}
     for rater in cast.annotators[1:]:

@@ -62,7 +62,7 @@ def rate(round, place, key, value):
     return save_rating(assignment=place, dimension=dimension, answer=Answer(value=value), by=by)
 
 
-def test_a_round_for_units_has_places_for_exactly_these(cast):
+def test_round_for_units_has_assignments_for_exactly_these(cast):
     round, lacking = ask(cast, (0, "fluency", 1.0), (0, "coherence", 0.05), (1, "coherence", 1.0))
     assert lacking == 3
     assert not round.every_item
@@ -89,7 +89,7 @@ def test_asking_twice_adds_nothing(cast):
     assert AssignedUnit.objects.count() == 2
 
 
-def test_places_for_all_dimensions_count(cast):
+def test_assignments_for_all_dimensions_count(cast):
     open_round_one(project=cast.project, by=cast.admin)
     round, lacking = ask(cast, (0, "fluency", 1.0), raters=3)
     assert (lacking, round.every_item) == (0, True)
@@ -109,7 +109,7 @@ def test_the_page_shows_the_asked_dimensions_only(client, cast):
     assert ORIGIN not in html
 
 
-def test_another_dimension_is_refused_in_a_sentence(cast):
+def test_another_dimension_is_rejected_with_a_message(cast):
     round, _ = ask(cast, (0, "coherence", 1.0))
     place = place_of(cast, round, cast.annotators[0], 0)
     with pytest.raises(InvalidValueError, match="You are not asked to rate Fluency of this item"):
@@ -126,7 +126,7 @@ def test_without_scripts_the_asked_dimensions_are_saved(client, cast):
     assert list(place.ratings.values_list("dimension__key", "value")) == [("coherence", 4)]
 
 
-def test_an_assignment_is_complete_with_what_it_asks_for(cast):
+def test_assignment_is_complete_with_its_requested_units(cast):
     round, _ = ask(cast, (0, "coherence", 1.0), (1, "fluency", 1.0), (1, "coherence", 1.0))
     annotator = cast.annotators[0]
     assert rate(round, place_of(cast, round, annotator, 0), "coherence", 3).assignment_complete
@@ -176,7 +176,7 @@ def test_units_of_less_than_two_raters_are_not_disputed_and_missing_is_missing(c
     assert found["coherence"].data.values.tolist() == [[1.0], [5.0]]
 
 
-def test_the_export_says_what_was_asked_and_what_is_missing(cast):
+def test_export_lists_requested_and_missing_units(cast):
     round, _ = ask(cast, (0, "coherence", 0.25), (0, "fluency", 1.0))
     rate(round, place_of(cast, round, cast.annotators[0], 0), "coherence", 4)
     lines = b"".join(export_table(cast.project, TABLES["assignments"], "jsonl")).splitlines()
@@ -193,7 +193,7 @@ def test_the_export_says_what_was_asked_and_what_is_missing(cast):
     assert json.loads(rating)["plan_origin"] == ORIGIN
 
 
-def test_what_nobody_began_is_taken_back_and_what_was_begun_stays(cast):
+def test_unstarted_units_are_withdrawn_and_started_ones_stay(cast):
     round, _ = ask(cast, (0, "coherence", 1.0), (1, "fluency", 1.0), (1, "coherence", 1.0))
     rate(round, place_of(cast, round, cast.annotators[0], 0), "coherence", 4)
     begun, other = unit(cast, 0, "coherence"), unit(cast, 1, "fluency")
@@ -210,7 +210,7 @@ def test_another_probability_is_stored_for_a_unit(cast):
     assert list(found) == [1.0, 1.0, 0.05, 0.05]
 
 
-def test_a_closed_round_is_asked_for_nothing(cast):
+def test_closed_round_accepts_no_unit_requests(cast):
     open_round_one(project=cast.project, by=cast.admin)
     close_round_one(project=cast.project, by=cast.admin)
     with pytest.raises(NotReadyError, match="closed"):
@@ -243,7 +243,7 @@ def test_items_imported_later_wait_until_someone_asks_for_them(cast, tmp_path):
     assert not Assignment.objects.filter(round=round, item__system__name="late-bird").exists()
 
 
-def test_recorded_ratings_are_refused_in_a_sentence(cast, tmp_path):
+def test_recorded_ratings_are_rejected_with_a_message(cast, tmp_path):
     ask(cast, (0, "fluency", 1.0))
     record = {
         "document": "product-1",

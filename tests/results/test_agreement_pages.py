@@ -69,7 +69,7 @@ def values(row):
 # Both rounds side by side
 
 
-def test_the_figures_of_both_rounds_stand_in_the_first_table(scene):
+def test_values_of_both_rounds_are_in_the_first_table(scene):
     # Round I: n = 8, sum 18, squares 48; observed 2 (4 - 2)^2 = 8, expected 2 (8 * 48 - 18^2) = 120,
     # alpha = 1 - 7 * 8 / 120 = 8/15. Round II, with 3 for 4: sum 17, squares 41; observed 2, expected 78,
     # alpha = 1 - 7 * 2 / 78 = 32/39. Three of four units are within one, then all.
@@ -86,13 +86,13 @@ def test_the_figures_of_both_rounds_stand_in_the_first_table(scene):
     assert row["round_1_alpha"].count == 4
 
 
-def test_units_raters_and_values_are_those_that_can_be_paired():
+def test_pairable_units_raters_and_values_count():
     # The third unit has one value, the fourth three: 2 + 2 + 3 values of three raters in three of four units.
     row = only(rated([1, 2, 3, 4], [1, 2, None, 2], [None, None, None, 1]), "rounds")
     assert (row["round_1_alpha"].count, row["round_1_raters"].value, row["round_1_values"].value) == (3, 3, 7)
 
 
-def test_the_page_shows_the_figures_of_its_files(scene):
+def test_page_shows_the_values_of_its_files(scene):
     client, cast = scene
     (row,) = csv_of(client, cast.project, "agreement", "rounds")
     html = page(client, cast)
@@ -103,7 +103,7 @@ def test_the_page_shows_the_figures_of_its_files(scene):
         assert f"[{low}, {high}]" in html
 
 
-def test_without_round_two_its_columns_say_so(client):
+def test_columns_of_a_missing_round_two_state_it(client):
     cast = rated(FIRST, SECOND)
     client.force_login(cast.admin)
     assert only(cast, "rounds")["round_2_alpha"].reason == "Round II has not been opened."
@@ -113,7 +113,7 @@ def test_without_round_two_its_columns_say_so(client):
     assert only(cast, "rounds")["opened"].value == 1
 
 
-def test_old_addresses_of_agreement_lead_to_the_page_that_took_their_place(scene):
+def test_old_agreement_urls_redirect_to_the_current_page(scene):
     client, cast = scene
     for rest in ("", "fluency/", "rounds.csv", "fluency/round-1-pairs.csv"):
         answer = client.get(f"{reverse('agreement', args=[cast.project.slug])}{rest}", {"drawn": "documents"})
@@ -132,7 +132,7 @@ def test_old_addresses_of_agreement_lead_to_the_page_that_took_their_place(scene
         ([[3] * 4, [3] * 4], "Every value is 3: without variation, agreement cannot be told from chance."),
     ],
 )
-def test_what_is_undefined_says_why(client, rows, reason):
+def test_undefined_value_has_a_reason(client, rows, reason):
     cast = rated(*rows)
     client.force_login(cast.admin)
     assert only(cast, "rounds")["round_1_alpha"].reason.startswith(reason)
@@ -141,14 +141,14 @@ def test_what_is_undefined_says_why(client, rows, reason):
     assert "nan" not in re.sub(r"<[^>]*>", " ", html).split()
 
 
-def test_an_interval_that_is_missing_says_why():
+def test_missing_interval_has_a_reason():
     row = only(rated([1, None, None, None], [3, None, None, None]), "rounds")
     says = "An interval needs at least two documents with values from two raters."
     assert row["round_1_alpha"].interval_reason == says
 
 
 @pytest.mark.parametrize(("systems", "drawn"), [(1, "units"), (2, "documents")])
-def test_documents_are_drawn_unless_each_has_one_item(systems, drawn):
+def test_documents_are_resampled_unless_each_has_one_item(systems, drawn):
     cast = make_project(documents=3, systems=systems)
     assert result_of(cast.project, "agreement").chosen == {"drawn": drawn}
 
@@ -168,7 +168,7 @@ def test_values_that_round_two_left_alone_have_one_interval():
     assert row["round_1_alpha"] == only(cast, "round-1-alpha")["interval"]
 
 
-def test_intervals_can_be_drawn_by_documents(client):
+def test_intervals_can_resample_documents(client):
     cast = rated(*[values * 2 for values in MANY], documents=24)
     client.force_login(cast.admin)
     units, documents = (
@@ -220,7 +220,7 @@ def test_a_round_has_every_level_pairs_and_distributions(scene):
     assert [row["mean"] for row in given] == [2.25, 2.5, 2.0]
 
 
-def test_named_categories_have_no_distance_and_the_page_says_so():
+def test_named_categories_have_no_distance_and_the_page_states_it():
     cast = make_project()
     Dimension.objects.update(measurement_level="nominal")
     round = opened(cast)
@@ -246,7 +246,7 @@ def test_every_alpha_is_computed_a_second_time_and_says_by_what(scene):
     assert re.search(r"cross checked: by krippendorff \d+\.\d+\.\d+", alpha.how)
 
 
-def test_a_figure_that_the_package_does_not_confirm_is_warned_of_at_every_door(scene, monkeypatch, capsys):
+def test_value_unconfirmed_by_the_package_has_a_warning_everywhere(scene, monkeypatch, capsys):
     client, cast = scene
     monkeypatch.setattr("krippendorff.alpha", lambda **_data: 0.25)
     html = page(client, cast)
@@ -272,7 +272,7 @@ def test_researchers_read_what_admins_read(scene):
 
 
 @pytest.mark.parametrize("who", ["annotator", "outsider"])
-def test_who_may_not_read_results_finds_nothing(scene, who):
+def test_user_without_results_access_gets_not_found(scene, who):
     client, cast = scene
     client.force_login(cast.annotators[0].user if who == "annotator" else cast.outsider)
     assert client.get(address(cast)).status_code == 404
@@ -285,7 +285,7 @@ def test_raters_appear_under_their_aliases(scene):
         assert annotator.label not in html
 
 
-def test_a_dimensions_name_is_shown_as_text(client):
+def test_dimension_name_is_escaped(client):
     cast = make_project()
     Dimension.objects.update(name="<b>شكرا</b>")
     opened(cast)
@@ -316,7 +316,7 @@ def command(capsys, *arguments):
     return capsys.readouterr().out
 
 
-def test_the_command_prints_the_same_figures(scene, capsys):
+def test_command_prints_the_same_values(scene, capsys):
     _, cast = scene
     out = command(capsys, cast.project.slug)
     row = next(line for line in out.splitlines() if line.startswith("| Fluency"))
@@ -341,7 +341,7 @@ def test_the_commands_json_holds_the_pages_numbers(scene, capsys):
     assert found["chosen"] == {"drawn": "documents"}
 
 
-def test_the_command_draws_units_when_asked(capsys):
+def test_command_resamples_units_on_request(capsys):
     cast = rated(*[values * 2 for values in MANY], documents=24)
     found = command(capsys, cast.project.slug, "--json", "--drawn", "units")
     assert "percentile bootstrap of units" in found
@@ -350,7 +350,7 @@ def test_the_command_draws_units_when_asked(capsys):
         command(capsys, cast.project.slug, "--drawn", "raters")
 
 
-def test_the_command_says_why_a_figure_is_undefined_in_either_round(capsys):
+def test_command_explains_undefined_values_of_either_round(capsys):
     cast = rated([1, 3], [3, 3], documents=1)
     dispute = discuss(cast)
     assert "undefined" not in command(capsys, cast.project.slug)
@@ -360,18 +360,18 @@ def test_the_command_says_why_a_figure_is_undefined_in_either_round(capsys):
     assert "Every value is 3: without variation" in out
 
 
-def test_the_command_names_the_projects_that_there_are():
+def test_command_lists_the_existing_projects():
     slugs = sorted(make_project().project.slug for _ in range(2))
     with pytest.raises(CommandError, match=f"there are: {', '.join(slugs)}"):
         call_command("agreement", "no-such-project")
 
 
-def test_the_command_says_that_there_is_nothing_to_measure():
+def test_command_reports_missing_measurements():
     with pytest.raises(CommandError, match=r"There is nothing to measure yet\."):
         call_command("agreement", make_project().project.slug)
 
 
-def test_a_command_prints_what_is_kept(scene, capsys):
+def test_command_prints_the_stored_result(scene, capsys):
     _, cast = scene
     kept = current_page(project=cast.project, result=result_of(cast.project, "agreement"))
     command(capsys, cast.project.slug)
@@ -387,7 +387,7 @@ def test_a_difference_within_rounding_is_no_difference():
     assert "finds 0.500000002 where" in with_comparison(alpha, 0.5 + 2e-9).warning
 
 
-def test_where_nearly_all_values_are_the_same_percent_agreement_and_ac_stand_beside_alpha() -> None:
+def test_nearly_constant_values_add_percent_agreement_and_ac_to_alpha() -> None:
     values = [5] * 11
     cast = rated([*values, 4], [*values, 5], documents=6)
     (row,) = cells_of(cast.project, "agreement", "skewed")

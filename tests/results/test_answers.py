@@ -47,7 +47,7 @@ def test_undefined_alpha_leads_to_the_reasons() -> None:
     assert "the table shows the reasons" in answer_alpha(rounds(None))
 
 
-def test_disputes_follow_the_sentence_about_alpha() -> None:
+def test_disputes_follow_the_alpha_summary() -> None:
     said = answer_agreement(rounds(0.7, disputes=(5, 3, 1)))
     assert said.endswith("5 disputes: 3 settled, 1 adjudicated, 1 unresolved.")
 
@@ -70,7 +70,7 @@ def systems(*ranks: str) -> dict[str, Table]:
         (("1–2", "1–2"), "a has the highest mean on 2 of 2 dimensions, but is not surely the best on any."),
     ],
 )
-def test_the_best_system_is_named_with_how_sure_that_is(ranks: tuple[str, str], end: str) -> None:
+def test_summary_names_the_best_system_with_its_certainty(ranks: tuple[str, str], end: str) -> None:
     assert answer_systems(systems(*ranks)) == end
 
 
@@ -109,7 +109,7 @@ def most(*sure: str) -> dict[str, Table]:
     return {"most": Table("most", "M", columns, rows, heads=2)}
 
 
-def test_the_best_judge_is_named_with_how_sure_that_is() -> None:
+def test_summary_names_the_best_judge_with_its_certainty() -> None:
     assert answer_judges(most("no", "yes")) == (
         "One agrees best with people on 2 of 2 dimensions, surely on 1."
     )
@@ -118,7 +118,7 @@ def test_the_best_judge_is_named_with_how_sure_that_is() -> None:
     )
 
 
-def test_the_metric_with_the_highest_correlation_is_named() -> None:
+def test_summary_names_the_metric_with_the_highest_correlation() -> None:
     columns = [*(Column(key, key, ColumnKind.TEXT) for key in ("name", "kind")), Column("items", "items")]
     rows = [
         [text(name), text("metric"), Cell(9), Cell(value)] for name, value in (("ROUGE", 0.2), ("Words", 0.4))

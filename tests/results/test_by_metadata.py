@@ -47,7 +47,7 @@ def test_means_are_over_the_documents_with_a_value(cast: Cast) -> None:
     assert [row["items"].value for row in rows] == [2, 4]
 
 
-def test_alpha_of_a_value_is_that_of_its_units(cast: Cast) -> None:
+def test_alpha_of_a_value_matches_its_units(cast: Cast) -> None:
     rows = cells_of(cast.project, "metadata", "round-1-by-metadata", column="length")
     found = {row["metadata"].value: row["fluency"] for row in rows}
     values = np.array(list(VALUES.values()), dtype=float)[:, 1:]
@@ -65,7 +65,7 @@ def test_rare_values_and_missing_ones_share_a_row(cast: Cast, monkeypatch: pytes
     assert [row["metadata"].value for row in rows] == ["8", "all others"]
 
 
-def test_a_project_without_metadata_says_what_is_missing(client: Client) -> None:
+def test_project_without_metadata_lists_the_missing_data(client: Client) -> None:
     cast = make_project()
     opened(cast)
     client.force_login(cast.researcher)

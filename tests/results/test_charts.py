@@ -53,7 +53,7 @@ def test_missing_values_are_no_points_and_none_means_no_chart() -> None:
     assert chart_of(nothing) is None
 
 
-def test_marked_lines_are_those_of_the_arrangement() -> None:
+def test_marked_lines_match_the_arrangement() -> None:
     assert chart(ALPHA, Chart("alpha", lines=(0.667, 0.8)))["lines"] == [0.667, 0.8]
 
 

@@ -86,7 +86,7 @@ def as_rows(found: CrossedDifferences) -> list[list[float | None]]:
     return [[each.value, each.low, each.high, each.adjusted_p_value] for each in found.differences]
 
 
-def test_raters_are_a_sample_unless_these_are_asked_for(client: Client) -> None:
+def test_raters_are_a_sample_unless_fixed_on_request(client: Client) -> None:
     cast = rated()
     crossed = crossed_differences(values_of(3), NAMES)
     assert crossed.variances.rater_by_system > 0
@@ -126,7 +126,7 @@ def test_p_values_can_be_adjusted_over_all_dimensions(client: Client) -> None:
     assert ranks == [f"{sets[name].best}–{sets[name].worst}" for name in NAMES]
 
 
-def test_system_that_splits_raters_is_named(client: Client) -> None:
+def test_summary_names_the_system_that_splits_raters(client: Client) -> None:
     rater, document, system = np.indices((3, DOCUMENTS, 6))
     values = 3.0 + np.where(system == 1, 2 * (rater - 1), (3 * document + 2 * rater + system) % 5 == 0)
     cast = rated_with({"fluency": values})
@@ -144,7 +144,7 @@ def test_system_that_splits_raters_is_named(client: Client) -> None:
     assert f"Raters differ more about some systems than about others: {named} on Fluency." in page
 
 
-def test_after_discussion_the_page_says_that_raters_came_nearer_to_each_other() -> None:
+def test_page_states_that_discussion_brings_raters_closer() -> None:
     cast = rated()
     says = "These values follow a discussion"
     assert says not in says_of(cast, "Which systems differ")
@@ -207,7 +207,7 @@ def test_unused_category_in_an_unfinished_round_has_a_reason() -> None:
     assert "Every rater gives the same differences" in says_of(cast, "Shares of categories")
 
 
-def test_about_these_texts_only_there_is_nothing_to_test_and_there_are_no_ranks() -> None:
+def test_fixed_outputs_have_no_tests_and_no_ranks() -> None:
     cast = rated()
     first, *_ = cells_of(cast.project, "systems", "differences", about="texts")
     means = values_of(3).mean(axis=(0, 1))
@@ -223,7 +223,7 @@ def test_about_these_texts_only_there_is_nothing_to_test_and_there_are_no_ranks(
     assert "About these outputs only" in says_of(cast, "Which systems differ", about="texts")
 
 
-def test_about_these_texts_only_those_that_are_not_rated_leave_an_error() -> None:
+def test_only_unrated_outputs_leave_an_error_for_fixed_outputs() -> None:
     """One of eight documents is not rated for one system; a gold item is not among the texts."""
     cast = make_project(documents=DOCUMENTS + 1, systems=2, annotators=1, raters_per_item=1)
     round = opened(cast)
@@ -244,7 +244,7 @@ def test_about_these_texts_only_those_that_are_not_rated_leave_an_error() -> Non
     assert found[1] == pytest.approx(differences.mean() - reach, abs=1e-6)
 
 
-def test_one_rater_is_no_sample_and_the_page_says_so() -> None:
+def test_one_rater_is_no_sample_and_the_page_states_it() -> None:
     cast = rated(raters=1)
     paired = system_differences(values_of(1)[0], NAMES)
     assert [row[3] for row in differences_of(cast)] == pytest.approx(
@@ -269,7 +269,7 @@ def test_more_raters_or_documents_find_smaller_differences() -> None:
     assert (sources["raters"].value, sources["documents"].value) == (3, 8)
 
 
-def test_how_many_raters_find_an_eighth_of_the_scale() -> None:
+def test_table_shows_the_raters_that_detect_an_eighth_of_the_scale() -> None:
     found = crossed_differences(values_of(3)[:, :, :2], NAMES[:2])
     fewer = replace(found, variances=ErrorVariances(0.01, 0.02, 0.2))
     (dimension,) = FrozenGuideline.from_json(opened(make_project()).guideline.content).dimensions
@@ -281,7 +281,7 @@ def test_how_many_raters_find_an_eighth_of_the_scale() -> None:
     assert fewer.variances.smallest_difference(2, needed - 1, 8, significance_level=0.05) > 0.5
 
 
-def test_before_the_first_rating_there_are_reasons_and_no_figures() -> None:
+def test_tables_before_the_first_rating_have_reasons_and_no_values() -> None:
     cast = make_project(documents=3, annotators=2, raters_per_item=2)
     opened(cast)
     (row,) = cells_of(cast.project, "systems", "differences")

@@ -39,7 +39,7 @@ def read_pages(client: Client, cast: Cast) -> None:
         assert client.get(url, follow=True).status_code == 200, name
 
 
-def test_each_page_is_shown_in_both_rounds(client: Client) -> None:
+def test_each_page_opens_in_both_rounds(client: Client) -> None:
     cast = make_every_kind(documents=3)
     Document.objects.update(metadata={"genre": "news"})
     answer_every_kind(cast)
@@ -58,7 +58,7 @@ def test_each_page_is_shown_in_both_rounds(client: Client) -> None:
     assert "12 comparisons set several of these texts side by side." in sheet
 
 
-def test_progress_counts_what_each_item_is_asked() -> None:
+def test_progress_counts_the_questions_of_each_item() -> None:
     cast = make_every_kind(documents=1, annotators=1)
     answer_every_kind(cast, most=0)
     round = cast.project.rounds.get()

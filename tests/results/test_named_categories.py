@@ -76,7 +76,7 @@ def test_ordered_dimensions_keep_their_means(client: Client) -> None:
     assert client.get(reverse("results_page", args=[cast.project.slug, "systems"])).status_code == 200
 
 
-def test_the_agreement_page_sets_models_of_raters_beside_the_majority() -> None:
+def test_agreement_page_compares_rater_models_with_the_majority() -> None:
     cast = make_project(documents=10, annotators=3, raters_per_item=3)
     dimension = cast.dimensions[0]
     Dimension.objects.filter(pk=dimension.pk).update(measurement_level="nominal", scale_maximum=2)

@@ -63,7 +63,7 @@ LABEL_SETS: list[list[set[str]]] = [
 ]
 
 
-def test_alpha_of_labels_is_that_of_jaccard_s_distance() -> None:
+def test_alpha_of_labels_uses_the_jaccard_distance() -> None:
     cast = open_questions("labels")
     for item, of_raters in zip(cast.items, LABEL_SETS, strict=True):
         for annotator, labels in zip(cast.annotators, of_raters, strict=True):
@@ -132,7 +132,7 @@ def test_the_preferred_system_is_the_strongest_whatever_side_it_is_on() -> None:
     assert alpha == pytest.approx(alpha_of(values, lambda one, other: one != other))
 
 
-def test_the_effect_of_the_position_counts_what_was_shown_first() -> None:
+def test_position_effect_uses_the_side_displayed_first() -> None:
     cast = open_questions("preference", documents=6)
     pairs = Item.objects.exclude(kind="output").order_by("pk")
     for annotator in cast.annotators:
@@ -206,7 +206,7 @@ def test_mqm_scores_are_sums_of_weights() -> None:
     assert [categories[name]["spans"].value for name in ("Accuracy", "Fluency")] == [12, 1]
 
 
-def test_texts_are_counted() -> None:
+def test_free_answers_are_tallied() -> None:
     cast = open_questions("text")
     for annotator in cast.annotators:
         give(annotator, cast.items[0].pk, "text", data={"text": f"It is {annotator.alias}."})

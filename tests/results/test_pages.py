@@ -67,7 +67,7 @@ def rows(client: Client, cast: Cast, page: str, key: str) -> list[dict[str, str]
     return list(csv.DictReader(io.StringIO(answer.content.decode(), newline="")))
 
 
-def test_alpha_is_that_of_the_agreement_page_in_both_rounds(reader: Client, cast: Cast) -> None:
+def test_alpha_matches_the_agreement_page_in_both_rounds(reader: Client, cast: Cast) -> None:
     (row,) = rows(reader, cast, "agreement", "alpha")
     (beside,) = rows(reader, cast, "agreement", "rounds")
     for number, round in rounds_of(cast.project).items():
@@ -78,7 +78,7 @@ def test_alpha_is_that_of_the_agreement_page_in_both_rounds(reader: Client, cast
         assert row[f"round_{number}_count"] == "6"
 
 
-def test_parts_of_the_ratings_have_the_figures_of_the_functions(reader: Client, cast: Cast) -> None:
+def test_rating_subsets_match_the_functions(reader: Client, cast: Cast) -> None:
     rated = rated_items(rounds_of(cast.project)[1])["fluency"]
     pairs = rows(reader, cast, "agreement", "round-1-pairs")
     assert [row["pair"] for row in pairs] == ["Rater A – Rater B", "Rater A – Rater C", "Rater B – Rater C"]
@@ -94,7 +94,7 @@ def test_parts_of_the_ratings_have_the_figures_of_the_functions(reader: Client, 
     assert float(other["rmse"]) == root_mean_squared_error(values[one].ravel(), values[two].ravel()).value
 
 
-def test_a_disputed_unit_moves_from_two_points_apart_to_one(reader: Client, cast: Cast) -> None:
+def test_disputed_unit_moves_from_two_points_difference_to_one(reader: Client, cast: Cast) -> None:
     everything, fluency = rows(reader, cast, "agreement", "movement")
     assert (everything["dimension"], fluency["dimension"]) == ("all", "Fluency")
     for row in (everything, fluency):
@@ -158,7 +158,7 @@ def test_every_value_opens_its_method_and_every_table_has_files(reader: Client, 
     assert asked(reader, cast, "nothing").status_code == 404
 
 
-def test_json_of_a_table_is_that_of_the_api(reader: Client, cast: Cast) -> None:
+def test_json_of_a_table_matches_the_api(reader: Client, cast: Cast) -> None:
     file = asked(reader, cast, "agreement", "alpha", "json", route="result_file").json()
     result = result_of(cast.project, "agreement")
     api = plain_result(result, current_page(project=cast.project, result=result))
@@ -186,7 +186,7 @@ def test_a_page_shows_its_answer_one_chart_and_one_table(reader: Client, cast: C
     assert html.count('<figure class="chart"') == 1
 
 
-def test_a_tab_has_a_url_of_its_own_and_is_a_fragment_for_htmx(reader: Client, cast: Cast) -> None:
+def test_tab_has_a_separate_url_and_is_a_fragment_for_htmx(reader: Client, cast: Cast) -> None:
     whole = asked(reader, cast, "agreement", table="by-system").content.decode()
     assert tables_of(whole) == ["round-1-by-system"]
     assert chart_in(whole)["key"] == "round-1-by-system"
@@ -261,7 +261,7 @@ def test_heads_of_tables_are_words_for_people(reader: Client, cast: Cast) -> Non
 # The front page
 
 
-def test_the_front_page_has_charts_with_their_sentences(reader: Client, cast: Cast) -> None:
+def test_front_page_has_charts_with_their_summaries(reader: Client, cast: Cast) -> None:
     html = asked(reader, cast, route="results").content.decode()
     assert html.count('<figure class="chart"') == 3  # there is no judge
     assert "Alpha of Round I is" in html
@@ -269,7 +269,7 @@ def test_the_front_page_has_charts_with_their_sentences(reader: Client, cast: Ca
     assert "has the highest mean on 1 of 1 dimensions" in html
 
 
-def test_the_front_page_waits_for_a_worker(
+def test_front_page_polls_until_a_worker_finishes(
     reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "AT_ONCE", 0)
@@ -281,7 +281,7 @@ def test_the_front_page_waits_for_a_worker(
 # The worst disagreements
 
 
-def test_the_worst_disagreements_have_texts_and_values(reader: Client, cast: Cast) -> None:
+def test_worst_disagreements_have_outputs_and_values(reader: Client, cast: Cast) -> None:
     html = asked(reader, cast, route="disagreements").content.decode()
     first = html[html.index('<article class="worst">') :].partition("</article>")[0]
     assert cast.items[3].text[:30] in first
@@ -292,7 +292,7 @@ def test_the_worst_disagreements_have_texts_and_values(reader: Client, cast: Cas
     assert chart_in(html)["kind"] == "shares"
 
 
-def test_the_worst_disagreements_are_a_file_with_texts(reader: Client, cast: Cast) -> None:
+def test_worst_disagreements_download_with_their_outputs(reader: Client, cast: Cast) -> None:
     answer = asked(reader, cast, route="disagreements_file", apart="2")
     (row,) = csv.DictReader(io.StringIO(answer.content.decode(), newline=""))
     assert (row["document"], row["difference"]) == (cast.items[3].document.key, "2.0")
@@ -301,7 +301,7 @@ def test_the_worst_disagreements_are_a_file_with_texts(reader: Client, cast: Cas
     assert "system" not in row  # hidden until Round II is closed
 
 
-def test_names_of_systems_are_text_on_the_page(client: Client) -> None:
+def test_system_names_are_escaped_on_the_page(client: Client) -> None:
     made = make_project(annotators=2, raters_per_item=2)
     System.objects.filter(pk=made.items[0].system_id).update(name="<b>R&D</b>")
     round = opened(made)
@@ -315,7 +315,7 @@ def test_names_of_systems_are_text_on_the_page(client: Client) -> None:
     assert "<b>R" not in html
 
 
-def test_a_plot_is_kept_until_the_data_change(reader: Client, cast: Cast) -> None:
+def test_plot_is_stored_until_the_data_change(reader: Client, cast: Cast) -> None:
     address = reverse("result_file", args=[cast.project.slug, "agreement", "alpha", "svg"])
     file = reader.get(address)
     assert file["Content-Type"].startswith("image/svg+xml")
@@ -341,7 +341,7 @@ def test_a_page_is_computed_once_for_the_same_data(reader: Client, cast: Cast) -
     assert again.content != first.content
 
 
-def test_a_rater_who_is_left_out_is_gone_from_figures_and_files_at_once(reader: Client, cast: Cast) -> None:
+def test_excluded_rater_disappears_from_values_and_files_at_once(reader: Client, cast: Cast) -> None:
     assert len(rows(reader, cast, "agreement", "round-1-pairs")) == 3
     decide_counting(place=cast.annotators[2], counted=False, note="Rated too fast.", by=cast.admin)
     (pair,) = rows(reader, cast, "agreement", "round-1-pairs")
@@ -357,7 +357,7 @@ def test_taking_data_away_computes_nothing_again(reader: Client, cast: Cast) -> 
     assert ComputedResult.objects.get().computed_at == before
 
 
-def test_much_is_computed_by_a_worker_while_the_page_says_so(
+def test_large_computation_runs_in_a_worker_and_the_page_reports_it(
     reader: Client,
     cast: Cast,
     monkeypatch: pytest.MonkeyPatch,
@@ -384,7 +384,7 @@ def test_much_is_computed_by_a_worker_while_the_page_says_so(
     assert 'id="rounds"' in stale
 
 
-def test_what_stopped_a_computing_is_said_and_it_can_be_asked_for_again(
+def test_stopped_computation_is_reported_and_can_be_retried(
     reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "AT_ONCE", 0)
@@ -413,7 +413,7 @@ def test_before_round_one_there_is_nothing_to_measure(client: Client) -> None:
     assert unit.status_code == 404
 
 
-def test_who_rates_in_an_open_round_one_sees_no_results_even_as_an_admin(client: Client) -> None:
+def test_rater_in_open_round_one_sees_no_results_even_as_an_admin(client: Client) -> None:
     made = make_project()
     opened(made)
     made.annotators[0].user = made.admin
@@ -432,7 +432,7 @@ def test_who_rates_in_an_open_round_one_sees_no_results_even_as_an_admin(client:
 # From a figure to its units
 
 
-def test_a_figure_leads_to_its_units_and_to_what_was_said_of_each(reader: Client, cast: Cast) -> None:
+def test_value_links_to_its_units_and_their_answers(reader: Client, cast: Cast) -> None:
     html = asked(reader, cast, "agreement", table="by-system").content.decode()
     listed = reverse("disagreements", args=[cast.project.slug])
     assert f"{listed}?dimension=fluency&amp;system=system-1" in html
@@ -448,7 +448,7 @@ def test_a_figure_leads_to_its_units_and_to_what_was_said_of_each(reader: Client
     assert "Dispute 1" in page
 
 
-def test_of_many_documents_one_is_named_by_its_key(
+def test_one_of_several_documents_is_selected_by_its_key(
     reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(own_items, "MOST_DOCUMENTS_LISTED", 1)
@@ -470,7 +470,7 @@ def test_systems_stay_hidden_until_nothing_is_decided_any_more(reader: Client, c
     assert html.count('<article class="worst">') == 3
 
 
-def test_figures_of_an_open_round_rest_as_long_as_they_take(
+def test_open_round_values_rest_for_their_computing_time(
     reader: Client, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "AT_ONCE", 0)

@@ -32,7 +32,7 @@ def marked(*passages: list[Passage]) -> Cast:
     return cast
 
 
-def test_raters_who_marked_are_compared_over_all_parts_of_a_text() -> None:
+def test_raters_with_marks_are_compared_over_all_parts_of_an_item() -> None:
     warm = [Passage(0, 12, 17), Passage(1, 9, 13)]
     cast = marked(warm, warm, [Passage(2, 5, 10)], [])
     (text,) = marked_texts(cast.project.rounds.get(number=1))["fluency"]

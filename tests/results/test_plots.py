@@ -141,7 +141,7 @@ def test_files_for_papers_have_no_date_and_are_the_same_bytes_each_time(format: 
     assert set(CONTENT_TYPES) == {"svg", "pdf", "png"}
 
 
-def test_the_description_says_the_figures_and_what_is_undefined() -> None:
+def test_description_lists_the_values_and_undefined_ones() -> None:
     said = " ".join(ElementTree.fromstring(draw(plotted("intervals"), "svg")).itertext())
     assert "Fluency: Round I 0.400 [0.300, 0.500]; Round II undefined." in said
     assert "$x_1$ & <b>" in said
@@ -190,7 +190,7 @@ def draw_figure(kind: str, table: Table) -> Figure:
 
 
 @pytest.mark.parametrize("kind", ["intervals", "heat"])
-def test_names_are_whole_and_do_not_stand_on_each_other(kind: str) -> None:
+def test_names_are_complete_and_do_not_overlap(kind: str) -> None:
     figure = draw_figure(kind, means(figures(0.1, 0.2, 0.3, 0.4), figures(0.1, 0.2, 0.3, 0.4), system=LONG))
     labels = figure.axes[0].get_yticklabels()
     assert [" ".join(each.get_text().split()) for each in labels] == [LONG] * 2
@@ -215,7 +215,7 @@ def test_panels_of_one_scale_have_one_range(values: tuple[float, ...], ranges: i
         assert low < value < high
 
 
-def test_a_panel_without_figures_changes_no_range() -> None:
+def test_panel_without_values_changes_no_range() -> None:
     figure = draw_figure("intervals", means(figures(3.0, 4.0, 3.5, None)))
     assert figure.axes[0].get_xlim()[0] > 2.5
 

@@ -61,7 +61,7 @@ def test_system_that_a_severe_rater_did_not_get_has_a_fair_mean() -> None:
     assert bool(own["fair_mean"].warning) == (fit["misfit"].value == "yes")
 
 
-def test_reason_without_a_fair_mean_says_how_much_was_rated() -> None:
+def test_reason_without_a_fair_mean_reports_the_rated_share() -> None:
     cast = make_project(documents=18, annotators=3, raters_per_item=3, dimensions=("fluency", "coherence"))
     round = opened(cast)
     for number, item in enumerate(cast.items):
@@ -84,7 +84,7 @@ def test_reason_without_a_fair_mean_says_how_much_was_rated() -> None:
     assert reasons() == {"Raters rated at least 99 % of all outputs: the mean is fair."}
 
 
-def test_categories_and_few_documents_have_no_severity_and_the_row_says_why() -> None:
+def test_categories_and_few_documents_have_no_severity_but_a_reason() -> None:
     few = rated_by_a_mild_and_a_severe_rater(documents=3)
     (row,) = cells_of(few.project, "severity", "raters")
     assert row["severity"].reason == "There are values on 3 documents; 5 are needed."
@@ -107,7 +107,7 @@ def test_severity_by_thirds_of_time_has_a_change_for_each_rater() -> None:
         assert 0 < row["p_adjusted"].value <= 1
 
 
-def test_recorded_ratings_have_no_times_and_the_row_says_so() -> None:
+def test_recorded_ratings_have_no_times_and_the_row_states_it() -> None:
     cast = rated_by_a_mild_and_a_severe_rater()
     Assignment.objects.update(plan=Assignment.Plan.IMPORTED)
     (row,) = cells_of(cast.project, "severity", "drift")

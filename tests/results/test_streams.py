@@ -14,7 +14,7 @@ from tests.rating.rounds import opened, rate
 from tests.results.reading import cells_of
 
 
-def test_a_stream_begins_anew_for_each_figure_and_ends_in_its_name() -> None:
+def test_stream_restarts_for_each_value_and_depends_on_its_name() -> None:
     stream = Stream(7).of("people", "fluency")
     first, again = (stream.of("alpha").generator().random(4).tolist() for _ in range(2))
     assert first == again
@@ -22,7 +22,7 @@ def test_a_stream_begins_anew_for_each_figure_and_ends_in_its_name() -> None:
     assert first != Stream(8).of("people", "fluency", "alpha").generator().random(4).tolist()
 
 
-def test_names_are_told_apart_by_their_parts() -> None:
+def test_stream_names_depend_on_their_parts() -> None:
     one, other = Stream(1).of("ab", "c"), Stream(1).of("a", "bc")
     assert one.generator().random() != other.generator().random()
 
@@ -62,7 +62,7 @@ def figures_of(project: Project, dimension: str) -> dict[tuple[str, str, str], C
 
 
 @pytest.mark.django_db
-def test_figures_are_the_same_in_another_project_with_other_keys() -> None:
+def test_values_are_equal_in_another_project_with_other_keys() -> None:
     first, second = rated(("fluency",)), rated(("fluency",))
     known = figures_of(first, "fluency")
     assert sum(cell.low is not None for cell in known.values()) > 20
@@ -70,7 +70,7 @@ def test_figures_are_the_same_in_another_project_with_other_keys() -> None:
 
 
 @pytest.mark.django_db
-def test_another_dimension_changes_no_figure() -> None:
+def test_another_dimension_changes_no_value() -> None:
     alone, beside = rated(("fluency",)), rated(("fluency", "coherence"))  # only fluency is rated
     (own,) = cells_of(alone, "agreement", "rounds")
     first, second = cells_of(beside, "agreement", "rounds")

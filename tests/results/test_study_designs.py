@@ -24,7 +24,7 @@ def power(raters: int, documents: int) -> float:
     return TYPICAL.of_differences.power(0.5, 3, raters, documents, significance_level=0.05 / 3)
 
 
-def test_cheapest_design_is_that_of_trying_all() -> None:
+def test_cheapest_design_matches_the_exhaustive_search() -> None:
     cast = make_project(documents=10, systems=3)
     rows = cells_of(cast.project, "study", "designs", seconds="60", wage="12")
     tried = [
@@ -106,7 +106,7 @@ def test_one_rater_of_each_document_is_rejected_with_its_limits() -> None:
         call_command("plan_study", project.slug, "--per-document", "1")
 
 
-def test_the_sentence_names_the_hardest_dimension_where_goals_differ() -> None:
+def test_summary_names_the_hardest_dimension_if_goals_differ() -> None:
     cast = make_project(documents=6, annotators=2, raters_per_item=2, dimensions=("fluency", "coherence"))
     Dimension.objects.filter(project=cast.project, key="coherence").update(scale_maximum=9)
     round = opened(cast)

@@ -61,7 +61,7 @@ def test_raters_documents_hours_and_pay_follow_from_round_one() -> None:
     assert effort["2"]["hours_1"].value == pytest.approx(0.2)
 
 
-def test_raters_who_do_not_agree_and_places_that_are_not_finished_count_for_nothing() -> None:
+def test_disagreeing_raters_and_unfinished_assignments_do_not_count() -> None:
     """Two raters who go against each other: an ICC(A,1) below 0, of which no mean follows."""
     cast = make_project(documents=6, annotators=2, raters_per_item=2)
     round = opened(cast)
@@ -91,7 +91,7 @@ def test_the_command_takes_target_and_pay() -> None:
     assert two[keys.index("pay_1")]["value"] == pytest.approx(20 * 0.2)
 
 
-def test_what_has_no_mean_or_no_time_says_so() -> None:
+def test_missing_mean_or_time_has_a_reason() -> None:
     cast = make_project(documents=3)
     Dimension.objects.filter(pk=cast.dimensions[0].pk).update(measurement_level="nominal")
     opened(cast)
@@ -103,7 +103,7 @@ def test_what_has_no_mean_or_no_time_says_so() -> None:
     assert [each["key"] for each in tables] == ["raters-needed", "documents-needed"]
 
 
-def test_variances_are_those_of_round_one_unless_others_are_assumed() -> None:
+def test_variances_come_from_round_one_unless_overridden() -> None:
     cast = rated_by_two()
     (rated,) = rated_rounds(cast.project, "documents")
     items, dimension = items_of(cast.project), rated.dimensions[0]
@@ -133,12 +133,12 @@ def test_power_and_cost_before_round_one_rest_on_assumptions() -> None:
 
 
 @pytest.mark.parametrize("asked", ["many", "-1", "nan", "inf", "1e9"])
-def test_what_is_no_number_is_refused_in_a_sentence(asked: str) -> None:
+def test_invalid_number_is_rejected_with_a_message(asked: str) -> None:
     with pytest.raises(UnknownChoiceError, match="Seconds for an item is a number from 1 to 100000, not"):
         result_of(make_project().project, "study", {"seconds": asked})
 
 
-def test_of_assumptions_only_the_latest_pages_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_latest_assumption_pages_are_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotate.results.commands.MOST_ASSUMPTIONS", 2)
     cast = make_project(documents=3)
     for seconds in ("10", "20", "30", "40.00001"):
@@ -160,7 +160,7 @@ def test_the_page_has_a_field_for_each_number(client: Client) -> None:
     assert 'value="0.25"' in html
 
 
-def test_what_is_wanted_known_and_spent_are_groups_of_fields(client: Client) -> None:
+def test_goals_knowns_and_costs_are_groups_of_fields(client: Client) -> None:
     cast = make_project()
     client.force_login(cast.admin)
     page = client.get(reverse("results_page", args=[cast.project.slug, "study"])).content.decode()

@@ -75,7 +75,7 @@ def test_a_coefficient_keeps_its_interval_count_and_how_it_was_computed() -> Non
     )
 
 
-def test_csv_reads_back_with_every_digit_and_says_why_there_is_no_value() -> None:
+def test_csv_keeps_every_digit_and_gives_reasons_for_missing_values() -> None:
     first, second = csv.DictReader(io.StringIO(comma_separated(table()), newline=""))
     found = alpha()
     assert found.interval
@@ -103,7 +103,7 @@ def test_csv_reads_back_with_every_digit_and_says_why_there_is_no_value() -> Non
         ("ω ≤ α", r"$\omega$ $\leq$ $\alpha$"),
     ],
 )
-def test_latex_shows_every_sign_as_it_is(plain: str, tex: str) -> None:
+def test_latex_escapes_every_character(plain: str, tex: str) -> None:
     assert escape_latex(plain) == tex
 
 
@@ -126,12 +126,12 @@ def test_markdown_keeps_its_columns_whatever_names_hold() -> None:
     assert "function krippendorff\\_alpha" in markdown(table())
 
 
-def test_a_table_comes_back_from_json_as_it_was() -> None:
+def test_table_survives_json_unchanged() -> None:
     made = table(says="Read it so.", parameters={"round": "I"})
     assert Table.from_dict(json.loads(json.dumps(made.as_dict()))) == made
 
 
-def test_what_is_undefined_needs_a_reason_and_is_never_nan() -> None:
+def test_undefined_value_needs_a_reason_and_is_never_nan() -> None:
     with pytest.raises(ValueError, match="needs a reason"):
         Cell()
     with pytest.raises(ValueError, match="is nan"):
@@ -140,7 +140,7 @@ def test_what_is_undefined_needs_a_reason_and_is_never_nan() -> None:
         table().__class__("t", "T", table().columns, [[text("a")]])
 
 
-def test_a_table_that_is_kept_is_read_back_the_same_with_empty_names_and_zeros() -> None:
+def test_stored_table_is_read_back_equal_with_empty_names_and_zeros() -> None:
     columns = [Column("name", "name", ColumnKind.TEXT), Column("n", "n")]
     table = Table(
         "t", "T", columns, [[text(""), Cell(0.0, low=0.0, count=0)], [text("b"), Cell(reason="No.")]]
@@ -176,11 +176,11 @@ def test_latex_is_set_as_asked_or_so_that_it_fits(columns, choices, expected) ->
         assert "0.4" not in tex.split(r"\bottomrule")[0]
 
 
-def test_a_table_longer_than_a_page_goes_on_over_pages() -> None:
+def test_table_longer_than_a_page_continues_over_pages() -> None:
     assert r"\begin{longtable}" in latex(wide_table(1, rows=60))
 
 
-def test_the_form_for_latex_keeps_what_was_chosen_on_the_page() -> None:
+def test_latex_form_keeps_the_choices_of_the_page() -> None:
     html = render_to_string(
         "results/_latex_choices.html", latex_choices("/here/", table(), "of=a%26b&round=2")
     )
@@ -189,7 +189,7 @@ def test_the_form_for_latex_keeps_what_was_chosen_on_the_page() -> None:
     assert re.findall(r"<option>([^<]+)", html) == ["table", "table*", "longtable"]
 
 
-def test_no_decimals_are_a_choice_in_an_address_and_in_a_command() -> None:
+def test_zero_decimals_are_a_choice_in_a_url_and_in_a_command() -> None:
     read = [LatexChoices.read({"digits": given}).digits for given in ("0", 0, None, "", "many")]
     assert read == [0, 0, None, None, None]
 
@@ -210,7 +210,7 @@ def places(table: Table) -> list[int | None]:
     return [row[1].place for row in table.rows]
 
 
-def test_the_best_and_the_second_best_are_those_of_the_printed_figures() -> None:
+def test_best_and_second_best_match_the_printed_values() -> None:
     assert places(scored(3.0, 4.251, 4.249, 4.1)) == [None, 1, 1, 2]
     assert places(scored(3.0, None)) == [None, None]
     assert places(scored(2.0, 2.001)) == [None, None]
@@ -235,7 +235,7 @@ def test_marks_are_emphasis_in_every_format_and_leave_data_alone() -> None:
     )
 
 
-def test_kept_rows_are_the_same_rows_and_only_those_that_are_asked_for_are_read() -> None:
+def test_stored_rows_are_equal_and_only_requested_ones_are_read() -> None:
     columns = [Column("name", "Name", ColumnKind.TEXT), Column("figure", "Figure")]
     rows = [
         [text(f"row {n}"), Cell(n / 7, how=f"way {n % 2}", warning="few" if n == 119 else "")]

@@ -35,7 +35,7 @@ def table(cast, number, key="fluency"):
     return reliability_data(rounds_of(cast.project)[number])[key]
 
 
-def test_round_one_holds_its_own_values_with_gaps_where_nothing_was_said():
+def test_round_one_has_its_own_values_with_gaps_for_missing_ones():
     cast = carried_through([1, 4, 2, 5], [3, 4, None, 5], [5, None, None, 4])
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=4)
     data = table(cast, 1)
@@ -43,7 +43,7 @@ def test_round_one_holds_its_own_values_with_gaps_where_nothing_was_said():
     assert data.raters == ("Rater A", "Rater B", "Rater C")
 
 
-def test_round_two_holds_what_was_given_in_discussion_and_round_one_elsewhere():
+def test_round_two_has_discussion_values_and_round_one_elsewhere():
     cast = carried_through([1, 4, 2, 5], [3, 4, None, 5], [5, None, None, 4])
     dispute = Dispute.objects.get()
     first, second, _ = cast.annotators
@@ -59,7 +59,7 @@ def test_an_admins_decision_is_nobodys_rating():
     np.testing.assert_array_equal(table(cast, 2).values, [[1, 4, 2, 5], [5, 4, 2, 5]])
 
 
-def test_units_know_their_document_and_items_that_nobody_rated_are_no_units():
+def test_units_have_their_document_and_unrated_items_are_no_units():
     cast = carried_through([1, None, 2, 3], [5, None, 2, 3])
     data = table(cast, 1)
     np.testing.assert_array_equal(data.values, [[1, 2, 3], [5, 2, 3]])
@@ -107,7 +107,7 @@ def test_two_queries_whatever_the_number_of_ratings(documents, django_assert_num
         reliability_data(found)
 
 
-def test_what_round_two_has_not_changed_is_the_same_and_gives_the_same_figures(monkeypatch) -> None:
+def test_data_unchanged_by_round_two_are_shared_with_equal_values(monkeypatch) -> None:
     cast = carried_through([1, 4, 2, 5], [3, 4, 1, 5], [5, 3, 2, 4])
     rounds = [round for _, round in sorted(rounds_of(cast.project).items())]
     first, second = rated_items_of_rounds(rounds)

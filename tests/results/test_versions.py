@@ -102,7 +102,7 @@ def test_imported_ratings_are_other_data_in_whatever_way_rows_are_written(tmp_pa
         assert before != after
 
 
-def test_what_follows_discussion_is_other_data_and_what_is_written_in_it_is_not() -> None:
+def test_discussion_changes_the_data_version_and_messages_do_not() -> None:
     cast, dispute = disputed()
     first = cast.annotators[0]
     for before, after in changing(
@@ -142,7 +142,7 @@ def test_a_version_stays_when_counts_are_added_up_and_takes_two_queries(django_a
     assert version(cast) != before
 
 
-def test_parts_of_pages_are_kept_by_round_one_alone_and_asked_for_again_by_their_address(
+def test_page_parts_depend_on_round_one_alone_and_retry_by_url(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cast, dispute = disputed()

@@ -35,7 +35,7 @@ def test_annotators_have_passed_practice_on_two_gold_items():
     assert all(place.practised_at and not place.must_practise for place in places)
 
 
-def test_loading_twice_makes_nothing_twice_and_says_how_to_sign_in():
+def test_repeated_load_creates_nothing_twice_and_prints_sign_in_data():
     load()
     before = Rating.objects.count()
     said = load()

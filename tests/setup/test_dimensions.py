@@ -83,7 +83,7 @@ def test_a_dimension_is_edited_in_its_own_words(admin: Client, cast: Cast) -> No
         ({"label_2": "x" * 81}, "at most 80 characters"),
     ],
 )
-def test_a_wrong_dimension_answers_with_the_form_and_what_was_entered(
+def test_wrong_dimension_returns_the_form_with_the_input(
     admin: Client, cast: Cast, wrong: dict[str, str], reason: str
 ) -> None:
     response = admin.post(address(cast, "new/"), VALID | wrong)
@@ -166,7 +166,7 @@ def test_guidelines_are_previewed_rendered_and_harmless(admin: Client, cast: Cas
         ("categories", [1, 2, 3], "nominal"),
     ],
 )
-def test_a_usual_scale_takes_the_place_of_the_one_entered(
+def test_usual_scale_replaces_the_current_one(
     admin: Client, cast: Cast, usual: str, values: list[int], level: str
 ) -> None:
     entered = VALID | {"show": "schema", "usual": usual}
@@ -200,7 +200,7 @@ def test_a_category_is_added_and_the_others_keep_their_names(admin: Client, cast
         (NAMED | {"scale_maximum": "40"}, "40 categories are too many to choose from; use up to 20"),
     ],
 )
-def test_categories_that_cannot_be_chosen_are_refused_in_words(
+def test_impossible_categories_are_rejected_with_a_message(
     admin: Client, cast: Cast, entered: dict[str, str], sentence: str
 ) -> None:
     response = admin.post(address(cast, "new/"), entered)
@@ -214,7 +214,7 @@ def test_a_dimension_of_categories_is_listed_with_them(admin: Client, cast: Cast
     assert "One category: Praise / Blame / Neither · may be “not applicable”" in page
 
 
-def test_the_form_says_which_coefficients_follow_from_a_level(admin: Client, cast: Cast) -> None:
+def test_form_lists_the_coefficients_of_a_level(admin: Client, cast: Cast) -> None:
     page = admin.get(address(cast, "fluency/")).content.decode()
     assert "Krippendorff&#x27;s alpha, nominal" in page
     assert "Agreement within one point, ICC" in page
@@ -252,7 +252,7 @@ def test_once_a_round_was_opened_only_wording_is_changed(admin: Client, cast: Ca
     assert 'value="fluency 1"' in one
 
 
-def test_saving_a_frozen_dimension_is_refused_in_words(admin: Client, cast: Cast) -> None:
+def test_saving_a_frozen_dimension_is_rejected_with_a_message(admin: Client, cast: Cast) -> None:
     open_round_one(project=cast.project, by=cast.admin)
     response = admin.post(address(cast, "fluency/"), VALID)
     assert response.status_code == 409
@@ -260,7 +260,7 @@ def test_saving_a_frozen_dimension_is_refused_in_words(admin: Client, cast: Cast
     assert names(cast) == ["Fluency", "Coherence"]
 
 
-def test_adding_to_frozen_dimensions_is_refused_in_words(admin: Client, cast: Cast) -> None:
+def test_addition_to_frozen_dimensions_is_rejected_with_a_message(admin: Client, cast: Cast) -> None:
     open_round_one(project=cast.project, by=cast.admin)
     response = admin.post(address(cast, "new/"), VALID, follow=True)
     assert "Round I was opened, and froze this." in response.content.decode()
@@ -268,7 +268,7 @@ def test_adding_to_frozen_dimensions_is_refused_in_words(admin: Client, cast: Ca
 
 
 @pytest.mark.parametrize("rest", ["coherence/move/", "fluency/duplicate/", "fluency/remove/"])
-def test_ordering_and_removing_frozen_dimensions_is_refused_in_words(
+def test_reordering_and_removing_frozen_dimensions_gives_a_message(
     admin: Client, cast: Cast, rest: str
 ) -> None:
     open_round_one(project=cast.project, by=cast.admin)

@@ -31,7 +31,7 @@ def upload(client: Client, cast: Cast, name: str, content: bytes):
     return client.post(address(cast), {"file": SimpleUploadedFile(name, content)})
 
 
-def test_a_picture_is_added_once_and_listed_with_its_markdown(client, cast):
+def test_image_is_added_once_and_listed_with_its_markdown(client, cast):
     client.force_login(cast.admin)
     for _ in range(2):
         assert upload(client, cast, "scale.png", PNG)["Location"] == address(cast)
@@ -47,7 +47,7 @@ def test_a_picture_is_added_once_and_listed_with_its_markdown(client, cast):
         ("a.png", PNG + bytes(2 * 1024 * 1024), "“a.png” has 2.0 MB; the limit for an image is 2."),
     ],
 )
-def test_what_is_no_picture_is_refused_in_words(client, cast, name, content, sentence):
+def test_invalid_image_is_rejected_with_a_message(client, cast, name, content, sentence):
     client.force_login(cast.admin)
     response = upload(client, cast, name, content)
     assert response.status_code == 422
@@ -55,7 +55,7 @@ def test_what_is_no_picture_is_refused_in_words(client, cast, name, content, sen
     assert not GuidelineImage.objects.exists()
 
 
-def test_only_members_see_a_picture_and_only_admins_change_them(client, cast):
+def test_only_members_see_an_image_and_only_admins_change_them(client, cast):
     image = add_image(project=cast.project, by=cast.admin, name="scale.png", content=PNG)
     other = make_project()
     for user, found in ((cast.annotators[0].user, 200), (cast.researcher, 200), (cast.outsider, 404)):
@@ -71,7 +71,7 @@ def test_only_members_see_a_picture_and_only_admins_change_them(client, cast):
     assert response["Content-Security-Policy"] == "default-src 'none'"
 
 
-def test_a_picture_that_a_guideline_shows_stays(client, cast):
+def test_image_used_in_a_guideline_stays(client, cast):
     image = add_image(project=cast.project, by=cast.admin, name="scale.png", content=PNG)
     cast.dimensions[0].guidelines = f"Look: {image.markdown}"
     cast.dimensions[0].save()

@@ -35,12 +35,12 @@ def test_my_projects_lists_mine_with_my_roles_and_no_others(client: Client, cast
     assert "New project" not in page
 
 
-def test_my_projects_says_what_an_invited_person_can_do(client: Client, cast: Cast) -> None:
+def test_my_projects_explains_the_options_of_an_invited_person(client: Client, cast: Cast) -> None:
     client.force_login(cast.outsider)
     assert "Open the link" in client.get("/").content.decode()
 
 
-def test_visitors_are_asked_to_sign_in(client: Client, cast: Cast) -> None:
+def test_visitors_get_a_sign_in_prompt(client: Client, cast: Cast) -> None:
     for path in ("/", "/projects/new/", address(cast)):
         response = client.get(path)
         assert response["Location"] == f"/accounts/login/?next={path}"
@@ -57,14 +57,14 @@ def test_the_number_of_queries_of_my_projects_is_fixed(
             client.get("/")
 
 
-def test_a_project_begins_with_its_template(client: Client, cast: Cast) -> None:
+def test_project_starts_with_its_template(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
     response = client.post("/projects/new/", {"name": "Reviews", "template": "opinion-summaries"})
     assert response["Location"] == "/projects/reviews/imports/"
     assert Project.objects.get(slug="reviews").dimensions.count() == 7
 
 
-def test_a_project_begins_with_nothing(client: Client, cast: Cast) -> None:
+def test_project_starts_empty(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
     client.post("/projects/new/", {"name": "Reviews", "template": ""})
     assert not Project.objects.get(slug="reviews").dimensions.exists()
@@ -73,9 +73,7 @@ def test_a_project_begins_with_nothing(client: Client, cast: Cast) -> None:
 @pytest.mark.parametrize(
     "entered", [{}, {"name": ""}, {"name": "x", "template": "unknown"}, {"name": "x" * 151}]
 )
-def test_a_project_that_cannot_begin_answers_with_the_form(
-    client: Client, cast: Cast, entered: dict[str, str]
-) -> None:
+def test_invalid_project_returns_the_form(client: Client, cast: Cast, entered: dict[str, str]) -> None:
     client.force_login(cast.admin)
     response = client.post("/projects/new/", entered)
     assert response.status_code == 422
@@ -83,7 +81,7 @@ def test_a_project_that_cannot_begin_answers_with_the_form(
     assert Project.objects.count() == 1
 
 
-def test_annotators_and_outsiders_begin_no_projects(client: Client, cast: Cast) -> None:
+def test_annotators_and_outsiders_cannot_create_projects(client: Client, cast: Cast) -> None:
     for user in (cast.outsider, cast.researcher, cast.annotators[0].user):
         assert user
         client.force_login(user)
@@ -134,7 +132,7 @@ def test_an_open_round_freezes_the_settings_of_rating_and_leaves_the_name(client
     assert (project.name, project.raters_per_item, project.guidelines) == ("Boots", 3, "")
 
 
-def test_guidelines_are_shown_rendered_and_harmless(client: Client, cast: Cast) -> None:
+def test_guidelines_are_rendered_and_sanitised(client: Client, cast: Cast) -> None:
     Project.objects.update(guidelines="**Read** <script>alert(1)</script>")
     client.force_login(cast.admin)
     page = client.get(address(cast)).content.decode()

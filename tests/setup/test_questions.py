@@ -108,7 +108,7 @@ def test_a_question_is_saved_and_shown_as_entered(admin: Client, cast: Cast, kin
         ("text", {"longest": "0"}, "greater than or equal to 1"),
     ],
 )
-def test_wrong_settings_are_refused(
+def test_wrong_settings_are_rejected(
     admin: Client, cast: Cast, kind: str, wrong: dict[str, str], sentence: str
 ) -> None:
     sent = {**GENERAL, **ENTERED[kind][0], **wrong, "kind": kind}
@@ -175,7 +175,7 @@ def test_only_the_wording_of_labels_changes_in_an_open_round(admin: Client) -> N
     ]
 
 
-def test_comparisons_are_counted_drawn_and_removed(admin: Client, cast: Cast) -> None:
+def test_comparisons_are_tallied_sampled_and_removed(admin: Client, cast: Cast) -> None:
     add_question(cast.project, "preference")
     setup = setup_of(cast.project)
     assert setup
@@ -198,7 +198,7 @@ def test_comparisons_are_counted_drawn_and_removed(admin: Client, cast: Cast) ->
     assert not System.objects.filter(compares=True).exists()
 
 
-def test_the_preview_shows_an_example_until_comparisons_are_drawn(admin: Client, cast: Cast) -> None:
+def test_preview_shows_an_example_until_comparisons_exist(admin: Client, cast: Cast) -> None:
     add_question(cast.project, "preference")
     page = admin.get(at(cast, "preview/"), {"item": "7"}).content.decode()
     assert "Draw comparisons to see yours." in page
@@ -240,7 +240,7 @@ def test_parts_are_imported_and_the_rest_is_split_by_round_one(admin: Client) ->
     assert not outputs.filter(parts__isnull=True).exists()
 
 
-def test_the_review_and_the_guideline_tell_what_is_asked(admin: Client) -> None:
+def test_review_and_guideline_describe_the_questions(admin: Client) -> None:
     cast = make_questions("spans", "ranking")
     admin.force_login(cast.admin)
     review = admin.get(reverse("review", args=[cast.project.slug])).content.decode()
@@ -274,7 +274,7 @@ def test_the_api_sets_questions_of_every_kind_up(cast: Cast) -> None:
     assert (made["kind"], made["measurement_level"]) == ("scale", "nominal")
 
 
-def test_the_api_draws_comparisons_and_takes_parts(cast: Cast) -> None:
+def test_api_samples_comparisons_and_accepts_parts(cast: Cast) -> None:
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/"
     assert program.post(f"{home}comparisons/", {"per_document": 1}).json() == {"made": 2}
     assert {row["kind"] for row in program.get(f"{home}items/").json()["results"]} == {"output", "pair"}
@@ -288,7 +288,7 @@ def test_the_api_draws_comparisons_and_takes_parts(cast: Cast) -> None:
     assert "There is no output of" in refused.json()["message"]
 
 
-def test_commands_draw_comparisons_and_import_parts(
+def test_commands_sample_comparisons_and_import_parts(
     cast: Cast, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call_command("comparisons", cast.project.slug, size=2, per_document=1, json=True)

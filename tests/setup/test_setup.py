@@ -25,7 +25,7 @@ def states(project):
     return {step.name: (step.done, step.says) for step in setup.steps}, setup.needed
 
 
-def test_the_steps_follow_from_what_the_project_has():
+def test_steps_follow_from_the_project_content():
     project = create_project(user=make_user(), name="Boots")
     found, needed = states(project)
     assert found["data"] == (False, "no items yet")
@@ -53,7 +53,7 @@ def test_the_steps_follow_from_what_the_project_has():
         ("plan", "rounds", "review"),
     ],
 )
-def test_each_page_of_the_set_up_shows_where_it_stands_and_leads_on(client, page, name, following):
+def test_each_setup_page_shows_its_step_and_links_to_the_next(client, page, name, following):
     cast = make_project()
     client.force_login(cast.admin)
     response = client.get(at(page, cast.project))
@@ -63,7 +63,7 @@ def test_each_page_of_the_set_up_shows_where_it_stands_and_leads_on(client, page
     assert "Next: " not in client.get(at(page, cast.project)).content.decode()
 
 
-def test_the_review_tells_what_is_there_and_what_is_missing(client):
+def test_review_lists_existing_and_missing_settings(client):
     cast = make_project(annotators=1, dimensions=("fluency", "coherence"))
     client.force_login(cast.admin)
     page = client.get(at("review", cast.project)).content.decode()
@@ -111,7 +111,7 @@ def test_an_item_that_is_not_there_shows_one_that_is(client, item):
     assert cast.items[0].text in client.get(at("preview", cast.project), {"item": item}).content.decode()
 
 
-def test_before_there_are_items_the_preview_says_so(client):
+def test_preview_without_items_reports_it(client):
     cast = make_project(documents=0)
     client.force_login(cast.admin)
     assert "Import items to see yours." in client.get(at("preview", cast.project)).content.decode()

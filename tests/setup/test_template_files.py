@@ -59,12 +59,12 @@ def cast():
 
 
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=lambda each: each.key)
-def test_the_shipped_templates_read_back_as_they_were_written(template):
+def test_shipped_templates_are_read_back_unchanged(template):
     assert read_template(to_json(template), key=template.key) == template
     assert read_template(to_yaml(template), key=template.key) == template
 
 
-def test_an_export_imported_begins_a_project_that_exports_the_same(cast, client):
+def test_imported_export_starts_a_project_with_an_equal_export(cast, client):
     client.force_login(cast.admin)
     address = reverse("project_template", args=[cast.project.slug])
     exported = client.get(address).content
@@ -133,7 +133,7 @@ def test_a_template_is_its_owners(cast, client):
         (("pictures",), [{"name": "a", "base64": "PHN2Zz4="}], "pictures[0].base64: is not a PNG, JPEG, GIF"),
     ],
 )
-def test_what_cannot_be_read_is_refused_by_its_path(path, value, sentence):
+def test_unreadable_content_is_rejected_by_its_path(path, value, sentence):
     content = json.loads(json.dumps(SMALL))
     place = content
     for step in path[:-1]:
@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_refused_by_its_path(path, value, sentence):
     assert any(problem.startswith(sentence) for problem in refused.value.problems), refused.value.problems
 
 
-def test_all_problems_are_told_at_once_and_nothing_is_kept(client, cast):
+def test_all_problems_are_reported_at_once_and_nothing_is_stored(client, cast):
     client.force_login(cast.admin)
     content = SMALL | {"name": "", "dimensions": [{}, {"scale": {"minimum": "low"}}]}
     upload = {"file": SimpleUploadedFile("a.json", json.dumps(content).encode())}
@@ -166,7 +166,7 @@ def test_all_problems_are_told_at_once_and_nothing_is_kept(client, cast):
     assert not SavedTemplate.objects.exists()
 
 
-def test_a_small_file_takes_the_usual_for_what_it_leaves_out():
+def test_small_file_uses_defaults_for_omitted_fields():
     template = read_template(json.dumps(SMALL))
     project = create_project(user=make_user(), name="A", template=template)
     assert (project.raters_per_item, project.dispute_threshold) == (3, 2)
@@ -225,13 +225,13 @@ def test_a_yaml_file_has_questions_of_other_kinds(cast):
         ("values: [1]", "values: 1", "dimensions[1].shown_if.values: must list the answers"),
     ],
 )
-def test_a_question_that_cannot_be_read_is_refused_by_its_path(before, after, problem):
+def test_unreadable_question_is_rejected_by_its_path(before, after, problem):
     with pytest.raises(TemplateRefusedError) as refused:
         read_template(QUESTIONS.replace(before, after))
     assert any(each.startswith(problem) for each in refused.value.problems), refused.value.problems
 
 
-def test_the_schema_takes_what_is_exported_and_refuses_what_the_reader_refuses():
+def test_schema_accepts_exports_and_rejects_as_the_reader_does():
     schema = json.loads(Path("docs/reference/concord-template-2.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)

@@ -28,7 +28,7 @@ def test_the_two_templates_have_the_papers_dimensions() -> None:
 
 
 @pytest.mark.parametrize("template", SUMMARIES, ids=lambda each: each.key)
-def test_every_point_of_every_scale_has_a_label_and_a_description_of_its_own(
+def test_every_point_of_every_scale_has_its_own_label_and_description(
     template: ProjectTemplate,
 ) -> None:
     for dimension in template.dimensions:

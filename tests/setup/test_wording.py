@@ -81,7 +81,7 @@ def test_wording_changed_in_an_open_round_is_a_new_version_with_its_reason(scene
     assert "1 rating follows another version." in page
 
 
-def test_a_rating_is_kept_under_the_version_that_its_rater_saw(scene):
+def test_rating_is_stored_under_the_version_its_rater_saw(scene):
     client, cast = scene
     reword(client, cast)
     send(client, cast, value=3, guideline=1)
@@ -113,7 +113,7 @@ def test_wording_taken_back_is_the_version_it_was(scene):
         ({"name": "Style"}, "save the project as a template and begin a new one from it"),
     ],
 )
-def test_anything_but_wording_is_refused_with_the_way_out(scene, changed, sentence):
+def test_anything_but_wording_is_rejected_with_a_remedy(scene, changed, sentence):
     client, cast = scene
     response = reword(client, cast, **changed)
     assert response.status_code in (409, 422)
@@ -122,7 +122,7 @@ def test_anything_but_wording_is_refused_with_the_way_out(scene, changed, senten
     assert Dimension.objects.get().definition == "How good the fluency is."
 
 
-def test_a_dimension_with_ratings_is_not_removed_and_the_way_out_is_told(scene):
+def test_dimension_with_ratings_cannot_be_removed_and_gives_a_remedy(scene):
     client, cast = scene
     page = client.post(f"/projects/{cast.project.slug}/dimensions/fluency/remove/", follow=True)
     assert "Fluency has ratings (1), so it cannot be removed." in page.content.decode()
@@ -136,7 +136,7 @@ def test_guidelines_for_all_dimensions_are_reworded_in_the_settings(scene):
     assert round_of(cast).guideline.content["guidelines"] == "Read twice."
 
 
-def test_raters_who_are_asked_again_keep_or_change_and_their_values_stay_until_then(scene):
+def test_raters_in_review_keep_or_change_values_which_stay_until_then(scene):
     client, cast = scene
     reword(client, cast)
     client.post(reverse("ask_again", args=[cast.project.slug, "fluency"]))
@@ -152,7 +152,7 @@ def test_raters_who_are_asked_again_keep_or_change_and_their_values_stay_until_t
     assert not wording(cast.project)[1]
 
 
-def test_who_is_asked_again_must_be_there_to_answer(scene):
+def test_rater_in_review_must_be_active(scene):
     client, cast = scene
     reword(client, cast)
     cast.annotators[0].active = False
@@ -191,7 +191,7 @@ def test_the_number_of_queries_is_fixed(scene, django_assert_num_queries):
             client.get(address)
 
 
-def test_only_ratings_of_a_dimension_that_was_reworded_are_asked_about_again(client):
+def test_only_ratings_of_a_reworded_dimension_reopen_for_review(client):
     cast = make_project(documents=1, systems=1, dimensions=("fluency", "coherence"))
     round = opened(cast)
     for key in ("fluency", "coherence"):

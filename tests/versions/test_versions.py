@@ -172,7 +172,7 @@ def test_a_version_needs_closed_rounds_and_a_changelog(benchmark: Cast) -> None:
         request_version(project=benchmark.project, changelog="Early.", by=None)
 
 
-def test_requests_are_made_once(benchmark: Cast) -> None:
+def test_repeated_requests_create_one_version(benchmark: Cast) -> None:
     first = request_version(project=benchmark.project, changelog="One.", by=None)
     assert request_version(project=benchmark.project, changelog="Two.", by=None) == first
     run_job("version", first.pk)
@@ -180,7 +180,7 @@ def test_requests_are_made_once(benchmark: Cast) -> None:
     assert Version.objects.count() == 1
 
 
-def test_an_edition_rates_the_same_items_anew(benchmark: Cast) -> None:
+def test_edition_rates_the_same_items_again(benchmark: Cast) -> None:
     researcher = make_member(benchmark.project, Role.RESEARCHER)
     edition = start_edition(project=benchmark.project, by=benchmark.admin)
     copied = Item.objects.filter(document__project=edition.project)
@@ -230,7 +230,7 @@ def test_the_page_makes_a_version_and_shows_it(benchmark: Cast, client: Client) 
     assert client.get(page).status_code in (403, 404)
 
 
-def test_a_stopped_request_says_why(benchmark: Cast, client: Client) -> None:
+def test_stopped_request_has_a_reason(benchmark: Cast, client: Client) -> None:
     request = request_version(project=benchmark.project, changelog="One.", by=None)
     benchmark.project.rounds.update(status="open", closed_at=None)
     run_job("version", request.pk)

@@ -65,7 +65,7 @@ def settings_of(cast: Cast, **changed: Any) -> dict[str, Any]:
         ("rounds/open-1/", lambda _: {}, ("round.opened", "Round I", None, {"every_item": True})),
     ],
 )
-def test_what_an_admin_does_is_recorded_with_who_before_and_after(
+def test_admin_action_is_recorded_with_actor_and_both_states(
     client: Client,
     cast: Cast,
     path: str,
@@ -96,7 +96,7 @@ def test_taking_data_away_is_recorded(client: Client, cast: Cast) -> None:
     assert (entry.actor, entry.act, entry.subject) == (cast.researcher, "export.taken", "ratings")
 
 
-def test_ratings_and_decisions_stand_in_the_same_list(client: Client, cast: Cast) -> None:
+def test_ratings_and_decisions_are_in_the_same_list(client: Client, cast: Cast) -> None:
     dispute = discussed(cast, 1, 3, 5)
     adjudicate(dispute=dispute, value=3, note="As the guideline says.", by=cast.admin)
     client.force_login(cast.admin)
@@ -153,7 +153,7 @@ def test_pages_follow_each_other_without_a_gap_also_within_one_moment(
     assert len(seen) > 6
 
 
-def test_the_log_is_taken_away_as_csv_and_json_lines(client: Client, cast: Cast) -> None:
+def test_log_downloads_as_csv_and_json_lines(client: Client, cast: Cast) -> None:
     discussed(cast, 1, 3, 5)
     client.force_login(cast.admin)
     lines = b"".join(client.get(page(cast, "audit/audit.jsonl?what=rating"))).decode().splitlines()
@@ -175,7 +175,7 @@ def test_a_download_reads_a_log_of_one_moment_in_batches(
     assert list(audit_rows(cast.project, AuditFilter())) == whole
 
 
-def test_a_download_begins_with_few_rows_of_the_log(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_download_starts_with_few_rows_of_the_log(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     discussed(cast, 1, 3, 5)
     monkeypatch.setattr(audit_queries, "FIRST_BATCH", 1)
     with CaptureQueriesContext(connection) as queries:
@@ -193,7 +193,7 @@ def test_only_admins_read_the_log(client: Client, cast: Cast, who: str) -> None:
         assert client.get(page(cast, extra)).status_code == 404
 
 
-def test_an_admin_who_rates_reads_it_when_round_one_is_closed(client: Client, cast: Cast) -> None:
+def test_admin_with_ratings_reads_the_log_when_round_one_is_closed(client: Client, cast: Cast) -> None:
     add_member(project=cast.project, role=Role.ANNOTATOR, user=cast.admin)
     opened(cast)
     client.force_login(cast.admin)

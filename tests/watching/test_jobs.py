@@ -47,7 +47,7 @@ def uploaded(project: Project, folder: Path, count: int) -> DataImport:
 
 
 @pytest.mark.django_db
-def test_what_waits_or_lost_its_worker_is_enqueued(tmp_path: Path) -> None:
+def test_pending_and_abandoned_jobs_are_enqueued(tmp_path: Path) -> None:
     cast = make_project()
     upload = uploaded(cast.project, tmp_path, 1)
     export = start_export(project=cast.project, choice=CHOICE, by=cast.admin)
@@ -70,7 +70,7 @@ def test_what_waits_or_lost_its_worker_is_enqueued(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_the_next_worker_removes_what_a_dead_one_left() -> None:
+def test_next_worker_removes_the_remains_of_a_dead_one() -> None:
     cast = make_project()
     export = start_export(project=cast.project, choice=CHOICE, by=cast.admin)
     dead = uuid4()
@@ -98,7 +98,7 @@ def test_uploads_that_no_row_names_are_removed(tmp_path: Path, settings: Any) ->
 
 
 @pytest.mark.django_db
-def test_uploads_that_nobody_touches_are_discarded_and_work_under_way_is_not(
+def test_abandoned_uploads_are_discarded_and_work_in_progress_is_not(
     tmp_path: Path, settings: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.MEDIA_ROOT = tmp_path

@@ -52,7 +52,7 @@ def test_values_that_rise_within_documents_are_seen() -> None:
     assert carried["reading"].value == "values follow the one before"
 
 
-def test_without_an_effect_it_says_that_none_is_to_be_seen() -> None:
+def test_null_effect_is_reported_as_not_visible() -> None:
     # 1 2 2 1 is symmetric, and its neighbours are -1/4 in all, which centring alone makes them.
     position, carried = order_of(rated_by_position(values=(1, 2, 2, 1)))
     for row in (position, carried):
@@ -61,7 +61,7 @@ def test_without_an_effect_it_says_that_none_is_to_be_seen() -> None:
         assert row["reading"].value == "none is to be seen"
 
 
-def test_what_cannot_be_said_has_its_reason() -> None:
+def test_undefined_order_effect_has_a_reason() -> None:
     named = order_of(rated_by_position(level="nominal"))
     assert all("Categories have no order" in row["effect"].reason for row in named)
     cast = rated_by_position()

@@ -43,7 +43,7 @@ def rate_everything(cast, round, *values):
 # Admins
 
 
-def test_an_admin_is_told_what_round_one_still_lacks(client):
+def test_admin_sees_the_missing_requirements_of_round_one(client):
     cast = make_project(dimensions=(), documents=0, annotators=1)
     html = page(client, cast, cast.admin)
     assert f'href="{reverse("dimensions", args=[cast.project.slug])}">Add dimensions' in html
@@ -51,7 +51,7 @@ def test_an_admin_is_told_what_round_one_still_lacks(client):
     assert "1 annotator for 3 raters per item – invite more , or no item can be complete" in text(html)
 
 
-def test_an_admin_is_told_what_is_there(client):
+def test_admin_sees_the_existing_material(client):
     cast = make_project(dimensions=("fluency", "coherence"))
     html = text(page(client, cast, cast.admin))
     for what in ("✓ 2 dimensions", "✓ 4 items", "✓ 3 annotators for 3 raters per item"):
@@ -108,18 +108,18 @@ def test_unresolved_disputes_have_one_number_everywhere(client):
     assert "3 disputes: 0 settled, 1 adjudicated, 2 unresolved." in html
 
 
-def test_the_address_above_a_project_leads_to_all_of_them(client):
+def test_parent_url_of_a_project_leads_to_the_project_list(client):
     assert client.get("/projects/").url == "/"
 
 
-def test_closing_with_unrated_places_asks_first(client):
+def test_closing_with_unrated_assignments_prompts_first(client):
     cast = make_project()
     opened(cast)
     html = page(client, cast, cast.admin)
     assert 'data-confirm="Some assignments are not rated. Close Round I for good?"' in html
 
 
-def test_an_admin_sees_how_far_every_annotator_is(client):
+def test_admin_sees_the_progress_of_every_annotator(client):
     cast = make_project(dimensions=("fluency", "coherence"))
     round = opened(cast)
     first, second, _ = cast.annotators
@@ -165,7 +165,7 @@ def test_without_disputes_there_is_nothing_to_discuss(client):
         ("close-2", "Round II has not been opened."),
     ],
 )
-def test_a_step_out_of_order_is_refused_with_a_sentence(client, name, says):
+def test_step_out_of_order_is_rejected_with_a_message(client, name, says):
     cast = make_project()
     client.force_login(cast.admin)
     assert says in step(client, cast, name)
@@ -197,7 +197,7 @@ def test_a_closed_round_is_not_opened_again(client):
     assert states(cast) == [(1, "closed"), (2, "closed")]
 
 
-def test_round_two_waits_for_round_one(client):
+def test_round_two_needs_a_closed_round_one(client):
     cast = make_project()
     opened(cast)
     client.force_login(cast.admin)
@@ -208,7 +208,7 @@ def test_round_two_waits_for_round_one(client):
 # Annotators and researchers
 
 
-def test_an_annotator_is_told_what_waits_in_each_state(client):
+def test_annotator_sees_the_pending_work_in_each_state(client):
     cast = make_project()
     me = cast.annotators[0]
     assert "Round I has not been opened yet." in page(client, cast, me.user)
@@ -226,7 +226,7 @@ def test_an_annotator_is_told_what_waits_in_each_state(client):
     assert says in text(page(client, cast))
 
 
-def test_an_annotator_sees_nobody_else_and_no_system(client):
+def test_annotator_sees_no_other_annotator_and_no_system(client):
     cast = make_project()
     discussed(cast, 1, 3, 5)
     System.objects.filter(name="system-1").update(name="UNSEEN-SYSTEM")
@@ -287,7 +287,7 @@ def test_a_step_is_never_taken_by_a_link(client):
 HOSTILE = '<script>alert("x")</script> & شكرا <b>bold</b>'
 
 
-def test_html_and_right_to_left_text_are_shown_as_text(client):
+def test_html_and_right_to_left_strings_are_escaped(client):
     cast = make_project()
     cast.project.name = cast.project.description = HOSTILE
     cast.project.save()
@@ -306,7 +306,7 @@ def queries(client, cast, user):
     return len(counted)
 
 
-def test_who_rated_when_is_told_while_round_one_is_open(client):
+def test_last_rating_times_appear_while_round_one_is_open(client):
     cast = make_project()
     rate_everything(cast, opened(cast), 1, 3, 5)
     assert "Last rated" in page(client, cast, cast.admin)

@@ -52,7 +52,7 @@ def test_the_last_act_of_a_project_stays(cast: Cast, clock: Clock) -> None:
     assert remove_old_entries() == 0
 
 
-def test_nothing_goes_where_nothing_is_set(cast: Cast, settings: Any) -> None:
+def test_unset_retention_removes_nothing(cast: Cast, settings: Any) -> None:
     settings.AUDIT_DAYS = None
     before = AuditEntry.objects.count()
     assert (remove_old_entries(), AuditEntry.objects.count()) == (0, before)
@@ -68,7 +68,7 @@ def test_newer_entries_are_guarded_as_before(cast: Cast) -> None:
         AuditEntry.objects.filter(pk__gt=last).delete()
 
 
-def test_workers_are_told_where_the_operator_keeps_acts_for_some_time(
+def test_workers_get_retention_tasks_if_a_limit_is_configured(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[float] = []

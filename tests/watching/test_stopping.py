@@ -20,7 +20,7 @@ def tables_of(project: Project) -> list[Table]:
     return current_page(project=project, result=result_of(project, "so-far")).tables
 
 
-def test_the_width_says_how_many_items_are_missing_and_unfinished_documents_do_not_count() -> None:
+def test_width_gives_the_missing_items_and_skips_unfinished_documents() -> None:
     cast = make_project(documents=8, annotators=2, raters_per_item=2)
     round = opened(cast)
     for number, item in enumerate(cast.items):

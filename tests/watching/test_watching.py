@@ -50,7 +50,7 @@ def days_ago(days):
     return timezone.now() - timedelta(days=days)
 
 
-def test_what_needs_the_admin_is_a_list_of_sentences_with_links(client):
+def test_admin_tasks_are_a_list_of_messages_with_links(client):
     cast = make_project()
     round = opened(cast)
     DataImport.objects.create(
@@ -69,13 +69,13 @@ def test_what_needs_the_admin_is_a_list_of_sentences_with_links(client):
     assert "What needs you now" not in page(client, cast, user=cast.researcher)
 
 
-def test_nothing_needs_an_admin_of_a_round_that_has_just_begun(client):
+def test_new_round_needs_nothing_from_an_admin(client):
     cast = make_project()
     opened(cast)
     assert "What needs you now" not in page(client, cast)
 
 
-def test_disputes_without_a_word_for_three_days_are_counted_by_age(client, noon):
+def test_disputes_inactive_for_three_days_are_grouped_by_age(client, noon):
     cast = make_project()
     discussed(cast, 1, 3, 5)
     assert "1 for less than a day" in page(client, cast)
@@ -100,7 +100,7 @@ def test_pace_and_forecast_follow_the_days_with_ratings(client):
     assert f"at this pace Round I ends about {ends} ." in html
 
 
-def test_what_is_rated_in_part_counts_on_its_day_and_for_its_rater(client):
+def test_partial_rating_counts_on_its_day_and_for_its_rater(client):
     cast = make_project(dimensions=("fluency", "coherence"), documents=3, systems=1)
     round = opened(cast)
     for item, days in zip(cast.items[:2], (1, 2), strict=True):
@@ -112,13 +112,13 @@ def test_what_is_rated_in_part_counts_on_its_day_and_for_its_rater(client):
     assert round_progress(round, with_labels=False).raters[0].last_rated == days_ago(1)
 
 
-def test_progress_is_told_by_dimension(client):
+def test_progress_has_a_row_per_dimension(client):
     cast = make_project(dimensions=("fluency", "coherence"), documents=1)
     rate(cast, opened(cast), cast.annotators[0], cast.items[0], 3)
     assert "Fluency 1 of 6 ratings Coherence 0 of 6 ratings" in page(client, cast)
 
 
-def test_agreement_so_far_comes_with_its_interval_or_its_reason(client):
+def test_current_agreement_has_its_interval_or_its_reason(client):
     cast = make_project()
     empty = get(client, cast, "so_far", headers={"HX-Request": "true"}).content.decode()
     assert "Round I has not been opened" in empty
@@ -154,7 +154,7 @@ def test_who_also_rates_sees_no_agreement_before_round_one_is_closed(client):
 
 
 @pytest.mark.parametrize("documents", [1, 6])
-def test_queries_of_agreement_so_far_are_fixed(client, documents):
+def test_current_agreement_uses_a_fixed_number_of_queries(client, documents):
     cast = make_project(documents=documents)
     rated_items(cast, 1, 3, 5)
     client.force_login(cast.admin)
@@ -168,7 +168,7 @@ def send(client, cast, number, **sent):
     return client.post(reverse("deadline", args=[cast.project.slug, number]), sent, follow=True)
 
 
-def test_a_deadline_is_shown_to_raters_and_closes_nothing(client):
+def test_deadline_is_visible_to_raters_and_closes_nothing(client):
     cast = make_project()
     opened(cast)
     client.force_login(cast.admin)
@@ -188,7 +188,7 @@ def test_a_deadline_is_shown_to_raters_and_closes_nothing(client):
     ("sent", "says"),
     [("2001-01-01", "This day is over; choose today"), ("soon", "Write the day as 2026-12-31.")],
 )
-def test_a_day_that_cannot_be_a_deadline_is_refused(client, sent, says):
+def test_impossible_deadline_is_rejected(client, sent, says):
     cast = make_project()
     opened(cast)
     client.force_login(cast.admin)

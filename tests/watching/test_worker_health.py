@@ -36,7 +36,7 @@ def says(client, cast, route="people", user=None):
     return [line for line in html.split("<p ") if 'role="alert"' in line]
 
 
-def test_without_waiting_work_nothing_is_said(client):
+def test_idle_queue_shows_no_message(client):
     assert says(client, make_project()) == []
 
 
@@ -59,7 +59,7 @@ def test_a_worker_that_has_been_silent_for_two_minutes_is_missed(client):
     assert "No worker has run for 3 minutes. Start one with make run" in says(client, cast)[0]
 
 
-def test_a_broker_that_cannot_be_reached_is_named_without_its_password():
+def test_unreachable_broker_is_reported_without_its_password():
     caches["process"].clear()
     problem = broker_problem("redis://:secret@127.0.0.1:1/0")
     assert problem.startswith("The message broker at redis://:**@127.0.0.1:1/0 is unreachable")
@@ -73,7 +73,7 @@ def refuse(server):
         caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
-def test_another_server_at_the_brokers_address_is_no_broker():
+def test_another_server_at_the_broker_url_is_no_broker():
     caches["process"].clear()
     with socket.create_server(("127.0.0.1", 0)) as server:
         answer = Thread(target=refuse, args=(server,))
@@ -84,7 +84,7 @@ def test_another_server_at_the_brokers_address_is_no_broker():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_sentence_goes_when_a_worker_comes_and_returns_when_it_has_died(client, tmp_path):
+def test_message_disappears_with_a_worker_and_returns_after_its_death(client, tmp_path):
     cast = make_project()
     wait_with_an_import(cast)
     assert len(says(client, cast)) == 1

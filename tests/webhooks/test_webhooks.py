@@ -75,7 +75,7 @@ def aged(days: int) -> None:
     Webhook.objects.filter(failing_since__isnull=False).update(failing_since=past)
 
 
-def test_a_signature_is_that_of_the_standard() -> None:
+def test_signature_matches_the_standard() -> None:
     # The example of standardwebhooks.com, which its libraries are tested with.
     made = signature(
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -86,7 +86,7 @@ def test_a_signature_is_that_of_the_standard() -> None:
     assert made == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-def test_what_happens_is_sent_once_and_signed() -> None:
+def test_event_is_delivered_once_and_signed() -> None:
     cast = make_project()
     with receiver() as to:
         _, secret = hooked(cast, to)
@@ -132,7 +132,7 @@ def test_what_happens_is_sent_once_and_signed() -> None:
         assert abs(int(request.headers["webhook-timestamp"]) - timezone.now().timestamp()) < 60
 
 
-def test_only_what_is_wanted_is_written_and_nothing_where_nothing_happened() -> None:
+def test_only_subscribed_events_of_the_project_create_deliveries() -> None:
     cast = make_project()
     with receiver() as to:
         hooked(cast, to, "export.ready")
@@ -142,7 +142,7 @@ def test_only_what_is_wanted_is_written_and_nothing_where_nothing_happened() -> 
         assert not Delivery.objects.exists()
 
 
-def test_what_is_refused_is_sent_again_later_and_ever_later() -> None:
+def test_rejected_delivery_is_repeated_at_growing_intervals() -> None:
     cast = make_project()
     with receiver(500, 302, 204) as to:
         hook, _ = hooked(cast, to)
@@ -170,7 +170,9 @@ def die(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_what_a_dead_worker_was_sending_is_sent_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_delivery_of_a_dead_worker_is_repeated_by_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cast = make_project()
     with receiver() as to:
         hook, _ = hooked(cast, to)
@@ -188,7 +190,7 @@ def test_what_a_dead_worker_was_sending_is_sent_by_another(monkeypatch: pytest.M
         assert to.received[0].headers["webhook-id"] == to.received[1].headers["webhook-id"]
 
 
-def test_days_of_failing_disable_a_webhook_and_its_admins_are_told() -> None:
+def test_days_of_failure_disable_a_webhook_and_its_admins_get_a_notice() -> None:
     cast = make_project()
     with receiver(503) as to:
         hook, _ = hooked(cast, to)
@@ -217,7 +219,7 @@ def test_days_of_failing_disable_a_webhook_and_its_admins_are_told() -> None:
         assert sent(second).status == "delivered"
 
 
-def test_an_address_that_is_gone_disables_its_webhook_at_once() -> None:
+def test_gone_url_disables_its_webhook_at_once() -> None:
     cast = make_project()
     with receiver(410) as to:
         hook, _ = hooked(cast, to)
@@ -226,7 +228,7 @@ def test_an_address_that_is_gone_disables_its_webhook_at_once() -> None:
         assert "410" in hook.disabled_because
 
 
-def test_one_event_that_nobody_takes_does_not_stop_the_others() -> None:
+def test_one_rejected_event_does_not_block_the_others() -> None:
     cast = make_project()
     with receiver(400, 200, 400) as to:
         hook, _ = hooked(cast, to)
@@ -268,14 +270,14 @@ def test_an_answer_that_drips_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> Non
     assert answer == commands.DeliveryResponse(None, "There was no whole answer in 10 to 0 seconds.")
 
 
-def test_nobody_who_listens_and_a_name_that_leads_nowhere_are_told() -> None:
+def test_closed_port_and_unknown_host_are_reported() -> None:
     with socket.socket() as deaf:  # bound, so that nobody else is given the port, and not listening
         deaf.bind(("127.0.0.1", 0))
         assert "Refused" in commands.post(f"http://127.0.0.1:{deaf.getsockname()[1]}/", "{}", {}).says
     assert commands.post("http://nowhere.invalid/", "{}", {}).says.startswith("There was no answer (gaierror")
 
 
-def test_a_private_address_is_refused_when_it_is_typed_and_when_it_is_reached() -> None:
+def test_private_url_is_rejected_on_entry_and_on_delivery() -> None:
     cast = make_project()
     with receiver() as to:
         hook, _ = hooked(cast, to)
@@ -323,11 +325,11 @@ def test_a_private_address_is_refused_when_it_is_typed_and_when_it_is_reached() 
         ("2001:0:4136:e378:8000:63bf:f5ff:fffe", False),
     ],
 )
-def test_only_addresses_of_the_internet_are_public(address: str, public: bool) -> None:
+def test_only_internet_ips_are_public(address: str, public: bool) -> None:
     assert is_public(ip_address(address)) is public
 
 
-def test_a_secret_is_kept_nowhere_and_another_key_signs_nothing() -> None:
+def test_secret_is_stored_nowhere_and_another_key_signs_nothing() -> None:
     cast = make_project()
     with receiver() as to:
         hook, secret = hooked(cast, to)
@@ -343,7 +345,7 @@ def test_a_secret_is_kept_nowhere_and_another_key_signs_nothing() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_worker_finds_what_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_worker_finds_due_deliveries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.conf, "task_always_eager", True)
     cast = make_project()
     with receiver() as to:

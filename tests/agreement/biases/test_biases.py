@@ -200,7 +200,7 @@ PLANTED: dict[Measured, tuple[float, float | None]] = {
     within=0.12,
 )
 @pytest.mark.parametrize("measure", PLANTED, ids=lambda each: each.__name__)
-def test_a_planted_bias_is_found_and_lies_outside_the_control(measure):
+def test_planted_bias_is_detected_outside_the_control(measure):
     planted, expected = PLANTED[measure]
     found = measure(Scene(3), planted, STREAM)
     assert found.is_apart
@@ -245,7 +245,7 @@ def test_a_judge_with_one_value_has_a_ratio_of_0_and_no_interval():
 
 
 @pytest.mark.oracle("planted bias", of="correlation_beyond_people")
-def test_dimensions_that_go_together_more_than_peoples_are_found():
+def test_dimensions_more_correlated_than_for_people_are_detected():
     scene, judged = Scene(5), []
     shared, halo = scene.dice.normal(size=(2, ITEMS))
     for _ in range(3):
@@ -262,14 +262,14 @@ def test_dimensions_that_go_together_more_than_peoples_are_found():
 
 
 @pytest.mark.oracle("fraction worked by hand", of="scores_given_before")
-def test_scores_are_counted_by_the_score_before_them():
+def test_scores_are_grouped_by_the_preceding_score():
     before = np.array([[1.0, 1.0], [3.0, np.nan], [3.0, 3.0]])
     after = np.array([[2.0, 2.5], [3.0, 1.0], [np.nan, 1.0]])
     points = ranges_of([1, 2, 3])
     assert scores_given_before(before, after, points, points).tolist() == [[0, 1, 1], [0, 0, 0], [1, 0, 1]]
 
 
-def test_a_long_scale_is_counted_in_ten_ranges():
+def test_long_scale_is_split_into_ten_ranges():
     ranges = ranges_of(range(1, 101))
     assert (len(ranges), ranges[0], ranges[-1]) == (10, (1, 10), (91, 100))
     counts = scores_given_before(np.array([10.0, 11.0]), np.array([1.0, 100.0]), ranges, ranges)
@@ -291,7 +291,7 @@ def test_a_judge_that_gives_one_point_too_often_is_outside_what_people_do():
 
 
 @pytest.mark.oracle("fraction worked by hand", of="distribution_distance", within=1e-06)
-def test_the_distance_of_distributions_is_how_far_values_are_moved():
+def test_distance_of_distributions_is_the_distance_values_move():
     scores = Scores(systems=[0, 0], documents=[0, 1], human=[[1, 2], [1, 2]], judge=[2, 4])
     bias = distribution_distance(scores, FIVE_POINTS, generator=STREAM)
     assert value_of(bias) == pytest.approx((1 + 2) / 2)  # 1 to 2, and 2 to 4
@@ -300,7 +300,7 @@ def test_the_distance_of_distributions_is_how_far_values_are_moved():
 
 
 @pytest.mark.oracle("planted bias", of="decline_with_quality")
-def test_agreement_that_falls_with_quality_lies_below_the_control():
+def test_agreement_that_falls_with_quality_is_below_the_control():
     dice = np.random.default_rng(9)
     systems = np.tile(np.arange(10), 80)
     documents = np.repeat(np.arange(80), 10)
@@ -314,7 +314,7 @@ def test_agreement_that_falls_with_quality_lies_below_the_control():
 
 
 @pytest.mark.oracle("fraction worked by hand", of="spread_of_samples", within=1e-06)
-def test_the_spread_of_samples_stands_beside_that_of_people():
+def test_spread_of_samples_appears_with_the_spread_of_people():
     samples = np.array([[1.0, 3.0], [2.0, 2.0], [5.0, np.nan]])
     human = np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 5.0]])
     bias = spread_of_samples(samples, human, [0, 1, 2], generator=STREAM)
@@ -375,7 +375,7 @@ def test_peaked_answers_are_no_liking_for_round_numbers(spread: float, defined: 
 
 
 @pytest.mark.oracle("planted bias", of="perplexity_by_rating")
-def test_what_a_judge_finds_familiar_falls_more_steeply_with_its_ratings_than_with_peoples() -> None:
+def test_perplexity_falls_more_steeply_with_judge_than_human_ratings() -> None:
     scene = Scene(5)
     unfamiliar = 0.5 * scene.dice.normal(size=ITEMS)
     points = np.arange(1.0, 6.0)
@@ -393,7 +393,7 @@ def test_what_a_judge_finds_familiar_falls_more_steeply_with_its_ratings_than_wi
     assert drawn > people + 0.3
 
 
-def test_a_rating_that_no_text_has_has_no_mean_perplexity() -> None:
+def test_rating_that_no_output_has_gets_no_mean_perplexity() -> None:
     scores = Scores(systems=[0, 1], documents=[0, 0], human=[[1, 2]], judge=[1.5, 2])
     found = perplexity_by_rating(scores, np.log([3.0, np.nan]), np.array([1.0, 2.0]), generator=STREAM)
     assert [(judge.value, people.value) for judge, people in found] == [
@@ -402,14 +402,14 @@ def test_a_rating_that_no_text_has_has_no_mean_perplexity() -> None:
     ]
 
 
-def test_a_judge_that_repeats_itself_has_no_spread_and_one_sample_says_what_is_needed():
+def test_judge_without_spread_or_with_one_sample_gets_a_reason():
     once = spread_of_samples(np.ones((4, 1)), np.ones((2, 4)), np.arange(4), generator=STREAM)
     assert "more than once" in why(once)
     twice = spread_of_samples(np.ones((4, 2)), np.ones((2, 4)), np.arange(4), generator=STREAM)
     assert (value_of(twice), twice.is_apart) == (0, None)
 
 
-def test_what_cannot_be_identified_says_what_it_needs():
+def test_unidentifiable_estimate_states_its_requirement():
     nobody = Scores(systems=[0, 1], documents=[0, 0], human=np.empty((0, 2)), judge=[1, 2])
     length = slope_beyond_quality(nobody, np.array([1.0, 2.0]), "length", "Length", generator=STREAM)
     assert "two people" in why(length)
@@ -431,7 +431,7 @@ def test_what_cannot_be_identified_says_what_it_needs():
 
 
 @pytest.mark.oracle("fraction worked by hand", of="option_order", within=1e-06)
-def test_the_share_of_options_that_change_is_counted():
+def test_share_of_changed_options_is_computed():
     shift, share = option_order(
         np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 5, 3]), np.arange(4), generator=STREAM
     )

@@ -89,7 +89,7 @@ def two_stages(scores: Scores, cause: Values, groups: npt.NDArray[np.intp]) -> V
 
 
 @pytest.mark.oracle("2SLS by NumPy", of=("slope_beyond_quality", "self_preference"), within=1e-9)
-def test_slopes_are_those_of_two_stage_least_squares(dice: np.random.Generator) -> None:
+def test_slopes_match_two_stage_least_squares(dice: np.random.Generator) -> None:
     quality, length = dice.normal(size=(2, ITEMS))
     scores = scores_with_gaps(dice, 0.5 * quality + 0.2 * length + dice.normal(size=ITEMS), quality)
     raters = (~np.isnan(scores.human)).sum(axis=0)
@@ -127,7 +127,7 @@ def test_intervals_estimate_both_slopes_again() -> None:
 
 
 @pytest.mark.oracle("covariances", of=("correlated_errors", "correlation_beyond_people"), within=1e-9)
-def test_correlations_of_dimensions_are_those_of_covariances(dice: np.random.Generator) -> None:
+def test_dimension_correlations_match_their_covariances(dice: np.random.Generator) -> None:
     quality, halo = dice.normal(size=(2, ITEMS)), dice.normal(size=ITEMS)
     people = quality[:, None] + 0.5 * dice.normal(size=(2, 3, ITEMS)) + 0.4 * dice.normal(size=(3, ITEMS))
     judges = 0.6 * quality + 0.5 * halo + dice.normal(size=(2, ITEMS))
@@ -258,7 +258,7 @@ def test_interval_keeps_its_own_reason_if_people_agree(dice: np.random.Generator
     assert "do not agree" in (length.interval_reason or "")
 
 
-def test_texts_at_the_end_of_a_scale_are_no_liking_for_round_numbers() -> None:
+def test_outputs_at_the_scale_end_are_no_round_number_bias() -> None:
     best = np.full((30, 1), 100.0)
     spread = np.arange(61.0, 91.0)[:, None]
     found = round_numbers(np.vstack([best, spread]), np.arange(60), 1, 100, generator=STREAM)

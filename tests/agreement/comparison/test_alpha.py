@@ -22,7 +22,7 @@ def test_alpha_of_one_person_and_the_judge_by_hand() -> None:
     assert alphas.among_people.reason == "No item that the judge values has scores of two people."
 
 
-def test_a_judge_that_says_what_people_say_does_not_change_full_agreement() -> None:
+def test_judge_that_repeats_people_keeps_full_agreement() -> None:
     alphas = alpha_with_people(scores(human=[[1, 2, 3, 4, 5, 5]] * 2, judge=[1, 2, 3, 4, 5, 5]))
     values = [each.value for each in (alphas.among_people, alphas.with_judge, alphas.with_mean)]
     assert values == pytest.approx([1, 1, 1])
@@ -84,7 +84,7 @@ def test_without_people_or_judge_it_says_who_is_missing(changes: dict[str, objec
         assert alpha.reason == reason
 
 
-def test_a_constant_judge_beside_constant_people_is_undefined() -> None:
+def test_constant_judge_with_constant_people_is_undefined() -> None:
     alphas = alpha_with_people(scores(human=[[5] * 6] * 2, judge=[5] * 6))
     assert alphas.with_judge.value is None
     assert "Every value is 5" in (alphas.with_judge.reason or "")
@@ -132,7 +132,7 @@ def test_one_more_rater_agrees_with_an_independent_package(
         (6.0, Effect.LOWERS, "It lowers agreement."),
     ],
 )
-def test_effect_of_one_more_rater_is_said(noise: float, effect: Effect, says: str) -> None:
+def test_effect_of_one_more_rater_is_reported(noise: float, effect: Effect, says: str) -> None:
     generator = np.random.default_rng(2)
     scores = NoisyJudge(noise, documents=60).scores(generator)
     found = judge_as_one_more_rater(scores, generator=generator)
@@ -140,7 +140,7 @@ def test_effect_of_one_more_rater_is_said(noise: float, effect: Effect, says: st
     assert found.says.startswith(f"{says} With the judge as one more rater alpha is 0.")
 
 
-def test_one_more_rater_without_two_people_says_why() -> None:
+def test_one_more_rater_without_two_people_has_a_reason() -> None:
     found = judge_as_one_more_rater(scores(human=[[1, 2, 3, 4, 5, 5]]), generator=np.random.default_rng(0))
     assert (found.effect, found.says, found.difference.value) == (None, "", None)
     assert found.difference.reason == "No item that the judge values has scores of two people."
@@ -175,7 +175,7 @@ def test_a_judge_that_always_repeats_itself_is_consistent() -> None:
         (np.empty((0, 3)), "The judge has no value for these items yet."),
     ],
 )
-def test_one_sample_tells_nothing_about_consistency(samples: list[list[float]], reason: str) -> None:
+def test_one_sample_gives_no_consistency(samples: list[list[float]], reason: str) -> None:
     coefficient = self_consistency(samples, generator=np.random.default_rng(0))
     assert coefficient.value is None
     assert coefficient.reason == reason

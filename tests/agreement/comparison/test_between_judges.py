@@ -35,7 +35,7 @@ ONE = [1.0, 3, 5, 2, 4, 5, 3, 2, 4, 2, 2, 5]
 OTHER = [3.0, 1, 4, 2, 5, 3, GAP, 1, 2, 2, 4, 3]
 
 
-def test_each_figure_is_that_of_the_judge_on_the_items_that_both_have() -> None:
+def test_each_value_is_the_judge_value_on_the_common_items() -> None:
     first, second = grid(ONE, HUMAN), grid(OTHER, HUMAN)
     items, found = compare_two_judges(first, second, measurement_level="ordinal", generator=STREAM)
     kept = ~np.isnan(OTHER)
@@ -61,7 +61,7 @@ def test_named_categories_are_compared_by_accuracy() -> None:
     assert found["accuracy"].value == pytest.approx(5 / 6 - 4 / 6)
 
 
-def test_without_an_item_of_both_there_is_no_figure() -> None:
+def test_pair_without_a_common_item_has_no_value() -> None:
     first, second = grid([1.0, GAP, 2], [[1.0, 2, 3]]), grid([GAP, 2.0, GAP], [[1.0, 2, 3]])
     assert compare_two_judges(first, second, generator=STREAM) == (0, {})
 
@@ -71,7 +71,7 @@ def pair(first: str, second: str, value: float, p_value: float):
 
 
 @pytest.mark.oracle("fraction worked by hand", of="highest_judges", within=1e-06)
-def test_holm_goes_over_the_pairs_and_says_who_may_be_highest() -> None:
+def test_holm_covers_the_pairs_and_names_possible_best_judges() -> None:
     pairs = holm_over_pairs(
         [pair("A", "B", 0.1, 0.03), pair("A", "C", 0.3, 0.001), pair("B", "C", 0.2, 0.02)]
     )
@@ -86,7 +86,7 @@ def test_holm_goes_over_the_pairs_and_says_who_may_be_highest() -> None:
 
 
 @pytest.mark.oracle("simulation, share of pairs told apart", of=("compare_two_judges", "holm_over_pairs"))
-def test_judges_that_are_equally_good_are_told_apart_no_more_often_than_the_level_says() -> None:
+def test_equal_judges_rarely_differ_beyond_the_level() -> None:
     shares = rejected_between_judges(TwoJudges(documents=25, systems=6), 120, replicates=300)
     assert all(share < 0.11 for share in shares.values())
     # A judge with twice the noise is found: the test can fail.

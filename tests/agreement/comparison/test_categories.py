@@ -27,7 +27,7 @@ def test_one_person_by_hand() -> None:
     assert (found.judged, found.people) == ((2, 2), (1, 3))
 
 
-def test_an_item_is_divided_among_its_raters_and_gaps_are_left_out() -> None:
+def test_item_is_divided_among_its_raters_without_gaps() -> None:
     # Shares of 1 by item: 1, 1/2, 0, and one item without a person, one without the judge.
     found = agreement([[1, 1, 2, GAP, 1], [1, 2, GAP, GAP, 2]], [1, 1, 2, 2, GAP])
     assert values(found) == pytest.approx(
@@ -37,7 +37,7 @@ def test_an_item_is_divided_among_its_raters_and_gaps_are_left_out() -> None:
     assert found.accuracy.counts.pairable_units == 3
 
 
-def test_a_category_that_nobody_gave_has_a_reason_and_no_part_in_the_mean() -> None:
+def test_category_without_ratings_has_a_reason_and_is_not_in_the_mean() -> None:
     found = agreement([[1, 2, 2, 2]], [1, 1, 2, 2], categories=3)
     assert found.f1[2].reason == "Neither the judge nor a person gave this category."
     assert found.macro_f1.value == pytest.approx((2 / 3 + 4 / 5) / 2)
@@ -49,7 +49,7 @@ def test_without_an_item_of_both_nothing_is_defined() -> None:
     assert {found.accuracy.reason, found.macro_f1.reason, *(each.reason for each in found.f1)} == {reason}
 
 
-def test_intervals_draw_documents_and_hold_what_a_large_sample_says() -> None:
+def test_intervals_resample_documents_and_cover_the_large_sample_value() -> None:
     generator, held = np.random.default_rng(4), np.zeros(3)
 
     def sample(items: int) -> Scores:

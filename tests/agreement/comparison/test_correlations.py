@@ -53,7 +53,7 @@ def test_documents_are_averaged_at_their_level() -> None:
     assert (coefficient.counts.groups, coefficient.counts.undefined_groups) == (2, 0)
 
 
-def test_a_document_in_which_the_judge_gives_one_value_is_left_out_and_counted() -> None:
+def test_document_with_one_judge_value_is_excluded_and_counted() -> None:
     coefficient = correlation_with_humans(scores(judge=[2, 3, 3, 3, 4, 3]), spearman, Level.DOCUMENT)
     assert coefficient.value == pytest.approx(1)
     assert (coefficient.counts.groups, coefficient.counts.undefined_groups) == (2, 1)
@@ -84,19 +84,19 @@ def test_the_indicator_compares_two_judges_and_needs_no_people() -> None:
 
 
 @pytest.mark.oracle("fraction worked by hand", of="reliability_and_correlation", within=1e-06)
-def test_the_indicator_is_held_against_the_correlation_over_systems() -> None:
+def test_indicator_is_correlated_with_the_system_correlation() -> None:
     coefficient = reliability_and_correlation(scores(), [1, 2, 1, 2, 1, 2], spearman)
     assert coefficient.value == pytest.approx(1)  # R is 1 and -1, P is 1 and -1
     assert coefficient.counts.undefined_groups == 1
 
 
-def test_an_indicator_that_is_the_same_everywhere_tells_nothing() -> None:
+def test_constant_indicator_has_no_correlation() -> None:
     coefficient = reliability_and_correlation(scores(), [1, 2, 1, 2, 2, 1], spearman)
     assert coefficient.value is None
     assert coefficient.reason == "Every reliability indicator is 1; a correlation needs values that differ."
 
 
-def test_gaps_are_left_out_on_both_sides() -> None:
+def test_gaps_are_excluded_on_both_sides() -> None:
     table = scores(judge=[2, 3, 3, 3, 4, GAP], human=[[1, 2, GAP, 4, 4, 5], [1, 2, GAP, 2, 4, 5]])
     coefficient = correlation_with_humans(table, pearson)
     assert coefficient.counts.pairable_units == 4
@@ -124,7 +124,7 @@ def test_gaps_are_left_out_on_both_sides() -> None:
         (scores(human=[[4] * 6]), "Every mean human score is 4; a correlation needs values that differ."),
     ],
 )
-def test_an_undefined_correlation_says_what_is_missing(level: Level, table: Scores, reason: str) -> None:
+def test_undefined_correlation_names_the_missing_data(level: Level, table: Scores, reason: str) -> None:
     for measure in CORRELATIONS.values():
         coefficient = correlation_with_humans(table, measure, level, generator=np.random.default_rng(0))
         assert coefficient.value is None
@@ -185,7 +185,7 @@ def test_a_stricter_judge_correlates_as_well(level: Level) -> None:
         assert correlation_with_humans(stricter, measure, level).value == pytest.approx(value)
 
 
-def test_intervals_are_those_of_what_each_level_is_about() -> None:
+def test_intervals_resample_the_unit_of_each_level() -> None:
     table = random_scores(3, documents=30)
     drawn = "percentile bootstrap of documents"
     expected = {Level.DATASET: drawn, Level.DOCUMENT: drawn, Level.SYSTEM: "Fisher’s z of 25 systems"}
@@ -196,7 +196,7 @@ def test_intervals_are_those_of_what_each_level_is_about() -> None:
         assert coefficient.interval.low < (coefficient.value or 0) < coefficient.interval.high
 
 
-def test_every_system_and_every_figure_over_systems_can_have_an_interval() -> None:
+def test_every_system_and_overall_value_can_have_an_interval() -> None:
     table = random_scores(4, documents=30)
     generator, plan = np.random.default_rng(0), Resampling(by="documents", replicates=200)
     coefficients: list[Coefficient] = [

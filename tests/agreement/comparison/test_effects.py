@@ -107,7 +107,7 @@ def test_named_categories_have_effects_on_accuracy() -> None:
     assert effect.differences["accuracy"].value == 0.5
 
 
-def test_effects_of_nothing_are_found_no_more_often_than_the_level_says() -> None:
+def test_null_effects_are_significant_no_more_often_than_the_level() -> None:
     shares = rejected_effects(TwoJudges(documents=25, systems=6, noise=(0.8,) * 4), 100, replicates=300)
     assert all(share < 0.12 for share in shares.values())
     worse = TwoJudges(documents=25, systems=6, noise=(0.6, 0.6, 1.4, 1.4))

@@ -23,7 +23,7 @@ def judged(noise, seed):
     return scores, samples
 
 
-def test_the_tests_are_those_of_scipy_over_ten_groups_of_ten():
+def test_tests_match_scipy_over_ten_groups_of_ten():
     (scores, first), (_, second) = judged(2, 2), judged(2.5, 3)
     found = compare_groups(scores, first, second, pearson, Level.DATASET)
     of_groups = [
@@ -40,13 +40,13 @@ def p_of(scores, first, second):
     return compare_groups(scores, first, second, spearman).u_p
 
 
-def test_a_better_judge_is_told_from_a_worse_one_and_not_from_itself():
+def test_better_judge_differs_from_a_worse_one_and_not_from_itself():
     (scores, good), (_, bad) = judged(1, 2), judged(4, 3)
     assert p_of(scores, good, bad) < 0.001
     assert p_of(scores, good, good) > 0.9
 
 
-def test_too_few_samples_or_no_people_say_what_is_needed():
+def test_too_few_samples_or_no_people_state_the_requirement():
     scores, samples = judged(1, 2)
     few = compare_groups(scores, samples[:, :19], samples, spearman)
     assert few.u_p is None

@@ -36,7 +36,7 @@ def test_position_consistency_is_the_share_with_the_same_outcome() -> None:
     assert result == head_to_head_points(verdicts(*ASKED))[0].consistency
 
 
-def test_a_liking_for_the_second_place_is_counted_as_such() -> None:
+def test_preference_for_the_second_position_is_reported_as_such() -> None:
     result = position_consistency(verdicts(("A", "B", "one", 0), ("B", "A", "one", 0)))
     assert (result.consistent, result.favours_first, result.favours_second) == (0, 0, 1)
 
@@ -90,7 +90,7 @@ def test_nothing_asked_is_no_pair() -> None:
 
 
 @pytest.mark.oracle("fraction worked by hand", of="correct_verdicts")
-def test_verdicts_are_held_against_peoples_scores() -> None:
+def test_verdicts_are_compared_with_human_scores() -> None:
     asked = verdicts(*ASKED, ("C", "A", "one", 0), ("A", "C", "one", 1))
     result = correct_verdicts(asked, scores())  # people rated documents one and two
     found = [

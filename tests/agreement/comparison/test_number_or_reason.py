@@ -76,7 +76,7 @@ def all_said(figure: object) -> bool:
 @pytest.mark.parametrize("measure", CORRELATIONS.values(), ids=CORRELATIONS)
 @examples
 @given(made=tables)
-def test_every_figure_of_scores_is_a_number_or_a_reason(
+def test_every_statistic_of_scores_is_a_number_or_a_reason(
     measure: PairMeasure, made: tuple[np.ndarray, int]
 ) -> None:
     scores, other = split(*made)
@@ -93,7 +93,7 @@ asked = st.lists(
 
 @examples
 @given(asked=asked)
-def test_every_figure_of_verdicts_is_a_number_or_a_reason(
+def test_every_statistic_of_verdicts_is_a_number_or_a_reason(
     asked: list[tuple[list[str], int, float]],
 ) -> None:
     verdicts = Verdicts(

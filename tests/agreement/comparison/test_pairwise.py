@@ -44,7 +44,7 @@ def test_alpha_of_the_worked_example() -> None:
 
 @pytest.mark.oracle("package krippendorff 0.9.0", of="preference_alpha", within=1e-06)
 @pytest.mark.parametrize("by_strength", [False, True])
-def test_alpha_is_that_of_the_package_on_both_orientations(by_strength: bool) -> None:
+def test_alpha_matches_the_package_on_both_orientations(by_strength: bool) -> None:
     generator = np.random.default_rng(3)
     values = np.clip(np.round(generator.normal(0.4, 1, 90) + generator.normal(0, 1, (3, 90))), -2, 2)
     values[generator.random(values.shape) < 0.2] = GAP
@@ -94,7 +94,7 @@ def test_raters_who_always_take_the_first_system_agree() -> None:
     assert preference_alpha(answers(np.ones((2, 10)))).value == 1
 
 
-def test_what_cannot_be_compared_has_no_value_and_says_why() -> None:
+def test_incomparable_input_has_no_value_but_a_reason() -> None:
     assert "Every answer is a tie" in (preference_alpha(answers(np.zeros((2, 3)))).reason or "")
     assert "No unit has values from two raters" in (
         preference_alpha(answers([[1, GAP], [GAP, 1]])).reason or ""
@@ -153,7 +153,7 @@ def test_strengths_by_hand() -> None:
     assert found.first_wins.value == pytest.approx(0.5)
 
 
-def test_answers_of_many_raters_are_the_same_verdicts_as_those_of_a_judge() -> None:
+def test_answers_of_several_raters_equal_the_same_judge_verdicts() -> None:
     verdicts = Comparisons(30).verdicts(np.random.default_rng(6))
     names = np.array(verdicts.system_names)
     order = np.random.default_rng(7).random(len(verdicts.points)) < 0.5

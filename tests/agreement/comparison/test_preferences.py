@@ -33,7 +33,7 @@ def test_no_preference_is_correct_where_people_have_none() -> None:
     assert [pair.correct for pair in result.pairs] == [True]
 
 
-def test_points_count_wins_and_not_how_far_they_go() -> None:
+def test_points_count_wins_and_not_their_margins() -> None:
     """Three narrow wins beat two wide ones, although the mean says otherwise."""
     table = grid([[2, 2, 2, 1, 1, 1, 1, 1, 5, 5]], [2, 2, 2, 1, 1, 1, 1, 1, 5, 5], documents=5)
     assert table.human_means[:5].mean() < table.human_means[5:].mean()
@@ -54,7 +54,7 @@ def test_several_dimensions_are_ranked_by_their_mean() -> None:
     assert human_ranking(scores(), other) == ("A", "C", "B")  # equal ones as they come
 
 
-def test_a_system_that_nobody_rated_has_no_rank() -> None:
+def test_unrated_system_has_no_rank() -> None:
     assert human_ranking(scores(human=[[1, 2, GAP, GAP, 4, 5]])) == ("C", "A")
 
 
@@ -102,7 +102,7 @@ def test_without_a_comparison_the_share_is_undefined(table: Scores, reason: str)
     assert result.compared == 0
 
 
-def test_an_unknown_system_is_named() -> None:
+def test_error_names_the_unknown_system() -> None:
     with pytest.raises(ValueError, match="There are no scores of the system Z"):
         correct_preferences(scores(), [("A", "Z")])
 
@@ -129,7 +129,7 @@ def test_the_interval_resamples_documents() -> None:
     assert 0 <= share.interval.low < share.interval.high <= 1
 
 
-def test_the_share_of_a_resample_is_that_of_the_documents_drawn() -> None:
+def test_resample_share_equals_the_share_of_its_documents() -> None:
     """Each document twice is the same share; weights of documents and copies of them agree."""
     table = scores()
     twice = Scores(

@@ -34,7 +34,7 @@ def scores(human: list[list[float]], judge: list[float] | None = None) -> Scores
     )
 
 
-def test_a_rater_is_held_against_the_mean_of_the_others_without_its_own_values() -> None:
+def test_rater_is_compared_with_the_mean_of_the_other_raters() -> None:
     own, others = [1.0, 2, 3, 4], [[4.0, 3, 2, 1], [4.0, 3, 2, 1]]
     found = scores([own, *others])
     alone = correlation_with_other_raters(found, 0, SPEARMAN)
@@ -69,7 +69,7 @@ def test_experts_of_summeval_are_as_scipy_has_them() -> None:
 @pytest.mark.oracle(
     "fraction worked by hand", of=("text_preferences", "text_preferences_of_scores"), within=1e-06
 )
-def test_accuracy_on_preferences_counts_ties_of_the_judge_half_and_leaves_those_of_people_out() -> None:
+def test_preference_accuracy_halves_judge_ties_and_omits_human_ties() -> None:
     # Documents: as people, the other way, a tie of the judge, a tie of people, no value of the judge.
     human = [[5.0, 3, 2, 4, 5, 1, 3, 3, 4, 2]]
     found = text_preferences_of_scores(scores(human, [4, 2, 5, 1, 3, 3, 1, 2, GAP, 2]))
@@ -79,7 +79,7 @@ def test_accuracy_on_preferences_counts_ties_of_the_judge_half_and_leaves_those_
 
 
 @pytest.mark.oracle("fraction worked by hand", of="text_preferences_of_verdicts", within=1e-06)
-def test_a_judge_that_compares_texts_is_counted_by_its_mean_over_both_orders() -> None:
+def test_pairwise_judge_counts_by_its_mean_over_both_orders() -> None:
     verdicts = Verdicts(
         first=["A", "B", "A", "B"],
         second=["B", "A", "B", "A"],

@@ -40,7 +40,7 @@ def compared(samples: np.ndarray, people: int = 3, items: int = 400):
 
 
 @pytest.mark.oracle("SciPy 1.17.1, jensenshannon", of=("jensen_shannon", "total_variation"), within=1e-06)
-def test_distances_of_distributions_are_those_of_scipy() -> None:
+def test_distribution_distances_match_scipy() -> None:
     generator = np.random.default_rng(2)
     first, second = generator.dirichlet(np.ones(5), 30), generator.dirichlet(np.ones(5), 30)
     first[0] = [1, 0, 0, 0, 0]
@@ -71,7 +71,7 @@ def test_samples_from_peoples_distribution_have_no_energy_distance() -> None:
 
 
 @pytest.mark.parametrize("people", [3, 6])
-def test_judge_of_one_value_is_told_by_the_energy_distance(people: int) -> None:
+def test_energy_distance_detects_a_judge_of_one_value(people: int) -> None:
     found = compared(drawn(2, 400, 10, 0.05), people)
     assert found.energy.interval is not None
     assert found.energy.interval.low > 0
@@ -97,7 +97,7 @@ def test_leaving_one_of_three_people_out_has_the_expected_value() -> None:
     assert found.total_variation.whole.value == pytest.approx(1 / 3)
 
 
-def test_items_without_two_samples_or_two_people_are_left_out() -> None:
+def test_items_without_two_samples_or_two_people_are_excluded() -> None:
     samples, human = np.array([[1.0, np.nan], [2, 3], [4, 4]]), np.array([[1.0, 2, 4], [1, np.nan, 5]])
     found = sample_distributions(samples, human, POINTS, documents=[1, 2, 3], generator=STREAM)
     assert found.items == 1

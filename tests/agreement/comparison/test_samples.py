@@ -64,7 +64,7 @@ def test_quality_by_number_of_samples_is_what_independent_noise_gives():
         assert interval.low < oracle < interval.high
 
 
-def test_samples_are_enough_where_all_of_them_surely_gain_less_than_a_hundredth():
+def test_enough_samples_leave_a_gain_below_a_hundredth():
     # Without noise to speak of, one is enough: 1 / sqrt(1.01) is .995.
     assert enough(noise=0.1, samples=8) == 1
     # With the noise of one scale, 20 samples give .976; less than .01 below that lies .967 at 15, so 16.
@@ -116,7 +116,7 @@ def test_values_between_points_go_to_the_nearest_halves_up():
 
 
 @pytest.mark.oracle("fraction worked by hand", of="share_repeated", within=1e-06)
-def test_pairs_of_samples_with_the_same_value_are_counted_within_items():
+def test_tally_of_equal_sample_pairs_stays_within_items():
     samples = np.array([[3, 3, 3], [1, 2, 2], [4, np.nan, 4], [5, np.nan, np.nan]])
     found = share_repeated(samples, documents=[1, 2, 3, 4], generator=STREAM)
     assert found.value == pytest.approx((1 + 1 / 3 + 1) / 3)  # the last item has no pair

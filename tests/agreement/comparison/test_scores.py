@@ -8,7 +8,7 @@ import pytest
 from tests.agreement.comparison.tables import GAP, scores, verdicts
 
 
-def test_labels_are_kept_in_the_order_in_which_they_come() -> None:
+def test_labels_keep_their_input_order() -> None:
     table = scores(systems=[22, 22, 8, 8, 9, 9], documents=["z", "a"] * 3)
     assert table.system_names == ("22", "8", "9")
     assert table.document_labels == ("z", "a")
@@ -41,7 +41,7 @@ def test_no_items_can_be_chosen() -> None:
     assert nothing.human.shape == (2, 0)
 
 
-def test_another_judge_stands_beside_the_same_people() -> None:
+def test_another_judge_is_compared_with_the_same_people() -> None:
     other = scores().of_judge([1, 1, 1, 1, 1, 2])
     assert other.judge.tolist() == [1, 1, 1, 1, 1, 2]
     assert other.human.tolist() == scores().human.tolist()
@@ -74,7 +74,7 @@ def test_values_are_laid_out_by_document_and_system() -> None:
         ({"documents": ["one"] * 6}, "The system A has two items for the document one"),
     ],
 )
-def test_what_does_not_fit_is_said_in_a_sentence(changes: dict[str, Any], sentence: str) -> None:
+def test_invalid_input_gets_a_message(changes: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         scores(**changes)
 

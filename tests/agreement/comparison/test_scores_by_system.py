@@ -50,7 +50,7 @@ def test_means_have_intervals() -> None:
     assert first.judge_mean.interval is not None
 
 
-def test_peoples_figures_are_the_same_beside_every_judge() -> None:
+def test_human_values_are_equal_for_every_judge() -> None:
     of_people = human_scores_by_system(scores(), generator=Stream(1).of("people"))
     for judge in ([2, 3, 3, 3, 4, 1], [1, 1, 5, 2, 4, 4]):
         found = scores_by_system(scores(judge=judge), generator=Stream(1).of("judge"), people=of_people)

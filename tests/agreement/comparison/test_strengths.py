@@ -31,7 +31,7 @@ def values(found: Strengths) -> dict[str, float]:
 
 
 @pytest.mark.oracle("package choix 0.4.1", of="system_strengths", within=1e-06)
-def test_without_ties_and_places_strengths_are_those_of_choix() -> None:
+def test_strengths_without_ties_and_positions_match_choix() -> None:
     found = of_wins(WINS)
     assert values(found) == pytest.approx({str(place): value for place, value in enumerate(CHOIX)}, abs=1e-6)
     assert [each.system for each in found.systems] == ["0", "1", "2", "3", "4"]
@@ -68,7 +68,7 @@ def test_two_systems_by_hand() -> None:
     assert (found.systems[0].best, found.systems[0].worst) == (1, 1)
 
 
-def test_a_place_that_wins_is_told_from_a_system_that_does() -> None:
+def test_winning_position_is_separated_from_a_winning_system() -> None:
     found = repeated(
         [
             ("A", "B", 1, 9),
@@ -99,9 +99,7 @@ def test_a_place_that_wins_is_told_from_a_system_that_does() -> None:
         ([("A", "B", np.nan, 6)], "There are readable verdicts on 0 documents; 5 are needed."),
     ],
 )
-def test_where_there_is_no_finite_strength_a_reason_says_why(
-    outcomes: list[tuple[str, str, float, int]], reason: str
-) -> None:
+def test_infinite_strength_has_a_reason(outcomes: list[tuple[str, str, float, int]], reason: str) -> None:
     found = repeated(outcomes)
     assert reason in found.reason
     assert [each.strength for each in found.systems] == [None, None]
@@ -111,7 +109,7 @@ def test_where_there_is_no_finite_strength_a_reason_says_why(
 @pytest.mark.parametrize(
     "pairs", [["AB"], ["AB", "BC"], ["BA", "CA"], ["AB", "CB", "CD", "AD"]], ids="-".join
 )
-def test_one_order_alone_does_not_tell_strength_from_the_liking_for_a_place(pairs: list[str]) -> None:
+def test_one_order_alone_cannot_separate_strength_from_position_bias(pairs: list[str]) -> None:
     found = repeated([(pair[0], pair[1], points, 4) for pair in pairs for points in (1, 0, 0.5)])
     assert found.reason.startswith("Texts were shown in one order only")
     assert {each.strength for each in found.systems} == {None}
@@ -121,7 +119,7 @@ def test_one_order_alone_does_not_tell_strength_from_the_liking_for_a_place(pair
     assert repeated([(pair[0], pair[1], points, 4) for pair in more for points in (1.0, 0.0)]).reason == ""
 
 
-def test_orders_that_go_round_tell_strength_from_the_liking_for_a_place() -> None:
+def test_circular_orders_separate_strength_from_position_bias() -> None:
     # Each first place wins 8 of 12 against systems that are all equal.
     found = repeated(
         [
@@ -142,7 +140,7 @@ def test_systems_that_never_met_have_no_common_strength() -> None:
     assert {each.strength for each in found.systems} == {None}
 
 
-def test_intervals_and_ranks_hold_where_texts_differ_by_document() -> None:
+def test_intervals_and_ranks_cover_outputs_that_differ_by_document() -> None:
     strengths, place, ranks = held_strengths(Comparisons(25, of_document=0.8), 120)
     assert 0.9 < strengths < 0.99
     assert place > 0.88

@@ -137,7 +137,7 @@ def test_units_of_a_document_count_once() -> None:
     assert first.p_value == pytest.approx(stats.ttest_1samp(means, 0.15, alternative="less").pvalue)
 
 
-def test_annotators_with_few_units_are_left_out_and_named() -> None:
+def test_annotators_with_few_units_are_excluded_and_listed() -> None:
     human = np.tile(np.arange(1.0, 6), (3, 8))
     human[2, 20:] = np.nan
     found = with_controls(human, human[0], annotators=("Ann", "Bob", "Cem"))
@@ -183,13 +183,13 @@ def test_benjamini_and_yekutieli_by_hand() -> None:
 
 @pytest.mark.oracle("package SciPy 1.17.1, false_discovery_control", of="benjamini_yekutieli")
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=10))
-def test_benjamini_and_yekutieli_is_that_of_scipy(p_values: list[float]) -> None:
+def test_benjamini_yekutieli_matches_scipy(p_values: list[float]) -> None:
     adjusted = stats.false_discovery_control(p_values, method="by")
     clear = np.abs(adjusted - 0.05) > 1e-9
     assert (benjamini_yekutieli(p_values, 0.05) == (adjusted <= 0.05))[clear].all()
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     with pytest.raises(ValueError, match="units"):
         with_controls(np.ones((2, 3)), [1, 2])
     with pytest.raises(ValueError, match="Epsilon"):

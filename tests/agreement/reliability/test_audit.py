@@ -34,7 +34,7 @@ def test_the_share_is_right_on_average_and_for_each_unit() -> None:
     assert max(np.abs(np.array(shares) - 0.2)) < 4.5 * np.sqrt(0.2 * 0.8 / 2_000)
 
 
-def test_units_are_drawn_independently_of_each_other() -> None:
+def test_units_are_sampled_independently() -> None:
     chosen = np.array([uniform_numbers(range(2), seed=seed) < 0.5 for seed in range(4_000)])
     both = chosen.all(axis=1).mean()
     assert both == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / 4_000))
@@ -48,7 +48,7 @@ def test_the_order_of_the_units_does_not_matter(seed: int, order: list[int]) -> 
     assert len({tuple(sorted(each.unit for each in sample)) for sample in samples}) == 1
 
 
-def test_units_that_join_later_leave_the_others_as_they_are() -> None:
+def test_units_that_join_later_leave_the_others_unchanged() -> None:
     early = {each.unit for each in draw_audit(range(500), share=0.1, seed=4)}
     late = {each.unit for each in draw_audit(range(900), share=0.1, seed=4)}
     assert early == {unit for unit in late if int(unit) < 500}
@@ -61,7 +61,7 @@ def test_a_larger_sample_keeps_the_smaller_one() -> None:
     assert len(large) == 300
 
 
-def test_at_least_so_many_are_drawn_with_the_share_that_is_told() -> None:
+def test_minimum_sample_has_the_stated_inclusion_share() -> None:
     """A fifth of 20 units, at least 5: by fractions of the binomial and by drawing."""
     drawn = [draw_at_least(range(20), share=0.2, least=5, seed=seed) for seed in range(2_000)]
     sizes = np.array([len(each) for each in drawn])
@@ -86,7 +86,7 @@ def test_a_minimum_only_adds_units(seed: int, least: int) -> None:
     assert len(more) == max(len(plain), min(least, 30))
 
 
-def test_where_no_more_units_stay_than_the_minimum_all_are_drawn() -> None:
+def test_all_units_are_sampled_if_no_more_than_the_minimum_stay() -> None:
     assert [each.probability for each in draw_at_least(range(8), share=0.1, least=30, seed=1)] == [1.0] * 8
     assert share_with_least(500, share=0.1, least=0) == 0.1
     assert share_to_reach(30, 30) == 1
@@ -95,7 +95,7 @@ def test_where_no_more_units_stay_than_the_minimum_all_are_drawn() -> None:
         draw_at_least(range(8), share=0.1, least=-1, seed=1)
 
 
-def test_independent_draws_reach_the_minimum_as_surely_as_was_said() -> None:
+def test_independent_sampling_reaches_the_minimum_as_surely_as_stated() -> None:
     share = share_to_reach(30, 100)
     assert stats.binom.sf(29, 100, share) == pytest.approx(0.95)
     assert 0.3 < share < 0.4
@@ -110,7 +110,7 @@ def test_thinned_units_are_as_if_all_had_had_the_least_probability() -> None:
     assert thin_to_one_probability(range(40), np.full(40, 0.3), seed=1).all()
 
 
-def test_another_seed_draws_others() -> None:
+def test_another_seed_selects_other_units() -> None:
     assert draw_audit(UNITS, share=0.05, seed=1) != draw_audit(UNITS, share=0.05, seed=2)
 
 
@@ -120,7 +120,7 @@ def test_a_number_never_changes_for_a_seed_and_unit() -> None:
     assert uniform_numbers([12], seed=7)[0] == uniform_numbers(["12"], seed=7)[0]
 
 
-def test_every_unit_may_have_a_probability_of_its_own() -> None:
+def test_every_unit_may_have_its_own_probability() -> None:
     wanted = np.linspace(0.01, 1, 2_000)
     drawn = draw(UNITS, wanted, seed=3)
     assert all(each.probability == wanted[int(each.unit)] for each in drawn)
@@ -129,12 +129,12 @@ def test_every_unit_may_have_a_probability_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("share", [0, -0.1, 1.1, float("nan")])
-def test_a_share_that_is_no_probability_is_refused(share: float) -> None:
+def test_share_that_is_no_probability_is_rejected(share: float) -> None:
     with pytest.raises(ValueError, match="audit share"):
         draw_audit(UNITS, share=share, seed=1)
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
+def test_impossible_sample_is_rejected() -> None:
     with pytest.raises(ValueError, match="above 0"):
         draw([1, 2], [0.5, 0], seed=1)
     with pytest.raises(ValueError, match="shape"):

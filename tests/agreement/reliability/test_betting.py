@@ -55,7 +55,7 @@ def test_beyond_the_batch_it_covers_the_mean_of_the_population() -> None:
 
 
 @pytest.mark.parametrize("beyond", [True, False])
-def test_it_covers_where_every_unit_was_drawn_with_a_probability_of_its_own(beyond: bool) -> None:
+def test_interval_covers_with_individual_sampling_probabilities(beyond: bool) -> None:
     """Low values are drawn more often, so that an unweighted mean would be far off."""
     generator, held, plain, simulations = np.random.default_rng(9), 0, 0, 200
     for _ in range(simulations):
@@ -77,14 +77,14 @@ def test_it_covers_where_every_unit_was_drawn_with_a_probability_of_its_own(beyo
     assert plain < 0.7 * simulations
 
 
-def test_units_that_were_drawn_alike_are_all_used() -> None:
+def test_units_with_equal_sampling_probability_are_all_used() -> None:
     human, chances = [1, 2, 3, 4, 5, 5, GAP, GAP], [1, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
     sample = RatedSample(judge=human, human=human, probabilities=chances)
     found = guaranteed_mean(sample, low=1, high=5, generator=np.random.default_rng(1))
     assert found.value == pytest.approx(0.25 * 1.5 + 0.75 * 17 / 4)
 
 
-def test_it_may_be_looked_at_after_every_rating() -> None:
+def test_interval_stays_valid_after_every_rating() -> None:
     generator = np.random.default_rng(5)
     held = 0
     for _ in range(200):
@@ -111,7 +111,7 @@ def test_it_narrows_to_the_mean_as_everything_is_rated() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(values=st.lists(st.integers(1, 5), min_size=1, max_size=30), more=st.integers(0, 50))
-def test_it_holds_the_mean_of_its_ratings_within_what_is_possible(values: list[int], more: int) -> None:
+def test_interval_stays_within_the_possible_means(values: list[int], more: int) -> None:
     units = len(values) + more
     low, high = betting_interval(values, units, low=1, high=5)
     assert (sum(values) + more) / units - 1e-9 <= low <= high <= (sum(values) + 5 * more) / units + 1e-9
@@ -138,7 +138,7 @@ def test_units_rated_for_certain_are_known() -> None:
     assert found.value == pytest.approx((people[:100].mean() + people[100:130].mean()) / 2)
 
 
-def test_projected_widths_are_those_that_more_ratings_bring() -> None:
+def test_projected_widths_match_the_widths_after_more_ratings() -> None:
     """From 40 ratings the width after 100 is told within a tenth of what it then is on average."""
     generator = np.random.default_rng(8)
     people = generator.permutation(np.repeat([1.0, 2, 3, 4, 5], [20, 40, 80, 120, 40]))
@@ -171,7 +171,7 @@ def test_nothing_is_guaranteed_where_ratings_are_missing() -> None:
     )
 
 
-def test_impossible_values_are_refused() -> None:
+def test_impossible_values_are_rejected() -> None:
     with pytest.raises(ValueError, match="between 1 and 5"):
         betting_interval([6], 10, low=1, high=5)
     with pytest.raises(ValueError, match="values of 1 units"):

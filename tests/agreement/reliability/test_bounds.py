@@ -123,7 +123,7 @@ def test_arrays_go_through_at_once() -> None:
     assert wrong.tolist() == [15, 8]
 
 
-def test_impossible_counts_are_refused() -> None:
+def test_impossible_counts_are_rejected() -> None:
     with pytest.raises(ValueError, match="between 0 and the number"):
         bounds.clopper_pearson_upper(3, 2, 0.1)
     with pytest.raises(ValueError, match="more ratings than units"):

@@ -178,7 +178,7 @@ def test_stage_without_values_decides_nothing() -> None:
     assert found.accepted[0] == 0
 
 
-def test_units_that_nobody_rated_are_left_out() -> None:
+def test_unrated_units_are_excluded() -> None:
     confidences, losses = sample_of(200, seed=6)
     losses[:, :50] = np.nan
     found = calibrate_cascade(
@@ -215,7 +215,7 @@ def test_bad_judges_leave_everything_to_people() -> None:
         ([[0.5, 0.5]], [[0.0, 1.0]], 1, "part of the batch"),
     ],
 )
-def test_bad_input_is_refused(
+def test_bad_input_is_rejected(
     confidences: list[list[float]], losses: list[list[float]], batch: int | None, says: str
 ) -> None:
     with pytest.raises(ValueError, match=says):

@@ -44,7 +44,7 @@ def test_one_system_equals_a_table_worked_by_hand():
 
 
 @pytest.mark.oracle("ppi_py 0.2.3, worked example", of="correct_systems", within=0.01)
-def test_one_system_is_ppi_at_its_own_weight_on_published_figures():
+def test_one_system_matches_ppi_at_its_own_weight_on_published_values():
     people, judge = (np.array(each, dtype=float) for each in GOLDEN)
     everything = np.concatenate([judge, UNRATED])
     ratings = np.full((1, 30, 1), np.nan)
@@ -80,7 +80,7 @@ def test_fully_rated_systems_by_given_raters_equal_paired_t_tests():
     assert [each.value for each in found.means] == pytest.approx([each.people for each in found.means])
 
 
-def test_fully_rated_texts_alone_are_known():
+def test_fully_rated_outputs_alone_are_known():
     ratings, judge = drawn(3)
     found = correct_systems(ratings, judge, ["A", "B"], about=About.TEXTS)
     assert found.means[0].low is None
@@ -155,7 +155,7 @@ def test_systems_with_few_ratings_have_a_reason_and_no_rank():
 
 
 @pytest.mark.parametrize(("raters", "systems", "says"), [(1, 2, "Only one rater"), (3, 1, "Only one system")])
-def test_panels_that_show_no_variance_are_given(raters, systems, says):
+def test_panels_without_variance_treat_raters_as_fixed(raters, systems, says):
     ratings, judge = drawn(9, raters=raters, systems=systems)
     names = list("ABC")[:systems]
     found = correct_systems(ratings, judge, names)

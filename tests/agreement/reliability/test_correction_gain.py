@@ -22,7 +22,7 @@ def gains(people, judge, share: float | None = None) -> tuple[Gain, Gain]:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
-def test_perfect_judge_gains_as_much_as_rating_every_text(share):
+def test_perfect_judge_gains_as_much_as_rating_every_output(share):
     people, _ = simulated(60, 4, noise=0, generator=np.random.default_rng(1))
     means, differences = gains(people, 2 * people + np.arange(4), share)
     assert means.value == pytest.approx(1 / share)
@@ -45,7 +45,7 @@ def test_one_system_follows_the_correlation_of_published_formula():
     assert found.differences is None
 
 
-def test_rated_part_alone_decides_and_shares_are_of_texts():
+def test_gain_depends_on_the_rated_part_and_shares_are_of_outputs():
     people, judge = simulated(50, 3, noise=0.7, generator=np.random.default_rng(3))
     people[20:] = np.nan
     as_rated = correction_gain(people, judge)

@@ -37,7 +37,7 @@ def table(quality: Any, rated: int, documents: int = 80, seed: int = 1) -> Score
     )
 
 
-def test_pairing_takes_out_what_documents_do() -> None:
+def test_pairing_removes_document_variance() -> None:
     scores = table([3, 3.4], rated=30)
     (found,) = pairwise_differences(scores)
     assert found.paired
@@ -129,7 +129,7 @@ def test_ranks_that_are_sure_are_single_and_others_sets() -> None:
 
 
 @pytest.mark.oracle("simulation, share of sets with the true rank", of=("rank_sets", "pairwise_differences"))
-def test_true_ranks_lie_in_their_sets_and_equal_systems_are_rarely_told_apart() -> None:
+def test_rank_sets_cover_true_ranks_and_equal_systems_rarely_differ() -> None:
     wrong = 0
     for seed in range(200):
         differences = pairwise_differences(table([3, 3, 3], rated=25, seed=seed))
@@ -144,7 +144,7 @@ def test_holm_by_hand() -> None:
 
 
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_lies_between_the_p_value_and_bonferroni(p_values: list[float]) -> None:
+def test_holm_is_between_the_p_value_and_bonferroni(p_values: list[float]) -> None:
     adjusted = holm(p_values)
     assert (adjusted >= np.array(p_values)).all()
     assert (adjusted <= np.minimum(1, len(p_values) * np.array(p_values)) + 1e-12).all()
@@ -152,7 +152,7 @@ def test_holm_lies_between_the_p_value_and_bonferroni(p_values: list[float]) -> 
     assert (np.diff(adjusted[order]) >= 0).all()
 
 
-def test_units_drawn_one_by_one_have_differences_and_ranks_by_adding_variances() -> None:
+def test_individually_sampled_units_differ_by_adding_variances() -> None:
     """One system was sent to people; two were audited, each on documents of its own."""
     scores = table([3, 3.4, 9], rated=80)
     people, judge = (scores.by_document(values) for values in (scores.human_means, scores.judge))
@@ -186,7 +186,7 @@ def test_units_drawn_one_by_one_have_differences_and_ranks_by_adding_variances()
     assert sure.interval is not None
 
 
-def test_systems_that_are_both_rated_throughout_stay_paired_beside_drawn_ones() -> None:
+def test_two_fully_rated_systems_stay_paired_despite_sampled_ones() -> None:
     scores = table([3, 3.4], rated=80)
     drawn = [
         RatedSample(judge=scores.judge[own], human=scores.human_means[own])

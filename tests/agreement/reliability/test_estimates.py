@@ -127,7 +127,7 @@ def test_the_regression_estimate_is_the_line_at_the_mean_of_all_judgments() -> N
     assert ends(estimate) == pytest.approx(((estimate.value or 0) - reach, (estimate.value or 0) + reach))
 
 
-def test_the_regression_interval_holds_where_the_judge_rates_the_drawn_units_lower_than_the_others() -> None:
+def test_regression_interval_covers_if_the_judge_underrates_the_sample() -> None:
     generator, held = np.random.default_rng(13), 0
     judge = np.repeat([1.0, 2.0, 3.0, 4.0, 5.0], [8, 6, 6, 10, 30])
     for _ in range(1000):
@@ -146,7 +146,7 @@ def test_people_only_is_students_interval_with_the_finite_population() -> None:
     assert estimate.effective_sample_size == pytest.approx(10)
 
 
-def test_beyond_the_batch_people_only_is_students_interval_rated_throughout_or_not() -> None:
+def test_people_only_beyond_the_batch_is_always_student_interval() -> None:
     everything = RatedSample(judge=F, human=Y)
     for sample in (WORKED, everything):
         estimate = beyond_batch(humans_only(sample), sample)
@@ -178,7 +178,7 @@ def test_beyond_the_batch_needs_ratings_that_vary() -> None:
     assert beyond_batch(judge_only(same), same) == judge_only(same)
 
 
-def test_a_judge_that_says_nothing_of_people_buys_nothing_and_one_that_does_counts_as_ratings() -> None:
+def test_useless_judge_adds_nothing_and_useful_judge_adds_ratings() -> None:
     people, judge = population(3)
     chosen = np.random.default_rng(4).choice(400, 60, replace=False)
     useful, useless = (rated(people, values, chosen) for values in (judge, np.full(400, 3.0)))
@@ -207,7 +207,7 @@ def test_the_judge_alone_has_no_interval() -> None:
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_without_ratings_there_is_no_estimate_but_a_sentence(function: Any) -> None:
+def test_estimate_without_ratings_has_a_message(function: Any) -> None:
     empty = RatedSample(judge=[1, 2, 3], human=[GAP] * 3, probabilities=[0.5] * 3, strata=["a", "a", "b"])
     estimate = function(empty)
     assert estimate.value is None
@@ -224,7 +224,7 @@ def test_without_a_judge_only_people_speak() -> None:
         assert function(alone).reason == "The judge has no value for these units yet."
 
 
-def test_equal_ratings_cannot_tell_how_much_others_differ() -> None:
+def test_equal_ratings_give_no_estimate_of_the_spread() -> None:
     same = RatedSample(judge=[1, 2, 3, 4, 5, 5], human=[5, 5, 5, 5, GAP, GAP])
     for function in (humans_only, regression_estimate):
         estimate = function(same)
@@ -235,7 +235,7 @@ def test_equal_ratings_cannot_tell_how_much_others_differ() -> None:
         )
 
 
-def test_a_scale_that_makes_asymptotics_unsafe_is_told() -> None:
+def test_scale_with_unsafe_asymptotics_has_a_warning() -> None:
     assert safety_warnings([5] * 17 + [1, 2, 3]) == (
         "The ratings have only 4 distinct values; trust the guaranteed interval.",
         "85% of the ratings are 5; trust the guaranteed interval.",
@@ -258,7 +258,7 @@ def test_units_without_a_judgment_bias_nothing() -> None:
 
 
 @pytest.mark.parametrize("function", [humans_only, regression_estimate, prediction_powered])
-def test_the_interval_covers_on_a_scale_that_is_used_throughout(function: Any) -> None:
+def test_interval_covers_on_a_fully_used_scale(function: Any) -> None:
     people, judge = population(10)
     generator = np.random.default_rng(11)
     held = 0
@@ -268,7 +268,7 @@ def test_the_interval_covers_on_a_scale_that_is_used_throughout(function: Any) -
     assert held / 600 > 0.925
 
 
-def test_documents_widen_the_interval_where_they_share_errors() -> None:
+def test_documents_with_shared_errors_widen_the_interval() -> None:
     generator = np.random.default_rng(12)
     documents = np.repeat(np.arange(60), 8)
     people = 3 + generator.normal(0, 1, 60)[documents] + generator.normal(0, 0.3, 480)
@@ -365,7 +365,7 @@ def test_a_small_stratum_with_one_rating_of_two_is_weighed_with_the_largest() ->
     assert "too few ratings" in (stratified_estimate(halves).interval_reason or "")
 
 
-def test_an_audit_with_probabilities_of_its_own_is_weighed_within_its_stratum() -> None:
+def test_audit_with_its_own_probabilities_is_weighted_by_stratum() -> None:
     people, judge = population(13)
     generator = np.random.default_rng(2)
     chances = np.where(np.arange(400) < 100, 1.0, generator.choice([0.2, 0.3, 0.5], 400))
@@ -382,7 +382,7 @@ def test_an_audit_with_probabilities_of_its_own_is_weighed_within_its_stratum() 
 
 
 @pytest.mark.oracle("fraction worked by hand", of="neyman_allocation")
-def test_ratings_go_where_there_are_more_units_that_differ_more() -> None:
+def test_allocation_favors_larger_and_more_variable_strata() -> None:
     assert neyman_allocation([100, 100], [1, 3], 40).tolist() == [10, 30]
     assert neyman_allocation([4, 100], [9, 1], 40).tolist() == [4, 36]
     assert neyman_allocation([100, 100], [0, 0], 40).tolist() == [20, 20]
@@ -407,7 +407,7 @@ def test_active_inference_is_the_mean_of_its_increments() -> None:
 
 @pytest.mark.oracle("simulation, mean of estimates", of="weighted_estimate")
 @pytest.mark.parametrize("function", [weighted_estimate, active_inference, stratified_estimate])
-def test_an_audit_makes_routed_figures_unbiased(function: Any) -> None:
+def test_audit_makes_routed_values_unbiased(function: Any) -> None:
     people, judge = population(14)
     hard = judge <= 3
     chances = np.where(hard, 1.0, 0.2)
@@ -423,7 +423,7 @@ def test_an_audit_makes_routed_figures_unbiased(function: Any) -> None:
     assert abs(naive - people.mean()) > 20 * values.std() / np.sqrt(300)
 
 
-def test_skipped_assignments_count_as_missing_and_are_told() -> None:
+def test_skipped_assignments_count_as_missing_and_are_reported() -> None:
     chances = [1.0] * 4 + [0.5] * 4
     people = [5, GAP, 5, GAP, 1, 1, GAP, GAP]
     assigned = [True] * 4 + [True, True, False, False]
@@ -434,7 +434,7 @@ def test_skipped_assignments_count_as_missing_and_are_told() -> None:
     assert weighted_estimate(sample).warnings[-1].startswith("2 of 6 assigned units have no rating; ")
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     with pytest.raises(ValueError, match="but was not assigned"):
         RatedSample(judge=[1], human=[1], assigned=[False])
     with pytest.raises(ValueError, match="probability above 0"):
@@ -463,7 +463,9 @@ def test_wider_intervals_for_fewer_ratings_are_foretold() -> None:
     share=st.floats(0.05, 1),
     mix=st.floats(0.05, 1),
 )
-def test_active_probabilities_draw_the_share_asked_for(errors: list[float], share: float, mix: float) -> None:
+def test_active_probabilities_sample_the_requested_share(
+    errors: list[float], share: float, mix: float
+) -> None:
     chances = active_probabilities(errors, share, mix=mix, least=0.04)
     assert (chances >= 0.04).all()
     assert (chances <= 1).all()

@@ -44,7 +44,7 @@ def test_each_system_has_its_indicator_or_a_reason() -> None:
     )
 
 
-def test_the_indicator_needs_no_human_scores_and_says_so_of_the_rest() -> None:
+def test_indicator_needs_no_human_scores_and_gives_reasons_otherwise() -> None:
     found = reliability(scores(people=None), np.ravel(MCQ), spearman)
     assert found.systems[0].indicator.value == pytest.approx(0.8)
     assert found.systems[0].items == 4
@@ -57,7 +57,7 @@ def test_the_indicator_needs_no_human_scores_and_says_so_of_the_rest() -> None:
     assert found.agreement_spread is None
 
 
-def test_m_resamples_documents_and_computes_everything_anew() -> None:
+def test_m_resamples_documents_and_recomputes_everything() -> None:
     generator = np.random.default_rng(4)
     quality = generator.integers(1, 6, (5, 30)).astype(float)
     judge = np.clip(quality + generator.integers(-2, 3, (5, 30)), 1, 5)
@@ -87,7 +87,7 @@ def test_m_resamples_documents_and_computes_everything_anew() -> None:
     )
 
 
-def test_two_items_always_lie_on_a_line() -> None:
+def test_two_items_are_always_collinear() -> None:
     gaps = [[1, 2, GAP, GAP], *RTS[1:]]
     found = indicator(scores(rts=gaps), np.ravel(MCQ), spearman, generator=np.random.default_rng(1))
     assert found[0].coefficient.value is None
@@ -97,7 +97,7 @@ def test_two_items_always_lie_on_a_line() -> None:
     )
 
 
-def test_systems_with_two_items_do_not_say_whether_the_indicator_means_anything() -> None:
+def test_systems_with_two_items_leave_the_indicator_unvalidated() -> None:
     gaps = [[1, 2, GAP, GAP], *RTS[1:]]
     assert validity(scores(), np.ravel(MCQ), spearman).systems == 3
     assert validity(scores(rts=gaps), np.ravel(MCQ), spearman).systems == 2
@@ -111,7 +111,7 @@ def test_systems_with_two_items_do_not_say_whether_the_indicator_means_anything(
     )
 
 
-def test_without_values_of_the_other_method_nothing_is_made_up() -> None:
+def test_missing_values_of_the_other_method_leave_results_undefined() -> None:
     found = reliability(scores(), np.full(16, GAP), spearman)
     reasons = {each.indicator.reason for each in found.systems}
     assert reasons == {"The other judge has no value for these items yet."}
@@ -127,7 +127,7 @@ def test_two_systems_have_no_p_value() -> None:
 
 @pytest.mark.oracle("package SciPy 1.17.1, pearsonr, spearmanr and kendalltau", of="validity", within=1e-09)
 @pytest.mark.parametrize("name", ORACLES)
-def test_the_p_value_is_that_of_scipy(name: str) -> None:
+def test_p_value_matches_scipy(name: str) -> None:
     generator = np.random.default_rng(5)
     quality = generator.normal(size=(9, 30))
     rts, mcq, people = (
@@ -158,7 +158,7 @@ def test_few_systems_in_full_order_are_weak_evidence() -> None:
     assert found.p_value == pytest.approx(2 / 6)
 
 
-def test_the_spread_is_that_of_the_defined_values() -> None:
+def test_spread_covers_the_defined_values() -> None:
     found = reliability(scores(), np.ravel(MCQ), spearman)
     values = [0.8, -1.0, 1.0]
     assert found.indicator_spread is not None
@@ -187,7 +187,7 @@ def test_the_interval_to_expect_of_a_spearman_of_45(items: int, low: float, high
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-4)
 
 
-def test_an_expected_interval_is_refused_where_there_is_none() -> None:
+def test_undefined_expected_interval_is_rejected() -> None:
     with pytest.raises(ValueError, match="5 items"):
         expected_interval(0.5, 4, pearson)
     with pytest.raises(ValueError, match="between -1 and 1"):
@@ -202,7 +202,7 @@ def test_an_expected_interval_is_refused_where_there_is_none() -> None:
 @pytest.mark.oracle(
     "package SciPy 1.17.1, pearsonr, spearmanr and kendalltau", of="agreement_with_humans", within=1e-12
 )
-def test_agreement_with_people_of_each_system_is_that_of_scipy(name: str) -> None:
+def test_human_agreement_of_each_system_matches_scipy(name: str) -> None:
     found = agreement_with_humans(scores(), CORRELATIONS[name])
     expected = [ORACLES[name](RTS[index], PEOPLE[index])[0] for index in (0, 1, 3)]
     values = [found[index].coefficient.value for index in (0, 1, 3)]

@@ -124,7 +124,7 @@ def test_controls_do_not_know_the_rater_or_the_document():
     assert found.controls["constant"].error > 5, "fitted to the first rater too, it would be closer"
 
 
-def test_shuffled_control_is_the_expectation_over_the_systems_other_texts():
+def test_shuffled_control_is_the_expectation_over_other_outputs():
     generator = np.random.default_rng(11)
     human, truth = panel(generator, documents=8, systems=3)
     judge = np.round(truth)
@@ -190,7 +190,7 @@ def test_good_judge_is_granted_every_use():
     assert "beats every control" in found[JudgeUse.SCORE].says
 
 
-def test_biased_judge_is_told_to_subtract_its_bias():
+def test_advice_for_a_biased_judge_is_to_subtract_its_bias():
     generator = np.random.default_rng(16)
     human, truth = panel(generator, raters=5, documents=60, texts=1)
     found = granted(human, truth + 1.5)
@@ -224,7 +224,7 @@ def test_perfect_judge_of_a_panel_that_agrees_is_granted():
     assert granted(human, truth)[JudgeUse.SCORE].is_granted
 
 
-def test_weak_agreement_is_named_as_the_cause():
+def test_error_names_weak_agreement_as_the_cause():
     human, truth = panel(np.random.default_rng(20), noise=1.5, documents=12)
     found = found_for(human, np.full(truth.shape, 3.0))
     margin = ErrorStatistic(0.1, -0.2, 0.4, 0.05, 0.2)

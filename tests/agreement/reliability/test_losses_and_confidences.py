@@ -47,7 +47,7 @@ def test_a_squared_distance_is_a_share_of_the_scale() -> None:
 
 
 @pytest.mark.oracle("fraction worked by hand", of="human_ceiling", within=1e-06)
-def test_one_person_in_the_judges_place() -> None:
+def test_human_ceiling_puts_one_person_in_the_judge_position() -> None:
     ceiling = human_ceiling([[1, 5, 3], [1, 5, GAP], [4, 5, GAP]], more_than_one_point)
     # unit 1: 1 against 2.5 and 4 against 1 are too far, all three of them; unit 2 none; unit 3 has one person
     assert ceiling.risk == pytest.approx((1 + 0) / 2)
@@ -57,7 +57,7 @@ def test_one_person_in_the_judges_place() -> None:
     assert alone.reason == "No unit was rated by two people, so their agreement is unknown."
 
 
-def test_confidences_are_larger_where_a_judge_agrees_with_itself() -> None:
+def test_confidences_are_larger_if_a_judge_agrees_with_itself() -> None:
     assert closeness([3, 5, GAP], [3, 2.5, 1])[:2].tolist() == [0, -2.5]
     assert np.isnan(closeness([GAP], [1]))[0]
     spread = steadiness([[1, 3, GAP], [2, 2, 2], [4, GAP, GAP]])
@@ -122,7 +122,7 @@ def test_a_constant_judge_passes_on_a_skewed_scale_and_a_shuffled_one_with_it() 
 
 
 @pytest.mark.oracle("a judge that is right, its controls that are wrong", of="certify")
-def test_a_judge_that_tells_units_apart_passes_where_its_controls_fail() -> None:
+def test_discriminating_judge_passes_and_its_controls_fail() -> None:
     generator = np.random.default_rng(12)
     human = np.tile(generator.integers(1, 6, 200).astype(float), (3, 1))
     found = certify(

@@ -21,7 +21,7 @@ def test_without_skewness_few_values_have_a_t_test_with_divisor_n() -> None:
     assert p_value_below(values, 0.2) == pytest.approx(expected)
 
 
-def test_skewness_is_taken_out_by_hand() -> None:
+def test_skewness_correction_matches_hand_calculation() -> None:
     # Of 0, 0, 0, 1: mean 1/4, variance 3/16, skewness 2 / sqrt 3; T = -1 / sqrt 3 for a bound of 1/2.
     values = np.array([0.0, 0.0, 0.0, 1.0])
     skewness, distance = 2 / np.sqrt(3), -1 / np.sqrt(3)
@@ -30,13 +30,13 @@ def test_skewness_is_taken_out_by_hand() -> None:
     assert p_value_below(values, 0.5) == pytest.approx(stats.t.cdf(2 * straight, 3))
 
 
-def test_a_judge_that_is_far_better_is_found_however_skewed_its_wins_are() -> None:
+def test_much_better_judge_is_detected_despite_skewed_wins() -> None:
     values = np.array([-1.0] * 11 + [-0.6])
     assert p_value_below(values, 0.2) < 1e-6
 
 
 @pytest.mark.parametrize(("same", "documents"), [(0.0, 12), (-1.0, 5), (-0.5, 8)])
-def test_equal_differences_are_as_likely_as_the_null_allows_at_most(same: float, documents: int) -> None:
+def test_equal_differences_reach_but_never_exceed_the_null_probability(same: float, documents: int) -> None:
     """The others would have to be 1 for a mean of the bound."""
     share = (1 - 0.2) / (1 - same)
     assert share * same + (1 - share) == pytest.approx(0.2)

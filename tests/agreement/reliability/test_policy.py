@@ -31,7 +31,7 @@ def test_the_bound_decides_by_default() -> None:
     assert kept.reason == "The lower bound of R is 0.410, above 0.4: the judge rates these units."
 
 
-def test_the_estimate_decides_where_the_rule_says_so() -> None:
+def test_estimate_decides_if_the_rule_requires_it() -> None:
     assert not decided(r_of(0.5), by=DecidedBy.ESTIMATE).to_humans
     assert decided(r_of(0.4), by=DecidedBy.ESTIMATE).to_humans  # R <= r goes to humans
 

@@ -57,7 +57,7 @@ def test_of_one_system_it_is_nearly_its_own_estimate() -> None:
     assert pooled_estimate([active]).value == pytest.approx(weighted_estimate(active).value, abs=0.1)
 
 
-def test_what_is_rated_throughout_is_known_and_beyond_the_texts_documents_count() -> None:
+def test_fully_rated_strata_are_exact_and_documents_count_beyond_them() -> None:
     first, second = constant([1, 2, 3, 4]), constant([2, 2, 4, 4])
     found = pooled_estimate([first, second])
     assert (found.value, found.standard_error) == (2.75, 0)
@@ -67,7 +67,7 @@ def test_what_is_rated_throughout_is_known_and_beyond_the_texts_documents_count(
     assert beyond.degrees_of_freedom == 3
 
 
-def test_what_cannot_be_told_has_a_reason() -> None:
+def test_undefined_pooled_estimate_has_a_reason() -> None:
     nobody = constant([GAP] * 3)
     assert pooled_estimate([nobody]).reason == "No person has rated a unit yet."
     found = pooled_estimate([constant([1, 2, GAP]), nobody])

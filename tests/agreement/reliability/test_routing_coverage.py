@@ -12,7 +12,7 @@ SIMULATIONS = 60
 
 
 @pytest.mark.parametrize("kind", [KINDS[0], KINDS[2]], ids=lambda kind: kind.name)
-def test_intervals_from_the_least_audit_hold_where_no_warning_stands(kind: Batch) -> None:
+def test_intervals_from_the_least_audit_cover_without_a_warning(kind: Batch) -> None:
     reached = simulate(replace(kind, least=LEAST_RATINGS), SIMULATIONS).reached
     for name, each in reached.items():
         least = stats.binom.ppf(0.0005, each.unwarned, 0.93)

@@ -73,7 +73,7 @@ def test_a_judge_without_a_good_corner_is_not_certified_at_the_strictest_thresho
     )
 
 
-def test_testing_ends_at_the_first_failure_even_where_a_larger_set_would_pass() -> None:
+def test_testing_ends_at_the_first_failure_even_if_a_larger_set_passes() -> None:
     confidences = np.repeat([0.0, -1.0, -2.0], [40, 40, 400])
     losses = np.concatenate([np.zeros(40), np.tile([1.0, 0.0], 20), np.zeros(400)])
     certificate = calibrate_alone(confidences, losses, DISTANCES, Guarantee(0.1))
@@ -81,7 +81,7 @@ def test_testing_ends_at_the_first_failure_even_where_a_larger_set_would_pass() 
     assert [step.threshold for step in certificate.steps] == [0, -1]
 
 
-def test_an_abstention_tells_how_many_more_ratings_would_pass_at_the_same_share_of_errors() -> None:
+def test_abstention_reports_the_further_ratings_that_would_pass() -> None:
     confidences = np.zeros(40)
     losses = np.zeros(40)
     losses[:4] = 1  # 10% of 40: bound .187
@@ -165,7 +165,7 @@ def test_losses_between_0_and_1_need_the_other_test() -> None:
     assert certificate.risk_of_unrated is None
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_invalid_input_is_rejected() -> None:
     with pytest.raises(ValueError, match="differ in shape"):
         calibrate_alone([0, 0], [1], [0], Guarantee(0.1))
     with pytest.raises(ValueError, match="between 0 and 1"):
@@ -202,7 +202,7 @@ def test_a_larger_risk_never_keeps_fewer_units(seed: int, risk: float) -> None:
 
 @pytest.mark.oracle("simulation, 1,000 samples", of="calibrate")
 @pytest.mark.parametrize("closed", [True, False])
-def test_the_risk_is_broken_in_at_most_delta_of_the_samples(closed: bool) -> None:
+def test_risk_is_exceeded_in_no_more_than_delta_of_the_samples(closed: bool) -> None:
     # the risk of the set at -1 is just above .2, so every certificate down to there is a mistake
     generator = np.random.default_rng(20)
     batch = -np.repeat(np.arange(3), 200).astype(float)
@@ -227,7 +227,7 @@ def test_a_grid_keeps_its_points() -> None:
 
 
 @pytest.mark.oracle("package SciPy 1.17.1, binom", of=("plan_calibration", "errors_allowed"), within=1e-06)
-def test_a_plan_says_how_many_ratings_before_anything_is_rated() -> None:
+def test_plan_reports_the_ratings_needed_before_any_rating() -> None:
     plan = plan_calibration(Guarantee(0.1, 0.1), expected_error=0.02, accepted_share=0.5, power=0.8)
     assert plan.accepted is not None
     assert plan.errors_allowed is not None
@@ -261,7 +261,7 @@ def test_a_planned_sample_passes_as_often_as_it_says() -> None:
     assert np.mean(passed) == pytest.approx(plan.power, abs=4 * 0.4 / np.sqrt(500))
 
 
-def test_a_plan_says_why_there_is_none() -> None:
+def test_missing_plan_has_a_reason() -> None:
     hopeless = plan_calibration(Guarantee(0.1), expected_error=0.1)
     assert hopeless.ratings is None
     assert hopeless.reason == (
@@ -326,7 +326,7 @@ def test_bet_on_documents_equals_its_hand_worked_capital() -> None:
     assert clean.steps[0].bound == pytest.approx(bound, abs=2e-9)
 
 
-def test_more_documents_like_these_pass_when_so_many_ratings_are_added() -> None:
+def test_more_similar_documents_pass_with_the_reported_ratings() -> None:
     losses = np.tile([1.0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 4)
     found = calibrate(np.zeros(48), losses, [0], Guarantee(0.2), documents=np.arange(48) // 4)
     assert found.threshold is None

@@ -33,7 +33,7 @@ BEST = {"is_rated": True, "alpha": 0.8, "replacement": PASSES, "r_tells": True, 
         ({"certificate": CertifiedPart(60, 100, known=TOO_MANY)}, Ground.ERRORS),
     ],
 )
-def test_no_other_evidence_outweighs_what_always_refuses(refusing, ground):
+def test_rejecting_ground_outweighs_all_other_evidence(refusing, ground):
     found = judge_verdict(JudgeEvidence(**{**BEST, **refusing}))
     assert (found.use, found.ground) == (Use.REFUSED, ground)
 
@@ -69,14 +69,14 @@ def test_the_strongest_evidence_decides(given, use, ground):
     assert found.says.endswith(".")
 
 
-def test_a_judge_that_fails_the_test_decides_a_part_at_most():
+def test_judge_that_fails_the_test_decides_no_more_than_a_part():
     found = judge_verdict(JudgeEvidence(is_rated=True, replacement=FAILS, r_tells=True))
     assert "may not decide all units" in found.says
     allowed = judge_verdict(JudgeEvidence(is_rated=True, r_tells=True))
     assert "may not decide all units" not in allowed.says
 
 
-def test_refusals_say_the_numbers_that_refuse():
+def test_rejections_report_the_deciding_numbers():
     found = judge_verdict(JudgeEvidence(is_rated=True, alpha=-0.3326, bias=-2.0218))
     assert found.says == (
         "Do not use it: its alpha with people is -0.33, no better than chance. On average it is 2.02 points "
@@ -93,7 +93,7 @@ def test_a_certificate_is_not_said_to_beat_a_constant():
     assert "constant" not in found.says
 
 
-def test_a_known_share_is_said_in_place_of_a_bound():
+def test_known_share_replaces_a_bound():
     known = CertifiedPart(100, 120, known=KnownErrors(100, 7, 0.3))
     found = judge_verdict(JudgeEvidence(is_rated=True, certificate=known))
     assert found.says == "It may decide 100 of 120 units: people rated them all, and it is wrong on 7 %."

@@ -243,7 +243,7 @@ def test_a_judge_that_the_audit_confirms_goes_on(cast: Cast) -> None:
     assert stop_contradicted(policy=policy) == 0
 
 
-def test_certificates_that_lapsed_in_the_benchmark_are_refused(cast: Cast) -> None:
+def test_lapsed_benchmark_certificates_are_rejected(cast: Cast) -> None:
     addition = added(cast)
     copy_judges(addition=addition, by=cast.admin)
     Judge.objects.filter(project=cast.project, name="Reasoner").update(temperature=1)
@@ -271,7 +271,7 @@ def test_a_judge_that_changed_lends_no_certificate(cast: Cast) -> None:
         follow_route(addition=addition, by=cast.admin)
 
 
-def test_an_alarm_of_the_compared_judge_refuses_the_policy(cast: Cast) -> None:
+def test_alarm_of_the_compared_judge_rejects_the_policy(cast: Cast) -> None:
     addition, policy = routed(cast)
     before = routing_state(policy, addition.project)
     alarm(Judge.objects.get(project=addition.project, name="Chooser"))
@@ -303,7 +303,7 @@ def test_certificates_are_learned_again_where_the_copies_lapsed(cast: Cast) -> N
     assert str(second.calibration) == f"{first.calibration} (2)"
 
 
-def test_systems_outside_the_calibrated_ones_are_named(cast: Cast) -> None:
+def test_systems_outside_the_calibrated_ones_are_listed(cast: Cast) -> None:
     calibration = route_of(cast.project).calibration
     assert calibration
     for number in range(3):  # two systems do not show how systems differ

@@ -424,7 +424,7 @@ def test_a_database_that_was_away_ends_no_job(
     assert case.results() == 1
 
 
-def test_a_job_that_ends_its_workers_is_given_up(provider: Provider, tmp_path: Path) -> None:
+def test_job_that_ends_its_workers_is_abandoned(provider: Provider, tmp_path: Path) -> None:
     case = an_export(provider, tmp_path)
     Export.objects.update(attempts=MAX_TAKES)
     case.run()
@@ -540,7 +540,7 @@ def test_the_page_people_shows_why_an_invitation_was_not_sent(
 
 
 @pytest.mark.parametrize("make", [a_result, a_round])
-def test_a_job_of_the_version_before_is_found(make: Make, provider: Provider, tmp_path: Path) -> None:
+def test_job_of_the_previous_version_is_detected(make: Make, provider: Provider, tmp_path: Path) -> None:
     case = make(provider, tmp_path)
     case.declared.rows.update(**{case.declared.clock: None, "lease": None})  # it knows neither column
     assert (case.kind, case.job.pk) in find_due_jobs()

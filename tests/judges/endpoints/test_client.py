@@ -36,14 +36,14 @@ def failure(url: str, **how: object) -> RequestFailed:
     return caught.value
 
 
-def test_a_reply_has_text_and_tokens(provider):
+def test_reply_has_content_and_tokens(provider):
     reply = ask(provider.base_url)
     assert (reply.text, reply.input_tokens, reply.output_tokens) == ("Score: 4", 100, 50)
 
 
 @pytest.mark.parametrize("body", ["<html>It works!</html>", "[1]", "null", "Ollama is running"])
 @pytest.mark.parametrize("kind", ["application/json", "text/html"])
-def test_what_is_no_completion_is_explained(provider, body, kind):
+def test_invalid_completion_has_an_explanation(provider, body, kind):
     provider.body, provider.kind = body, kind
     assert failure(provider.base_url).sentence.startswith("No OpenAI-compatible server answers at")
 
@@ -54,14 +54,14 @@ def test_a_completion_without_content_is_an_empty_reply(provider, body):
     assert ask(provider.base_url).text == ""
 
 
-def test_a_model_that_reasons_is_told_the_longest_reply_in_its_own_words(provider):
+def test_reasoning_model_gets_the_maximum_reply_length_by_its_own_name(provider):
     provider.refuses = "max_tokens"
     provider.error = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
     assert ask(provider.base_url).text == "Score: 4"
     assert [each.get("max_completion_tokens") for each in provider.asked] == [None, 5]
 
 
-def test_a_refused_connection_is_not_called_slow():
+def test_rejected_connection_is_not_reported_as_slow():
     sentence = failure("http://127.0.0.1:9/v1").sentence
     assert sentence.startswith("No OpenAI-compatible server answers at http://127.0.0.1:9/v1")
 
@@ -73,7 +73,7 @@ def test_a_server_that_is_silent_is_cut_off(provider):
 
 
 @pytest.mark.parametrize(("status", "fatal_for_run"), [(401, True), (403, True), (404, True), (400, False)])
-def test_the_providers_words_are_given_without_the_key(provider, status, fatal_for_run):
+def test_provider_message_omits_the_key(provider, status, fatal_for_run):
     provider.status, provider.error = status, "Incorrect key provided: planted-key. Find yours online."
     error = failure(provider.base_url, key="planted-key")
     assert error.sentence.endswith(": Incorrect key provided: [key]. Find yours online.")
@@ -127,7 +127,7 @@ def made(name, at, token=None):
 SINCE = datetime.fromtimestamp(1000, UTC)
 
 
-def test_a_batch_is_found_by_its_token_on_any_page():
+def test_batch_is_located_by_its_token_on_any_page():
     with listing([made("a", 1300), made("b", 1200, "other")], [made("c", 1100, "mine")]) as (client, asked):
         found = client.find("mine", SINCE)
     assert found is not None
@@ -155,7 +155,7 @@ def test_a_list_that_failed_is_not_taken_for_an_empty_one(status, fatal_for_run)
 
 
 @pytest.mark.parametrize("said", ["<html>", "[]", '{"id": null}', '{"id": ""}', "null"])
-def test_what_is_no_batch_is_explained(provider, said):
+def test_invalid_batch_has_an_explanation(provider, said):
     provider.body = said
     server = Server(provider.base_url, "k", 5, 1)
     says = "does not know OpenAI-compatible batches"

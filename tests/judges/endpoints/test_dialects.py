@@ -79,7 +79,7 @@ def test_requests_have_the_shape_of_the_anthropic_package(question):
     assert not {"temperature", "top_p", "seed"} & sent.keys()
 
 
-def test_the_version_is_that_of_the_anthropic_package():
+def test_version_matches_the_anthropic_package():
     import anthropic
 
     with anthropic.Anthropic(api_key="k") as client:
@@ -108,7 +108,7 @@ def test_requests_have_the_shape_of_the_gemini_package(question):
     types.Content.model_validate(sent["systemInstruction"])
 
 
-def test_requests_to_gemini_are_those_that_its_package_would_send():
+def test_gemini_requests_match_its_package():
     from google import genai
     from google.genai import types
 
@@ -141,7 +141,7 @@ def test_requests_to_gemini_are_those_that_its_package_would_send():
     assert server.paths == ["/v1beta/models/m:generateContent"] * 2
 
 
-def test_what_the_fakes_answer_has_the_shape_of_the_packages():
+def test_fake_replies_have_the_shape_of_the_packages():
     from anthropic.types import Message as AnthropicMessage
     from google.genai import types
 
@@ -216,7 +216,7 @@ def test_reasons_to_stop_of_gemini_have_their_state(said, problem):
         assert asked(server, GEMINI).problem is problem
 
 
-def test_a_call_of_a_tool_is_named_and_no_text():
+def test_tool_call_is_reported_by_name_and_is_no_content():
     use = {"type": "tool_use", "id": "t", "name": "search", "input": {}}
     with anthropic_serving(of=lambda _: Answer(message(content=[use], stop_reason="tool_use"))) as server:
         reply = asked(server, ANTHROPIC)
@@ -328,7 +328,7 @@ def test_errors_of_gemini_have_their_state_and_words(status, name, says, details
     assert says in error.sentence
 
 
-def test_a_key_is_in_no_sentence():
+def test_key_is_in_no_message():
     said = Answer(anthropic_fake.error("authentication_error", "planted-key is no key."), 401)
     with anthropic_serving(of=lambda _: said) as server:
         assert failed(server, ANTHROPIC).sentence == "The server refuses the key: [key] is no key."
@@ -353,7 +353,7 @@ def test_a_key_goes_to_no_other_server_than_the_endpoints(host):
     assert heard == []
 
 
-def test_limits_of_anthropic_say_when_calls_are_taken_again(clock):
+def test_anthropic_limits_give_the_time_of_the_next_call(clock):
     soon = (clock.now + timedelta(seconds=20)).isoformat().replace("+00:00", "Z")
     later = (clock.now + timedelta(seconds=40)).isoformat().replace("+00:00", "Z")
     headers = {
@@ -371,7 +371,7 @@ def test_limits_of_anthropic_say_when_calls_are_taken_again(clock):
 
 
 @pytest.mark.parametrize("dialect", [ANTHROPIC, GEMINI])
-def test_what_is_no_server_of_the_dialect_is_explained(dialect):
+def test_server_of_another_dialect_has_an_explanation(dialect):
     with providing(body='{"greeting": "hello"}') as provider:
         sentence = failed(provider, dialect).sentence
     assert sentence.startswith(f"No {DIALECTS[dialect].kind.label} server answers at")
@@ -455,7 +455,7 @@ def test_an_error_inside_an_answer_of_200_has_its_state_in_other_dialects_too():
         (413, {}, False, "too_long"),
     ],
 )
-def test_what_is_about_one_text_does_not_end_the_run(status, said, fatal, problem):
+def test_error_about_one_item_does_not_end_the_run(status, said, fatal, problem):
     with providing(status=status, body=json.dumps({"error": said})) as provider:
         error = failed(provider, Endpoint.Dialect.OPENAI)
     assert (error.fatal_for_run, error.problem and error.problem.value) == (fatal, problem)

@@ -56,7 +56,7 @@ def test_an_admin_adds_an_endpoint_and_finds_it_in_the_list(client, cast):
     assert "0.15 USD in, 0.6 USD out for a million tokens · 16 calls at a time" in listed
 
 
-def test_an_endpoint_without_prices_says_that_they_are_unknown(client, cast):
+def test_endpoint_without_prices_shows_them_as_unknown(client, cast):
     make_endpoint(cast.project)
     assert "prices by model" in text_of(client.get(address(cast, "endpoints/")))
 
@@ -84,7 +84,7 @@ def test_an_admin_changes_an_endpoint(client, cast):
         ({"calls_in_flight": "0"}, "greater than or equal to 1"),
     ],
 )
-def test_what_cannot_be_is_refused_beside_its_field(client, cast, changes, says):
+def test_invalid_value_is_rejected_at_its_field(client, cast, changes, says):
     reply = add(client, cast, **changes)
     assert reply.status_code == 422
     assert says in text_of(reply)
@@ -92,13 +92,13 @@ def test_what_cannot_be_is_refused_beside_its_field(client, cast, changes, says)
 
 
 @pytest.mark.parametrize("url", ["http://localhost:8090/v1", "http://vllm:8000/v1", "http://[::1]:8000/v1"])
-def test_servers_of_ones_own_have_addresses_too(client, cast, url, settings):
+def test_local_servers_have_urls_too(client, cast, url, settings):
     settings.LOCAL_ENDPOINTS = (place_of(url),)
     assert add(client, cast, base_url=f"{url}/", key_variable="").status_code == 302
     assert Endpoint.objects.get().base_url == url
 
 
-def test_the_address_of_calls_is_cut_to_where_the_interface_begins(client, cast):
+def test_call_url_is_cut_to_the_base_of_the_interface(client, cast):
     add(client, cast, base_url="https://api.openai.com/v1/chat/completions")
     assert Endpoint.objects.get().base_url == "https://api.openai.com/v1"
 
@@ -140,28 +140,28 @@ def test_the_key_comes_from_the_variable(client, cast, provider, monkeypatch, se
     assert provider.keys == ["the key"]
 
 
-def test_a_variable_that_is_not_set_is_named(client, cast, provider, settings):
+def test_error_names_the_unset_variable(client, cast, provider, settings):
     settings.ENVIRONMENT_KEYS = (make_permit("MISSING_API_KEY", provider.base_url),)
     endpoint = make_endpoint(cast.project, provider.base_url, key_variable="MISSING_API_KEY")
     assert "The environment variable MISSING_API_KEY is not set" in text_of(try_out(client, cast, endpoint))
     assert not provider.asked
 
 
-def test_the_providers_own_error_is_shown(client, cast, provider):
+def test_provider_error_is_visible(client, cast, provider):
     provider.status, provider.error = 404, "The model gpt-x does not exist"
     endpoint = make_endpoint(cast.project, provider.base_url)
     shown = text_of(try_out(client, cast, endpoint))
     assert "The server does not know the model or address: The model gpt-x does not exist" in shown
 
 
-def test_a_server_that_is_not_there_is_said_so(client, cast):
+def test_missing_server_is_reported(client, cast):
     endpoint = make_endpoint(cast.project, "http://127.0.0.1:9/v1")
     assert "No OpenAI-compatible server answers at http://127.0.0.1:9/v1" in text_of(
         try_out(client, cast, endpoint)
     )
 
 
-def test_a_test_without_a_model_asks_nobody(client, cast, provider):
+def test_test_without_a_model_sends_no_request(client, cast, provider):
     endpoint = make_endpoint(cast.project, provider.base_url)
     reply = client.post(address(cast, f"endpoints/{endpoint.pk}/test/"), {"model": "", "message": "Hm"})
     assert reply.status_code == 422
@@ -192,13 +192,13 @@ def test_another_server_lists_no_models(client, cast, provider, body):
     assert f"No OpenAI-compatible server answers at {provider.base_url}" in text_of(shown)
 
 
-def test_a_server_without_models_is_said_so(client, cast, provider):
+def test_server_without_models_is_reported(client, cast, provider):
     endpoint = make_endpoint(cast.project, provider.base_url)
     shown = client.post(address(cast, f"endpoints/{endpoint.pk}/test/"), {"list": "1"})
     assert "The server lists no models. Enter the name of one yourself." in text_of(shown)
 
 
-def test_addresses_of_usual_servers_are_suggested(client, cast):
+def test_urls_of_usual_servers_are_suggested(client, cast):
     html = html_of(client.get(address(cast, "endpoints/new/")))
     assert 'list="known-servers"' in html
     assert '<option value="http://127.0.0.1:11434/v1">Ollama</option>' in html

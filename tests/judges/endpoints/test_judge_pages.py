@@ -39,7 +39,7 @@ def add(client, cast, **changes):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_judge_is_made_with_a_prompt_as_shipped(client, cast, method):
+def test_judge_is_created_with_a_shipped_prompt(client, cast, method):
     assert add(client, cast, template=f"shipped:{method}").status_code == 302
     judge = Judge.objects.get()
     assert (judge.method, judge.max_tokens) == (method, METHODS[method].max_tokens)
@@ -66,7 +66,7 @@ def test_one_choice_makes_both_judges_of_the_indicator_and_leads_to_their_run(cl
     assert len(re.findall(r'name="judges"[^>]*checked', plan)) == 2
 
 
-def test_a_pair_that_is_there_is_taken_under_any_name(client, cast):
+def test_existing_pair_is_reused_under_any_name(client, cast):
     add(client, cast, name="Reasoner")
     add(client, cast, name="GPT", template="pair")
     again = add(client, cast, name="Other", template="pair")
@@ -76,14 +76,14 @@ def test_a_pair_that_is_there_is_taken_under_any_name(client, cast):
     assert Judge.objects.count() == 4
 
 
-def test_a_pair_is_refused_whole(client, cast):
+def test_pair_is_rejected_as_a_whole(client, cast):
     make_judge(cast.project, name="GPT MCQ")
     assert "already; choose another name" in add(client, cast, name="GPT", template="pair").content.decode()
     assert "use at most 76 characters" in add(client, cast, name="x" * 77, template="pair").content.decode()
     assert Judge.objects.count() == 1
 
 
-def test_prompts_are_found_by_the_names_of_papers(client, cast):
+def test_prompts_are_searchable_by_paper_names(client, cast):
     make_endpoint(cast.project)
     page = client.get(address(cast, "new/")).content.decode()
     for title in ("RTS – Reason, then score", "MCQ – Multiple choice", "H2H – Head to head", "G-Eval"):
@@ -93,7 +93,7 @@ def test_prompts_are_found_by_the_names_of_papers(client, cast):
     assert 'value="pair"' not in client.get(address(cast, f"{judge.pk}/")).content.decode()
 
 
-def test_a_judge_is_made_with_a_prompt_of_the_project_and_has_its_method(client, cast):
+def test_judge_is_created_with_a_project_prompt_and_gets_its_method(client, cast):
     template = make_template(cast.project, "mcq")
     add(client, cast, template=str(template.pk), samples=5, temperature=0.7, max_tokens=20)
     judge = Judge.objects.get()
@@ -114,7 +114,7 @@ def test_a_judge_is_made_with_a_prompt_of_the_project_and_has_its_method(client,
         ({"structured": "on", "score_from": "probabilities"}, "choose one of both"),
     ],
 )
-def test_what_cannot_be_is_refused_beside_its_field(client, cast, changes, says):
+def test_invalid_value_is_rejected_at_its_field(client, cast, changes, says):
     make_judge(cast.project, name="Taken")
     reply = add(client, cast, **changes)
     assert reply.status_code == 422
@@ -136,7 +136,7 @@ def test_a_judge_without_judgments_can_be_changed(client, cast):
     assert (judge.name, judge.model) == ("Other", "gpt-y")
 
 
-def test_a_judge_with_judgments_stays_as_it_is(client, cast):
+def test_judge_with_judgments_stays_unchanged(client, cast):
     judge = make_judge(cast.project)
     page = client.get(address(cast, f"{judge.pk}/"))
     assert "Save the judge" in page.content.decode()
@@ -149,7 +149,7 @@ def test_a_judge_with_judgments_stays_as_it_is(client, cast):
     assert judge.name != "Other"
 
 
-def test_a_judge_with_judgments_leads_to_its_figures_and_to_what_has_no_value(client, cast):
+def test_judge_with_judgments_links_to_its_results_and_missing_values(client, cast):
     judge = make_judge(cast.project)
     unreadable = {"status": Judgment.Status.UNREADABLE, "value": None, "reason": "No score."}
     make_judgment(judge, cast.items[0], cast.dimensions[0], **unreadable)
@@ -160,7 +160,7 @@ def test_a_judge_with_judgments_leads_to_its_figures_and_to_what_has_no_value(cl
     assert 'name="temperature" value="0"' in page
 
 
-def test_the_list_says_what_each_judge_is_and_has(client, cast):
+def test_list_shows_type_and_state_of_each_judge(client, cast):
     judge = make_judge(cast.project, samples=3, temperature=1)
     unreadable = {"status": Judgment.Status.UNREADABLE, "value": None, "reason": "No score."}
     make_judgment(judge, cast.items[0], cast.dimensions[0])
@@ -190,7 +190,7 @@ def test_a_researcher_reads_judges_and_makes_none(client, cast):
 
 @pytest.mark.parametrize("who", ["outsider", "annotator"])
 @pytest.mark.parametrize("path", ["", "new/", "endpoints/", "prompts/", "runs/", "runs/new/"])
-def test_nobody_else_sees_any_of_it(client, cast, who, path):
+def test_other_users_see_none_of_it(client, cast, who, path):
     make_endpoint(cast.project)
     client.force_login(cast.outsider if who == "outsider" else cast.annotators[0].user)
     assert client.get(address(cast, path)).status_code == 404
@@ -228,7 +228,7 @@ MORE = {
 }
 
 
-def test_all_parameters_are_kept_and_shown_again(client, cast):
+def test_all_parameters_are_stored_and_redisplayed(client, cast):
     add(client, cast, **MORE)
     judge = Judge.objects.get()
     assert (judge.temperature, judge.top_p, judge.seed, judge.reasoning_effort) == (None, 0.9, 7, "low")
@@ -243,7 +243,7 @@ def test_all_parameters_are_kept_and_shown_again(client, cast):
     assert "at 0" not in text_of(client.get(address(cast, "")))
 
 
-def test_fields_of_the_request_are_empty_where_there_are_none(client, cast):
+def test_empty_request_fields_stay_empty(client, cast):
     make_endpoint(cast.project)
     pages = [client.get(address(cast, "new/")), add(client, cast, name="")]
     add(client, cast)
@@ -266,7 +266,7 @@ def test_fields_of_the_request_are_empty_where_there_are_none(client, cast):
         ({"extra_body": '{"stream": true}'}, "Concord sends stream itself; leave it out here."),
     ],
 )
-def test_parameters_that_cannot_be_sent_are_refused_beside_their_field(client, cast, fields, says):
+def test_unsendable_parameters_are_rejected_at_their_field(client, cast, fields, says):
     refused = add(client, cast, **fields)
     assert refused.status_code == 422
     assert says in text_of(refused)
@@ -282,7 +282,7 @@ def test_parameters_that_cannot_be_sent_are_refused_beside_their_field(client, c
         ({"temperature": "", "extra_body": '{"thinking": {}}'}, "Concord sends thinking itself"),
     ],
 )
-def test_a_judge_with_what_its_interface_does_not_have_is_refused(client, cast, fields, says):
+def test_judge_with_options_unsupported_by_its_interface_is_rejected(client, cast, fields, says):
     endpoint = make_endpoint(cast.project, dialect="anthropic")
     refused = add(client, cast, endpoint=endpoint.pk, **fields)
     assert refused.status_code == 422
@@ -291,7 +291,7 @@ def test_a_judge_with_what_its_interface_does_not_have_is_refused(client, cast, 
     assert add(client, cast, endpoint=endpoint.pk, temperature="").status_code == 302
 
 
-def test_dimensions_of_one_call_are_named_in_order_and_shown_again(client):
+def test_dimensions_of_one_call_appear_in_order_and_are_redisplayed(client):
     cast = make_project(dimensions=("fluency", "coherence", "style"))
     client.force_login(cast.admin)
     several = {
@@ -330,7 +330,7 @@ def test_dimensions_of_one_call_are_named_in_order_and_shown_again(client):
         ),
     ],
 )
-def test_dimensions_that_cannot_be_asked_together_are_refused(client, cast, fields, says):
+def test_dimensions_that_cannot_share_a_call_are_rejected(client, cast, fields, says):
     reply = add(client, cast, **fields)
     assert reply.status_code == 422
     assert says in text_of(reply)

@@ -112,7 +112,7 @@ def test_model_and_spec_share_the_default(setting: Setting) -> None:
 
 
 @every_setting
-def test_change_of_one_setting_is_found_everywhere(cast: Cast, client: Client, setting: Setting) -> None:
+def test_change_of_one_setting_is_detected_everywhere(cast: Cast, client: Client, setting: Setting) -> None:
     before, after = two_judges(cast, setting)
     client.force_login(cast.admin)
     is_shown_by_api_and_page(cast, client, setting, before, after)

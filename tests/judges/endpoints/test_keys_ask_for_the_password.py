@@ -39,7 +39,7 @@ def sessions() -> str:
     return str([each.get_decoded() for each in Session.objects.all()])
 
 
-def test_a_key_and_the_password_are_sent_together(client: Client, cast: Cast) -> None:
+def test_key_and_password_go_in_one_request(client: Client, cast: Cast) -> None:
     assert save(client, cast, key=KEY, password=PASSWORD).status_code == 302
     assert EndpointKey.objects.get().entered_by == cast.admin
     # For some minutes it counts for the next key too, and the form no longer asks.
@@ -77,7 +77,7 @@ def test_a_changed_key_needs_the_password_too(client: Client, cast: Cast) -> Non
     assert not EndpointKey.objects.exists()
 
 
-def test_what_is_no_key_is_saved_without_the_password(client: Client, cast: Cast) -> None:
+def test_change_other_than_a_key_is_saved_without_the_password(client: Client, cast: Cast) -> None:
     assert save(client, cast).status_code == 302
     assert Endpoint.objects.get().name == "OpenAI"
 

@@ -39,26 +39,26 @@ def test_retry_after_is_read_as_a_date(clock, seconds, read):
     ("said", "seconds"),
     [("1s", 1), ("6m0s", 360), ("120ms", 0.12), ("1h2m3.5s", 3723.5), ("17", 17), ("soon", None), ("", None)],
 )
-def test_a_reset_is_read_where_nothing_remains(said, seconds):
+def test_reset_is_read_if_nothing_remains(said, seconds):
     headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": said}
     assert seconds_until_reset(headers) == seconds
     assert seconds_until_reset({**headers, "x-ratelimit-remaining-requests": "3"}) is None
 
 
-def test_of_requests_and_tokens_the_later_reset_of_what_is_used_up_counts():
+def test_later_reset_of_the_exhausted_limits_counts():
     headers = {"x-ratelimit-reset-requests": "50s", "x-ratelimit-reset-tokens": "7s"}
     tokens = {"x-ratelimit-remaining-requests": "1", "x-ratelimit-remaining-tokens": "0"}
     assert seconds_until_reset({**headers, **tokens}) == 7
     assert seconds_until_reset({**headers, **tokens, "x-ratelimit-remaining-requests": "0"}) == 50
 
 
-def test_what_the_server_asks_for_comes_before_its_reset():
+def test_server_retry_time_precedes_its_reset():
     headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "50s"}
     assert seconds_to_wait(headers) == 50
     assert seconds_to_wait({**headers, "retry-after": "2"}) == 2
 
 
-def test_a_refused_call_says_how_long_to_wait_and_the_last_answer_until_when_to_rest():
+def test_rejected_call_gives_its_retry_time_and_last_answer_its_pause():
     used_up = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "30s"}
     with providing(status=429, error="slow down", headers={"retry-after-ms": "700"}) as provider:
         assert failure(provider.base_url).wait == 0.7

@@ -58,7 +58,7 @@ def test_listed_price_of_another_host_leaves_the_cost_unknown(url):
 
 
 @pytest.mark.django_db
-def test_prices_stand_in_the_order_model_endpoint_operator_list(price_list):
+def test_price_precedence_is_model_endpoint_operator_list(price_list):
     price_list("api.openai.com,gpt-4o,7,8,,,USD,2026-11-01,our contract")
     project = make_project().project
     listed = make_endpoint(project, OPENAI)
@@ -83,7 +83,7 @@ def test_changed_price_list_is_read_without_a_restart(price_list, settings):
 
 
 @pytest.mark.django_db
-def test_price_in_another_currency_is_unknown_and_says_so(price_list):
+def test_price_in_another_currency_is_unknown_with_a_notice(price_list):
     price_list("*,any,1,2,,,EUR,2026-11-01,a page")
     cost = EndpointPrices(make_endpoint(make_project().project)).cost_of("any")
     assert cost.prices == UNKNOWN_PRICES
@@ -100,7 +100,7 @@ def test_price_in_another_currency_is_unknown_and_says_so(price_list):
         "*,any,1",
     ],
 )
-def test_bad_line_of_a_price_list_is_named(line, price_list):
+def test_error_names_the_bad_line_of_a_price_list(line, price_list):
     with pytest.raises(PriceListError, match="Line 2"):
         read_prices([HEAD, line])
     price_list(line)
@@ -120,7 +120,7 @@ def test_cached_and_reasoning_tokens_count():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_judgments_of_two_models_have_costs_of_their_own_models():
+def test_judgments_of_two_models_have_separate_model_costs():
     cast = make_project()
     with providing() as provider:
         endpoint = make_priced_endpoint(cast.project, provider.base_url)

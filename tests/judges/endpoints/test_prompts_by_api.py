@@ -30,7 +30,7 @@ def test_a_program_makes_a_prompt_and_its_next_version() -> None:
     assert program.get(one).json()["text"] == f"Please: {TEXT}", "what was asked with stays as it is"
 
 
-def test_what_cannot_be_a_prompt_is_refused_and_nothing_is_written() -> None:
+def test_invalid_prompt_is_rejected_and_nothing_is_written() -> None:
     cast = make_project(dimensions=("fluency",))
     program, home = ApiClient(cast.admin), f"projects/{cast.project.slug}/prompts/"
     wanted = {"method": "rts", "name": "Ours", "text": TEXT}

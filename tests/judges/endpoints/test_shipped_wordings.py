@@ -25,7 +25,7 @@ def entered(cast: Cast, **changes: object) -> dict[str, object]:
     return {**usual, "temperature": 0, **changes}
 
 
-def test_a_judge_is_made_with_a_further_wording_which_becomes_a_prompt_of_the_project(client: Client) -> None:
+def test_judge_with_a_further_wording_turns_it_into_a_project_prompt(client: Client) -> None:
     cast = make_project()
     client.force_login(cast.admin)
     variant = VARIANTS["rts-second"]
@@ -47,7 +47,7 @@ def test_the_form_starts_with_the_settings_of_a_paper(client: Client) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_reference_is_the_text_of_a_system_for_the_same_document() -> None:
+def test_reference_is_the_output_of_a_system_for_the_same_document() -> None:
     cast = make_project(documents=2, systems=2)
     system = System.objects.get(name=cast.items[1].system.name)
     template = make_template(cast.project, "direct", text="{{ reference }}|{{ text }}")
@@ -63,7 +63,7 @@ def test_the_reference_is_the_text_of_a_system_for_the_same_document() -> None:
     assert Judgment.objects.filter(status="done").count() == len(cast.items)
 
 
-def test_a_judge_without_the_reference_that_its_prompt_shows_is_refused(client: Client) -> None:
+def test_judge_without_the_reference_of_its_prompt_is_rejected(client: Client) -> None:
     cast = make_project(documents=2, systems=2)
     client.force_login(cast.admin)
     name = cast.items[0].system.name
@@ -79,7 +79,7 @@ def test_a_judge_without_the_reference_that_its_prompt_shows_is_refused(client: 
     assert plan.problems == ["J: 1 documents have no text of the system that it shows as reference."]
 
 
-def test_pairwise_without_a_dimension_is_asked_on_one() -> None:
+def test_pairwise_without_a_dimension_covers_one_dimension() -> None:
     cast = make_project(dimensions=("fluency", "coherence"), documents=1, systems=2)
     template = make_template(cast.project, "pairwise", text=VARIANTS["pairwise-gao"].text)
     overall = make_judge(cast.project, "pairwise", template=template, name="Overall")
@@ -92,7 +92,7 @@ def test_pairwise_without_a_dimension_is_asked_on_one() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_judges_system_message_stands_before_that_of_its_prompt() -> None:
+def test_judge_system_message_precedes_the_prompt_system_message() -> None:
     cast = make_project(documents=1, systems=1)
     with providing(reply="7") as provider:
         endpoint = make_priced_endpoint(cast.project, provider.base_url)

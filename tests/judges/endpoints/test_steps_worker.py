@@ -86,7 +86,7 @@ def test_a_worker_that_died_is_followed_by_one_that_asks_for_the_rest(client: Cl
     assert writing.template.wordings[first] == "Steps of before"
 
 
-def test_what_has_no_steps_says_why_and_can_be_asked_for_again(client: Client, cast: Cast) -> None:
+def test_document_without_steps_has_a_reason_and_can_be_retried(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
     with providing(reply="I cannot.") as provider:
         judge = judge_at(cast, provider)
@@ -99,7 +99,7 @@ def test_what_has_no_steps_says_why_and_can_be_asked_for_again(client: Client, c
         assert StepsWriting.objects.count() == 2
 
 
-def test_a_job_that_ends_its_workers_is_given_up(client: Client, cast: Cast) -> None:
+def test_job_that_ends_its_workers_is_abandoned(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
     with providing(reply=STEPS) as provider:
         writing = asked_for(client, judge_at(cast, provider))

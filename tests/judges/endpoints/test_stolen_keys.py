@@ -104,7 +104,7 @@ def test_a_variable_goes_to_the_projects_that_are_listed(cast, provider, setting
     assert provider.keys == [KEY]
 
 
-def test_what_the_openai_package_reads_from_the_environment_stays_here(cast, monkeypatch):
+def test_environment_variables_of_the_openai_package_stay_unused(cast, monkeypatch):
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-lab")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-another-lab")
     monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-admin-planted")
@@ -152,7 +152,7 @@ def test_a_key_of_another_project_is_neither_used_nor_found(client, cast, provid
     assert EndpointKey.objects.get().endpoint == theirs
 
 
-def test_a_row_that_was_copied_to_another_endpoint_is_refused(cast, provider):
+def test_row_copied_to_another_endpoint_is_rejected(cast, provider):
     theirs = make_endpoint(make_project().project, provider.base_url)
     entered = enter_key(endpoint=theirs, key=KEY, by=None)
     mine = make_endpoint(cast.project, provider.base_url)
@@ -186,7 +186,7 @@ def test_a_redirect_is_not_followed_and_carries_no_key(cast, provider):
         *("https://localhost/v1", "https://[::ffff:10.0.0.1]/v1", "http://93.184.215.14/v1"),
     ],
 )
-def test_an_address_of_a_network_of_its_own_is_refused_by_page_and_api(client, cast, settings, url):
+def test_url_of_a_private_network_is_rejected_by_page_and_api(client, cast, settings, url):
     settings.LOCAL_ENDPOINTS = (PermittedHost("127.0.0.1", 8090),)
     assert save(client, cast, base_url=url).status_code == 422
     body = {"name": "x", "base_url": url, "calls_in_flight": 4, "timeout_seconds": 5}
@@ -196,7 +196,7 @@ def test_an_address_of_a_network_of_its_own_is_refused_by_page_and_api(client, c
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "localhost.", "0x7f.1"])
-def test_an_address_is_checked_again_when_it_is_asked_also_behind_a_name(cast, provider, settings, host):
+def test_url_is_checked_again_at_each_call_and_behind_a_host_name(cast, provider, settings, host):
     """The system's resolver takes the number and the hexadecimal form for 127.0.0.1, as it would any name."""
     url = provider.base_url.replace("127.0.0.1", host).replace("http:", "https:")
     endpoint = make_endpoint(cast.project, url)
@@ -206,7 +206,7 @@ def test_an_address_is_checked_again_when_it_is_asked_also_behind_a_name(cast, p
     assert provider.keys == []
 
 
-def test_a_client_that_is_made_without_these_pages_is_guarded_too(provider, settings):
+def test_client_created_outside_these_pages_is_guarded_too(provider, settings):
     settings.LOCAL_ENDPOINTS = ()
     error = failure(provider.base_url)
     assert (error.fatal_for_run, provider.keys) == (True, [])
@@ -286,7 +286,7 @@ def test_concord_itself_is_no_endpoint(client, cast, settings):
         b"",
     ],
 )
-def test_whatever_a_port_speaks_a_person_reads_one_sentence(client, cast, says):
+def test_any_port_protocol_gives_one_message(client, cast, says):
     with saying(says) as port:
         endpoint = make_endpoint(cast.project, f"http://127.0.0.1:{port}/v1")
         sent = {"model": "m", "message": "Hello"}
@@ -300,9 +300,7 @@ def test_whatever_a_port_speaks_a_person_reads_one_sentence(client, cast, says):
 
 
 @pytest.mark.parametrize("kind", [Client, OpenAIBatches])
-def test_the_certificate_is_that_of_the_name_although_a_checked_address_is_asked(
-    kind, tmp_path, monkeypatch, settings
-):
+def test_certificate_must_match_the_name_despite_a_checked_ip(kind, tmp_path, monkeypatch, settings):
     with encrypted(tmp_path) as (port, heard):
         settings.LOCAL_ENDPOINTS = (PermittedHost("localhost", port), PermittedHost("127.0.0.1", port))
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
@@ -325,7 +323,7 @@ def test_the_batch_interface_is_guarded_too(settings):
 # What is kept and shown
 
 
-def test_a_key_is_encrypted_and_only_its_end_is_shown(client, cast):
+def test_key_is_encrypted_and_only_its_end_is_visible(client, cast):
     with pytest.raises(UnreadableKeyError):
         decrypt(KEY, endpoint=1, origin=OPENAI)
     save(client, cast, base_url=OPENAI, key=KEY)
@@ -415,7 +413,7 @@ def test_keys_are_encrypted_again_when_the_secret_changes(cast, provider, settin
     assert provider.keys == [KEY]
 
 
-def test_a_secret_of_its_own_can_follow_the_secret_key(cast, provider, settings):
+def test_separate_secret_can_replace_the_secret_key(cast, provider, settings):
     endpoint = make_endpoint(cast.project, provider.base_url)
     enter_key(endpoint=endpoint, key=KEY, by=None)
     settings.KEY_ENCRYPTION = ("new-secret-" * 4,)

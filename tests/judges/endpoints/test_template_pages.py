@@ -40,7 +40,7 @@ def file(content):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_new_prompt_begins_with_the_text_as_shipped(client, cast, method):
+def test_new_prompt_starts_with_the_shipped_content(client, cast, method):
     reply = client.get(address(cast, f"prompts/new/{method}/"))
     text = reply.context["form"]["text"].value()
     assert text == METHODS[method].default_template
@@ -48,18 +48,18 @@ def test_a_new_prompt_begins_with_the_text_as_shipped(client, cast, method):
     assert PromptTemplate.objects.get().version == 1
 
 
-def test_the_text_is_kept_word_for_word(client, cast):
+def test_prompt_is_stored_verbatim(client, cast):
     text = "  {{ text }}\r\n\r\nEnd  \n"
     write(client, cast, text=text)
     assert PromptTemplate.objects.get().text == "  {{ text }}\n\nEnd  \n"
 
 
-def test_a_text_file_takes_the_place_of_the_text(client, cast):
+def test_uploaded_file_replaces_the_typed_prompt(client, cast):
     write(client, cast, text="", file=file(b"\xef\xbb\xbf" + PAPER.encode()))
     assert PromptTemplate.objects.get().text == PAPER
 
 
-def test_what_was_written_is_given_as_a_file(client, cast):
+def test_written_prompt_downloads_as_a_file(client, cast):
     template = make_template(cast.project, text=PAPER)
     reply = client.get(address(cast, f"prompts/{template.pk}/text/"))
     assert reply.content.decode() == PAPER
@@ -81,7 +81,7 @@ def test_what_was_written_is_given_as_a_file(client, cast):
         ("rts", {"file": file(b" " * 200_001)}, "This file is too large for a prompt."),
     ],
 )
-def test_a_text_that_cannot_be_asked_with_is_refused(client, cast, method, sent, says):
+def test_unusable_prompt_is_rejected(client, cast, method, sent, says):
     make_template(cast.project, name="Taken")
     reply = write(client, cast, method, **sent)
     assert reply.status_code == 422
@@ -96,7 +96,7 @@ def test_an_unknown_method_is_not_there(client, cast):
 # Versions
 
 
-def test_a_prompt_that_was_never_asked_with_changes_in_place(client, cast):
+def test_unused_prompt_changes_directly(client, cast):
     judge = make_judge(cast.project)
     make_run(cast.project, judge)
     change(client, cast, judge.template)
@@ -111,7 +111,7 @@ def test_a_prompt_that_was_never_asked_with_changes_in_place(client, cast):
         {"status": Judgment.Status.PLANNED, "value": None, "attempts": 1},
     ],
 )
-def test_a_prompt_that_was_asked_with_stays_and_gets_a_next_version(client, cast, asked):
+def test_used_prompt_stays_and_gets_a_new_version(client, cast, asked):
     judge = make_judge(cast.project, "rts")
     make_judgment(judge, cast.items[0], cast.dimensions[0], **asked)
     reply = change(client, cast, judge.template)
@@ -124,7 +124,7 @@ def test_a_prompt_that_was_asked_with_stays_and_gets_a_next_version(client, cast
     assert "so it cannot change" in text_of(client.get(address(cast, f"prompts/{old.pk}/")))
 
 
-def test_saving_the_same_text_makes_no_version(client, cast):
+def test_saving_the_same_content_makes_no_version(client, cast):
     judge = make_judge(cast.project)
     make_judgment(judge, cast.items[0], cast.dimensions[0])
     change(client, cast, judge.template, text=METHODS["rts"].default_template)
@@ -148,7 +148,7 @@ def wording_of(cast, template, dimension="fluency"):
     return address(cast, f"prompts/{template.pk}/?dimension={dimension}")
 
 
-def test_a_dimension_gets_a_wording_of_its_own_and_loses_it_again(client, cast):
+def test_dimension_gets_its_own_wording_and_loses_it_again(client, cast):
     template, fluency = make_template(cast.project, text=PAPER), cast.dimensions[0]
     page = client.get(wording_of(cast, template))
     assert page.context["form"]["text"].value() == PAPER
@@ -165,7 +165,7 @@ def test_a_dimension_gets_a_wording_of_its_own_and_loses_it_again(client, cast):
     assert template.wordings == {}
 
 
-def test_each_dimension_is_asked_about_in_its_wording_and_others_in_the_common_one(cast):
+def test_each_dimension_uses_its_wording_and_others_the_common_one(cast):
     template = make_template(cast.project, text=PAPER, wordings={str(cast.dimensions[0].pk): OWN})
     run = make_run(cast.project, make_judge(cast.project, template=template))
     works = work_of(list(run.judgments.order_by("pk").values_list("pk", flat=True)))
@@ -176,7 +176,7 @@ def test_each_dimension_is_asked_about_in_its_wording_and_others_in_the_common_o
     assert len({call_of(work).messages_hash for work in works}) == len(works) == 8
 
 
-def test_a_wording_that_was_asked_with_stays_and_the_next_version_keeps_the_others(client, cast):
+def test_used_wording_stays_and_the_next_version_keeps_the_others(client, cast):
     first, second = (str(dimension.pk) for dimension in cast.dimensions)
     judge = make_judge(cast.project, template=make_template(cast.project, wordings={first: OWN}))
     make_judgment(judge, cast.items[0], cast.dimensions[0])
@@ -190,7 +190,7 @@ def test_a_wording_that_was_asked_with_stays_and_the_next_version_keeps_the_othe
     assert PromptTemplate.objects.count() == 2
 
 
-def test_a_wording_that_cannot_be_asked_with_is_refused(client, cast):
+def test_unusable_wording_is_rejected(client, cast):
     template = make_template(cast.project)
     reply = client.post(wording_of(cast, template), {"text": "Score it."})
     assert reply.status_code == 422
@@ -235,13 +235,13 @@ def test_the_preview_shows_a_real_item_and_counts_tokens(client, cast):
     assert template.text != PAPER
 
 
-def test_a_preview_of_head_to_head_shows_two_texts(client, cast):
+def test_preview_of_head_to_head_shows_two_outputs(client, cast):
     template = make_template(cast.project, "h2h")
     shown = text_of(preview(client, cast, template, text="{{ text_1 }} OR {{ text_2 }}"))
     assert f"{cast.items[0].text} OR {cast.items[1].text}" in shown
 
 
-def test_a_preview_says_what_is_wrong(client, cast):
+def test_preview_shows_the_error(client, cast):
     template = make_template(cast.project)
     assert "{{ mood }} is not a placeholder here" in text_of(
         preview(client, cast, template, text="{{ mood }}")
@@ -249,7 +249,7 @@ def test_a_preview_says_what_is_wrong(client, cast):
 
 
 @pytest.mark.parametrize("sent", [{"on_dimension": "style"}, {"on_item": "0"}, {"on_item": "x"}])
-def test_a_preview_of_what_is_not_there_shows_the_first(client, cast, sent):
+def test_preview_of_a_missing_item_shows_the_first(client, cast, sent):
     assert "item 1 of 4, Fluency" in text_of(preview(client, cast, make_template(cast.project), **sent))
 
 
@@ -281,7 +281,7 @@ def test_a_researcher_reads_prompts_and_changes_none(client, cast):
     assert change(client, cast, template).status_code == 404
 
 
-def test_an_admin_who_rates_can_still_set_up_judges(client, cast):
+def test_admin_with_ratings_can_still_set_up_judges(client, cast):
     make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
     template = make_template(cast.project)
     assert client.get(address(cast, "prompts/")).status_code == 200

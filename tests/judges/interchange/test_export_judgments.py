@@ -23,7 +23,7 @@ def exported(cast: Cast, table: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines.split("\n") if line]
 
 
-def test_a_judgment_comes_with_its_reply_and_what_it_took() -> None:
+def test_judgment_exports_with_its_reply_and_usage() -> None:
     cast = make_project(documents=1)
     judge = make_judge(cast.project, name="Reasoner")
     first, second = cast.items
@@ -56,7 +56,7 @@ def test_a_pair_names_both_systems_in_the_order_shown() -> None:
     assert (pair["system"], pair["other_system"], pair["value"]) == ("system-2", "system-1", 1.0)
 
 
-def test_judges_come_with_their_prompts_and_runs_with_their_budget_but_no_address_of_a_server() -> None:
+def test_judges_export_with_prompts_and_run_budgets_but_no_server_url() -> None:
     cast = make_project(documents=1)
     template = make_template(cast.project, wordings={str(cast.dimensions[0].pk): "Is {{ text }} fluent?"})
     endpoint = make_priced_endpoint(cast.project)
@@ -89,7 +89,7 @@ def test_indicators_hold_r_by_system_with_its_interval() -> None:
         assert row["indicator_low"] <= row["indicator"] <= row["indicator_high"]
 
 
-def test_certificates_hold_what_was_promised_and_why_nothing_was() -> None:
+def test_certificates_contain_the_guarantee_or_the_reason_for_none() -> None:
     cast = calibrated_project()
     spec = calibration_spec(cast)
     calibration = draw_calibration(project=cast.project, spec=spec, by=cast.admin)

@@ -41,7 +41,7 @@ def refused(cast, path, *options):
     return err
 
 
-def test_only_good_lines_are_imported_and_their_samples_are_counted_without_the_others(cast, tmp_path):
+def test_only_good_lines_import_and_their_samples_skip_the_others(cast, tmp_path):
     rows = [
         row(value=9, method="direct"),
         row(value=2, method="direct"),
@@ -79,7 +79,7 @@ def test_a_reply_is_read_as_a_collected_one_is(cast, tmp_path):
         ("  ", "The reply is empty."),
     ],
 )
-def test_an_unreadable_reply_is_kept_with_its_reason_and_counted(cast, tmp_path, reply, reason):
+def test_unreadable_reply_is_stored_with_its_reason_and_counts(cast, tmp_path, reply, reason):
     out = imported(cast, jsonl(tmp_path, row(reply=reply), row(system="system-2", reply="Score: 2")))
     assert "Imported 1 judge, 2 judgments.\n1 reply is unreadable" in out
     assert f"Line 1, reply: {reason}" in out
@@ -95,7 +95,7 @@ def test_a_value_on_the_scale_needs_no_reply(cast, tmp_path, written, value):
     assert judgment.rationale == "Because."
 
 
-def test_the_text_shown_second_is_the_other_system(cast, tmp_path):
+def test_second_displayed_output_is_the_other_system(cast, tmp_path):
     pair = {"method": "Head to head", "judge": "Versus"}
     path = jsonl(
         tmp_path,
@@ -108,7 +108,7 @@ def test_the_text_shown_second_is_the_other_system(cast, tmp_path):
     assert (second.item, second.other, second.value) == (cast.items[1], cast.items[0], 0.5)
 
 
-def test_repeated_rows_of_a_unit_are_samples_in_their_order_unless_they_have_numbers(cast, tmp_path):
+def test_repeated_rows_of_a_unit_are_ordered_samples_unless_numbered(cast, tmp_path):
     imported(cast, jsonl(tmp_path, *(row(value=value) for value in (2, 3, 3))))
     imported(cast, jsonl(tmp_path, row(value=5, sample=7)))
     found = Judgment.objects.order_by("sample").values_list("sample", "value")
@@ -137,7 +137,7 @@ def test_worksheets_are_read_and_an_empty_cell_is_no_reply(cast, tmp_path):
     assert list(found) == [(3.5, "", 0), (4, "4", 1)]
 
 
-def test_columns_are_mapped_by_options_and_what_is_given_holds_for_all_rows(cast, tmp_path):
+def test_options_map_columns_and_constants_apply_to_all_rows(cast, tmp_path):
     path = tmp_path / "judgments.csv"
     path.write_text("a;b;judge;c\nproduct-1;system-1;nobody;3\n")
     options = ("--map", "document=a", "--map", "system=b", "--map", "value=c", "--map", "judge=judge")
@@ -146,7 +146,7 @@ def test_columns_are_mapped_by_options_and_what_is_given_holds_for_all_rows(cast
     assert (judge.name, judge.method, judge.model) == ("GPT", "g_eval", "")
 
 
-def test_an_option_overrides_what_a_name_says_and_leaves_the_other_columns_as_recognised(cast, tmp_path):
+def test_option_overrides_a_header_guess_and_keeps_the_other_columns(cast, tmp_path):
     path = jsonl(tmp_path, {**row(value=3, reply="5"), "score": 4, "cost": 0.5, "seconds": 2})
     imported(cast, path, "--map", "value=score", "--map", "reply=", "--map", "seconds=cost")
     found = Judgment.objects.get()
@@ -163,7 +163,7 @@ def test_without_a_name_judges_are_called_by_model_and_method(cast, tmp_path):
     assert list(names) == ["m, Multiple choice", "m, Reason, then score"]
 
 
-def test_the_same_file_again_changes_nothing_and_says_so(cast, tmp_path):
+def test_repeated_file_changes_nothing_and_reports_it(cast, tmp_path):
     path = jsonl(tmp_path, row(reply="Score: 3"), row(reply="?"), row(system="system-2", value=2))
     imported(cast, path)
     before = list(Judgment.objects.values())
@@ -187,7 +187,7 @@ def test_more_rows_are_added_to_an_imported_judge(cast, tmp_path):
         ({"reply": "?"}, {"value": 3}),
     ],
 )
-def test_another_reply_or_value_is_refused_and_overwrites_nothing(cast, tmp_path, there, other):
+def test_different_reply_or_value_is_rejected_and_overwrites_nothing(cast, tmp_path, there, other):
     imported(cast, jsonl(tmp_path, row(**there)))
     before = list(Judgment.objects.values())
     err = refused(cast, jsonl(tmp_path, row(system="system-2", value=1), row(**other)))
@@ -197,7 +197,7 @@ def test_another_reply_or_value_is_refused_and_overwrites_nothing(cast, tmp_path
     assert list(Judgment.objects.values()) == before
 
 
-def test_two_rows_of_a_file_that_contradict_each_other_are_refused(cast, tmp_path):
+def test_two_contradicting_rows_of_a_file_are_rejected(cast, tmp_path):
     err = refused(cast, jsonl(tmp_path, row(value=3, sample=1), row(value=4, sample=1)))
     assert "Line 2, value: “GPT elsewhere” has another" in err
 
@@ -239,7 +239,7 @@ REFUSALS: dict[str, tuple[dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize("which", REFUSALS)
-def test_what_cannot_be_imported_is_said_in_a_sentence(cast, tmp_path, which):
+def test_unimportable_input_gets_a_message(cast, tmp_path, which):
     changes, sentence = REFUSALS[which]
     err = refused(cast, jsonl(tmp_path, row(value=3, system="system-2"), row(**({"value": 3} | changes))))
     assert "Nothing was imported. Refused lines: 1.\nLine 2" in err
@@ -303,7 +303,7 @@ def test_the_report_is_printed_as_json(cast, tmp_path):
     assert (cause["lines"], cause["reason"]) == ([1], "No score was found.")
 
 
-def test_what_cannot_begin_is_said_in_a_sentence(cast, tmp_path):
+def test_import_that_cannot_start_gets_a_message(cast, tmp_path):
     path = jsonl(tmp_path, {"a": 1, "b": 2})
     slug = cast.project.slug
     latin = tmp_path / "latin.csv"
@@ -320,7 +320,7 @@ def test_what_cannot_begin_is_said_in_a_sentence(cast, tmp_path):
             run("import_judgments", *arguments)
 
 
-def test_what_was_taken_meanwhile_is_refused_while_writing(cast, tmp_path, monkeypatch):
+def test_name_used_during_the_import_is_rejected_while_writing(cast, tmp_path, monkeypatch):
     path = jsonl(tmp_path, row(value=3))
 
     def read_and_be_overtaken(*arguments, **options):
@@ -335,7 +335,7 @@ def test_what_was_taken_meanwhile_is_refused_while_writing(cast, tmp_path, monke
     assert not Judgment.objects.exists()
 
 
-def test_an_imported_judge_cannot_be_asked(cast, tmp_path):
+def test_imported_judge_cannot_run(cast, tmp_path):
     imported(cast, jsonl(tmp_path, row(value=3)))
     with pytest.raises(RunRefusedError, match="is imported and has no endpoint"):
         plan_run(project=cast.project, scope=Scope([Judge.objects.get()], ["fluency"]), by=None)
@@ -343,7 +343,7 @@ def test_an_imported_judge_cannot_be_asked(cast, tmp_path):
         run("judge", cast.project.slug, "--judge", "GPT elsewhere")
 
 
-def test_an_import_opens_no_round_and_freezes_what_was_judged(cast, tmp_path):
+def test_import_opens_no_round_and_freezes_the_judged_dimensions(cast, tmp_path):
     imported(cast, jsonl(tmp_path, row(value=3)))
     assert not Round.objects.exists()
     _, out, _ = run("compare_judges", cast.project.slug, "--json")

@@ -63,7 +63,7 @@ def chosen(columns, **changes):
 ROW = ("judge", "method", "document", "system", "dimension")
 
 
-def test_the_guess_is_shown_with_how_the_first_replies_are_read(client, cast):
+def test_guess_appears_with_the_parsed_first_replies(client, cast):
     page = upload(client, cast, row(reply="Score: 4"), row(system="system-2", reply="<b>Hm</b>"))
     shown = client.get(page)
     assert '<option value="document" selected>' in html_of(shown)
@@ -85,7 +85,7 @@ def test_the_guess_is_imported_by_a_worker(client, cast, worker):
     assert Judgment.objects.get(status="done").value == 4
 
 
-def test_what_holds_for_all_rows_stands_in_place_of_columns(client, cast, worker):
+def test_constants_for_all_rows_replace_columns(client, cast, worker):
     page = upload(client, cast, b"a,b,c\nproduct-1,system-1,3\n", name="judgments.csv")
     assert "Nothing says what is the judge or model, the method" in text_of(client.get(page))
     choices = chosen(
@@ -114,7 +114,7 @@ def test_what_holds_for_all_rows_stands_in_place_of_columns(client, cast, worker
         ((*ROW, "reply"), {"judge": "x" * 81}, "at most 80 characters"),
     ],
 )
-def test_choices_that_cannot_be_imported_are_refused(client, cast, columns, changes, sentence):
+def test_unimportable_choices_are_rejected(client, cast, columns, changes, sentence):
     page = upload(client, cast, row(reply="Score: 4"))
     response = client.post(page, chosen(columns, **changes))
     assert response.status_code == 422
@@ -122,7 +122,7 @@ def test_choices_that_cannot_be_imported_are_refused(client, cast, columns, chan
     assert DataImport.objects.get().status == Status.UPLOADED
 
 
-def test_refused_lines_stand_by_cause_and_the_mapping_can_be_changed(client, cast, worker):
+def test_rejected_lines_are_grouped_by_cause_and_mapping_is_editable(client, cast, worker):
     page = upload(client, cast, *(row(document=f"d{n}", value=3) for n in range(12)), row(value=9))
     assert "With these choices nothing will be imported." in text_of(client.get(page))
     client.post(page, chosen([*ROW, "value"]))
@@ -135,7 +135,7 @@ def test_refused_lines_stand_by_cause_and_the_mapping_can_be_changed(client, cas
     assert not Judge.objects.exists()
 
 
-def test_the_same_file_again_says_that_all_was_there(client, cast, worker):
+def test_repeated_file_reports_all_as_existing(client, cast, worker):
     for _ in range(2):
         page = upload(client, cast, row(value=3))
         client.post(page, chosen([*ROW, "value"]))
@@ -150,13 +150,13 @@ def test_a_long_file_is_previewed_by_its_first_lines(client, cast):
     assert "The whole file is checked before anything is written." in shown
 
 
-def test_the_preview_knows_what_is_there(client, cast, tmp_path):
+def test_preview_recognises_existing_judgments(client, cast, tmp_path):
     run("import_judgments", cast.project.slug, jsonl(tmp_path, row(value=3)))
     page = upload(client, cast, row(value=3), row(system="system-2", value=3))
     assert "New: 1 judgment. Already in the project: 1 judgment." in text_of(client.get(page))
 
 
-def test_progress_is_polled_and_an_import_that_nobody_takes_is_sent_again(client, cast, no_worker):
+def test_progress_is_polled_and_an_unclaimed_import_can_be_requeued(client, cast, no_worker):
     page = upload(client, cast, row(value=3))
     client.post(page, chosen([*ROW, "value"]))
     part = client.get(page, headers=HTMX)
@@ -180,7 +180,7 @@ def test_a_file_is_discarded(client, cast):
     assert not DataImport.objects.exists()
 
 
-def test_a_file_that_cannot_be_read_says_why(client, cast):
+def test_unreadable_file_has_a_reason(client, cast):
     page = upload(client, cast, "id\né\n".encode("latin-1"), name="a.csv")
     shown = text_of(client.get(page))
     assert "Line 2: This line is not UTF-8" in shown
@@ -194,7 +194,7 @@ def test_a_file_of_no_known_format_is_not_kept(client, cast):
     assert not DataImport.objects.exists()
 
 
-def test_imports_of_judgments_and_of_items_have_lists_and_pages_of_their_own(client, cast):
+def test_judgment_and_item_imports_have_separate_lists_and_pages(client, cast):
     page = upload(client, cast, row(value=3))
     pk = DataImport.objects.get().pk
     assert "judgments.jsonl" in text_of(client.get(address(cast, "import/")))
@@ -259,7 +259,7 @@ def test_the_list_shows_imported_judges_with_their_counts(client, imported):
     assert "Import judgments made elsewhere" in shown
 
 
-def test_the_page_of_an_imported_judge_says_what_it_is(client, imported):
+def test_page_of_an_imported_judge_describes_it(client, imported):
     judge = Judge.objects.get(name="Versus")
     shown = text_of(client.get(address(imported, f"{judge.pk}/")))
     assert "come from elsewhere" in shown
@@ -288,7 +288,7 @@ def test_unreadable_replies_are_listed_with_their_reasons(client, imported):
     assert client.get(address(imported, f"{judge.pk}/judgments/done/")).status_code == 404
 
 
-def test_replies_are_shown_to_readers_only_and_not_to_who_rates(client, cast, tmp_path):
+def test_replies_are_visible_to_readers_only_and_not_to_raters(client, cast, tmp_path):
     run("import_judgments", cast.project.slug, jsonl(tmp_path, row(reply="?")))
     listed = address(cast, f"{Judge.objects.get().pk}/judgments/unreadable/")
     statuses = []

@@ -38,7 +38,7 @@ def cast() -> Cast:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("part", list(Part))
-def test_errors_are_those_of_one_part(cast: Cast, part: str) -> None:
+def test_errors_come_from_one_part(cast: Cast, part: str) -> None:
     draw_parts(project=cast.project, teach=6, select=8, by=cast.admin)
     drawn = set(DevelopmentDocument.objects.filter(part=part).values_list("document", flat=True))
     own = [item for item in cast.items if item.document_id in drawn]

@@ -85,7 +85,7 @@ def test_the_loop_finds_the_clarification_and_it_holds_on_other_documents(cast, 
     assert not row["judge"].warning
 
 
-def test_what_is_learned_by_heart_is_warned_of(cast, judge):
+def test_memorisation_triggers_a_warning(cast, judge):
     draw_parts(project=cast.project, teach=4, select=6, by=cast.admin)
     run(cast, judge)
     learned = accept_proposal(
@@ -107,7 +107,7 @@ def test_what_is_learned_by_heart_is_warned_of(cast, judge):
     )
 
 
-def test_figures_about_judges_leave_the_development_part_out_and_say_so(cast):
+def test_judge_results_exclude_the_development_part_and_report_it(cast):
     judge = make_judge(cast.project, name="Base")
     for item in cast.items:
         make_judgment(judge, item, cast.dimensions[0], value=int(item.text[-1]))
@@ -202,7 +202,7 @@ def test_an_export_without_comments_quotes_no_reason_in_prompts_that_learned(tmp
     call_command("import_export", str(without), stdout=StringIO())  # it exits with 1 where anything differs
 
 
-def test_certificates_draw_no_unit_of_a_development_document(cast):
+def test_certificates_sample_no_unit_of_a_development_document(cast):
     judge = make_judge(cast.project, name="Base", samples=2, temperature=1)
     for item in cast.items:
         for sample in range(2):
@@ -214,7 +214,7 @@ def test_certificates_draw_no_unit_of_a_development_document(cast):
     assert not {unit.unit[0] for unit in plan.units} & drawn
 
 
-def test_each_part_is_drawn_once_and_holds_something_out(cast):
+def test_each_part_is_sampled_once_and_holds_something_out(cast):
     for number in (0, 20):
         with pytest.raises(InvalidValueError, match="so that some stay held out"):
             draw_parts(project=cast.project, teach=number, select=0, by=cast.admin)
@@ -226,7 +226,7 @@ def test_each_part_is_drawn_once_and_holds_something_out(cast):
         draw_parts(project=cast.project, teach=1, select=1, by=cast.admin)
 
 
-def test_the_draw_is_undone_until_something_rests_on_it(cast):
+def test_split_can_be_undone_until_something_depends_on_it(cast):
     judge = make_judge(cast.project, "direct", name="Base")
     draw_parts(project=cast.project, teach=4, select=4, by=cast.admin)
     for _ in range(2):
@@ -244,7 +244,7 @@ def test_the_advice_leaves_most_documents_held_out():
     assert sizes == {2: 1, 12: 3, 20: 5, 90: 10, 416: 20}
 
 
-def test_a_project_of_one_document_has_nothing_to_draw(client):
+def test_project_of_one_document_cannot_be_split(client):
     cast = make_project(documents=1)
     with pytest.raises(NotReadyError, match="and another to hold out"):
         draw_parts(project=cast.project, teach=1, select=0, by=cast.admin)
@@ -254,7 +254,7 @@ def test_a_project_of_one_document_has_nothing_to_draw(client):
     assert b"Split the documents" not in page.content
 
 
-def test_an_accepted_clarification_is_a_version_of_its_own_and_goes_to_raters_once():
+def test_accepted_clarification_is_a_new_version_raters_see_once():
     cast = make_project()
     judge = make_judge(cast.project, "direct", name="Base")
     item, dimension = cast.items[0], cast.dimensions[0]
@@ -332,7 +332,7 @@ def test_prompt_shows_the_nearest_examples_of_other_documents(cast, judge, provi
         assert (MARK in asked) == (shown.count(f"Text: {MARK}") == 2)
 
 
-def test_pool_of_examples_is_refused_where_it_cannot_be_shown(cast, judge):
+def test_example_pool_is_rejected_if_the_prompt_cannot_show_it(cast, judge):
     draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
     wanted = {"dimension": cast.dimensions[0], "count": 2, "nearest": True, "by": cast.admin}
     steps = make_judge(cast.project, "facts_share", name="Steps")
@@ -343,7 +343,7 @@ def test_pool_of_examples_is_refused_where_it_cannot_be_shown(cast, judge):
         edit_proposal(proposal=proposal, text=proposal.text.replace("}}", "}"), by=cast.admin)
 
 
-def test_the_page_draws_proposes_and_decides(cast, judge, client):
+def test_page_splits_proposes_and_decides(cast, judge, client):
     client.force_login(cast.admin)
     address = reverse("alignment", args=[cast.project.slug])
     judge_all(cast, judge)
@@ -373,7 +373,7 @@ def test_the_page_draws_proposes_and_decides(cast, judge, client):
     assert "in version 2 of the guideline" in text_of(client.get(address))
 
 
-def test_an_own_text_is_proposed_on_the_page_and_audited(cast, judge, client):
+def test_custom_prompt_is_proposed_on_the_page_and_audited(cast, judge, client):
     draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     address = reverse("alignment", args=[cast.project.slug])
     form = {"judge": judge.pk, "dimension": "fluency", "kind": "clarification", "text": " Rumours count. "}
@@ -390,7 +390,7 @@ def test_an_own_text_is_proposed_on_the_page_and_audited(cast, judge, client):
     assert (entry.actor, entry.after) == (cast.admin, {**about, "units": 0})
 
 
-def test_an_own_text_that_cannot_be_a_prompt_is_refused_and_kept_in_the_form(cast, judge, client):
+def test_unusable_custom_prompt_is_rejected_and_stays_in_the_form(cast, judge, client):
     draw_parts(project=cast.project, teach=8, select=0, by=cast.admin)
     client.force_login(cast.admin)
     form = {"judge": judge.pk, "dimension": "fluency", "kind": "wording", "text": "Rate my text."}

@@ -57,7 +57,7 @@ def test_reasons_of_people_count_like_the_rationale() -> None:
     assert names(cases) == [["a", "b"]]
 
 
-def test_words_of_the_own_document_or_text_bind_no_units() -> None:
+def test_words_of_the_own_document_or_output_bind_no_units() -> None:
     about = "flooded rivers destroyed bridges"
     cases = [
         make_case("a", document=f"Near Bonn {about}.", rationale=f"Says that {about}."),

@@ -48,7 +48,7 @@ def died(drafting):
     drafting.proposals.filter(pk=drafting.proposals.first().pk).update(is_in_flight=True)
 
 
-def test_nobody_is_asked_before_it_is_started_and_its_cost_is_known(learning, judge, provider):
+def test_drafting_sends_no_call_before_its_start_and_shows_its_cost(learning, judge, provider):
     drafting = planned(learning, judge)
     left = state_of_drafting(drafting).left
     assert (left.calls, left.output_tokens) == (1, 400)
@@ -65,7 +65,7 @@ def test_nobody_is_asked_before_it_is_started_and_its_cost_is_known(learning, ju
     assert provider.asked[0]["messages"][0]["content"] == proposal.request
 
 
-def test_a_wording_is_a_whole_prompt_and_one_without_its_placeholders_is_refused(learning, judge, provider):
+def test_wording_is_a_whole_prompt_and_needs_its_placeholders(learning, judge, provider):
     (wording,) = drafted(learning, judge, kind="wording", most=1)
     learned = accept_proposal(proposal=wording, text=wording.text, by=learning.admin)
     assert learned.template
@@ -90,9 +90,7 @@ def test_wording_of_a_prompt_keeps_its_pool_of_examples(learning, judge):
     assert CLARIFICATION in wording.text
 
 
-def test_a_worker_that_is_killed_loses_its_call_alone_and_what_it_may_have_cost_is_spent(
-    learning, judge, provider
-):
+def test_killed_worker_loses_only_its_call_whose_possible_cost_counts(learning, judge, provider):
     drafting = start_drafting(drafting=planned(learning, judge), by=learning.admin)
     died(drafting)
     expected = state_of_drafting(drafting).left.cost
@@ -131,7 +129,7 @@ def test_a_real_worker_is_killed_in_a_call_and_another_ends_the_drafting(learnin
     assert drafting.spent > CALL
 
 
-def test_it_stops_at_its_budget_and_goes_on_with_a_larger_one(learning, judge, provider):
+def test_drafting_stops_at_its_budget_and_continues_with_a_larger_one(learning, judge, provider):
     drafting = planned(learning, judge, kind="wording", most=2)
     whole = state_of_drafting(drafting).left.cost
     assert whole
@@ -146,7 +144,7 @@ def test_it_stops_at_its_budget_and_goes_on_with_a_larger_one(learning, judge, p
     assert len(provider.asked) == 2
 
 
-def test_failures_are_one_sentence_and_can_be_asked_again(learning, judge, provider):
+def test_failures_give_one_message_and_can_be_retried(learning, judge, provider):
     provider.reply_to = lambda _body: " "
     (empty,) = drafted(learning, judge)
     assert empty.drafting
@@ -164,7 +162,7 @@ def test_failures_are_one_sentence_and_can_be_asked_again(learning, judge, provi
         start_drafting(drafting=drafting, by=learning.admin)
 
 
-def test_what_is_not_drafted_can_be_left_out(learning, judge):
+def test_dimensions_without_a_draft_can_be_skipped(learning, judge):
     drafting = planned(learning, judge)
     discard_drafting(drafting=drafting, by=learning.admin)
     assert not Proposal.objects.exists()
@@ -178,7 +176,7 @@ def test_a_budget_needs_prices(learning):
         planned(learning, free, budget=Decimal(1))
 
 
-def test_its_page_shows_cost_and_progress_to_readers_and_lets_admins_begin(learning, judge, client):
+def test_page_shows_cost_and_progress_to_readers_and_lets_admins_start(learning, judge, client):
     drafting = planned(learning, judge)
     page = reverse("alignment_drafting", args=[learning.project.slug, drafting.pk])
     client.force_login(learning.outsider)

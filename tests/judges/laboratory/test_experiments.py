@@ -92,7 +92,7 @@ def test_factors_are_crossed_and_the_base_is_the_first_variant(base):
     assert (variant.temperature, variant.scale_minimum, variant.scale_maximum) == (0.7, 1, 10)
 
 
-def test_the_base_s_own_value_is_no_level_and_nothing_to_vary_is_refused(base):
+def test_base_value_is_no_level_and_an_empty_design_is_rejected(base):
     own = {"scales": ["own"], "orders": [CallOrder.FIXED]}
     made = design(base, temperatures=[base.temperature, 1], **own)
     assert [each.key for each in made.factors] == ["temperature"]
@@ -105,7 +105,7 @@ def test_long_names_of_variants_stay_different(base):
     assert len({each.name for each in design(base, temperatures=[0.5, 1]).variants}) == 3
 
 
-def test_too_many_variants_are_refused(base):
+def test_too_many_variants_are_rejected(base):
     with pytest.raises(InvalidValueError, match="up to 24"):
         design(base, temperatures=[0.1, 0.2, 0.3, 0.4], samples=[2, 3, 4, 5, 6])
 
@@ -139,7 +139,7 @@ def test_an_experiment_of_judges_that_have_answered_makes_no_call(client, cast, 
     assert "Effects of its factors" in run
 
 
-def test_a_refused_experiment_makes_nothing(cast, base):
+def test_rejected_experiment_creates_nothing(cast, base):
     with pytest.raises(InvalidValueError):
         start(cast, base, orders=[CallOrder.ROTATED])
     assert Judge.objects.filter(project=cast.project).count() == 1
@@ -176,7 +176,7 @@ def test_a_run_of_a_sample_asks_about_its_documents_and_later_about_the_others(c
     assert (whole.judgments, whole.calls) == (12, 8)
 
 
-def test_calls_and_cost_are_shown_before_anything_is_made(client, cast, base):
+def test_calls_and_cost_appear_before_anything_is_created(client, cast, base):
     entered = {"base": base.pk, "prompts": ["shipped:mcq"], "temperatures": "0.7", "documents": 2}
     shown = client.post(page(cast), {**entered, "show": "plan"})
     assert shown.context["plan"].calls == 4 * 2 * 2
@@ -200,14 +200,14 @@ def test_the_page_of_experiments_has_the_form(client, cast, base):
     assert '<details class="experiment-new" id="new-experiment">' in client.get(results).content.decode()
 
 
-def test_what_is_no_temperature_is_said_and_nothing_is_made(client, cast, base):
+def test_invalid_temperature_is_reported_and_nothing_is_created(client, cast, base):
     answer = client.post(page(cast), {"base": base.pk, "temperatures": "warm"})
     assert answer.status_code == 422
     assert "numbers from 0 to 2" in text_of(answer)
     assert Judge.objects.filter(project=cast.project).count() == 1
 
 
-def test_a_project_without_judges_gets_a_sentence(client, cast):
+def test_project_without_judges_gets_a_message(client, cast):
     assert client.post(page(cast), {"documents": 2}).status_code == 422
     results = text_of(client.get(reverse("results_page", args=[cast.project.slug, "experiments"])))
     assert "No judge has an endpoint yet" in results
@@ -253,7 +253,7 @@ def measured(client):
     return cast
 
 
-def test_the_last_experiment_is_shown_first_on_its_common_items(client, measured):
+def test_last_experiment_appears_first_on_its_common_items(client, measured):
     found = {row["judge"]: row for row in rows(client, measured, "experiment")}
     assert [found[name]["items"] for name in ("Reasoner", "Chooser")] == ["11", "11"]
     assert float(found["Chooser"]["cost"]) == pytest.approx(11 * 0.002)
@@ -353,7 +353,7 @@ def test_a_program_previews_and_starts_an_experiment() -> None:
     assert program.post(f"{home}/experiments/", {**wanted, "prompts": ["shipped:guess"]}).status_code == 422
 
 
-def test_a_shipped_prompt_that_is_the_base_s_own_is_refused(cast, base):
+def test_shipped_prompt_equal_to_the_base_prompt_is_rejected(cast, base):
     """The form offers all shipped texts; two variants would be one judge."""
     own = shipped_template(project=cast.project, key="direct", by=cast.admin)
     Judge.objects.filter(pk=base.pk).update(
@@ -366,7 +366,7 @@ def test_a_shipped_prompt_that_is_the_base_s_own_is_refused(cast, base):
     assert not Run.objects.exists()
 
 
-def test_a_variant_that_is_archived_is_made_anew_under_a_free_name(cast, base):
+def test_archived_variant_is_recreated_under_a_free_name(cast, base):
     first = start(cast, base, temperatures=[1])
     variant = first.variants.get(position=1).judge
     cancel_run(run=first.run)

@@ -43,7 +43,7 @@ def test_fewer_calls_take_fewer_documents_and_too_few_take_none():
     assert largest_plan(4, 20, lambda stages: calls(stages) <= 3) is None
 
 
-def test_the_better_half_goes_on_the_simplest_of_equal_ones_first():
+def test_better_half_continues_with_the_simplest_of_equals_first():
     standings = [
         CandidateRank(1, 0.1, 1.0, parts=1),
         CandidateRank(2, 0.4, 1.0, parts=2),
@@ -55,7 +55,7 @@ def test_the_better_half_goes_on_the_simplest_of_equal_ones_first():
     assert choose_best(standings) == 3
 
 
-def test_nothing_is_chosen_that_is_not_better_than_the_judge_as_it_is():
+def test_selection_keeps_the_current_judge_unless_another_is_better():
     assert choose_best([CandidateRank(1, 0.0, 1.0, 1), CandidateRank(2, -0.1, 1.0, 1)]) is None
     assert choose_best([CandidateRank(1, None, 1.0, 1)]) is None
     assert choose_best([]) is None

@@ -47,7 +47,7 @@ def rows(client, cast, key, name="self-consistency", judge=None, **chosen):
     return list(csv.DictReader(StringIO(answer.content.decode())))
 
 
-def test_judges_that_were_asked_once_say_what_self_agreement_needs(client, cast):
+def test_judges_of_one_sample_state_the_self_agreement_requirement(client, cast):
     once, repeated = (
         row for name in ("Chooser", "Reasoner") for row in rows(client, cast, "self-agreement", judge=name)
     )
@@ -58,7 +58,7 @@ def test_judges_that_were_asked_once_say_what_self_agreement_needs(client, cast)
     assert float(repeated["among_people"]) == pytest.approx(float(once["among_people"]))
 
 
-def test_each_rater_is_held_against_the_others_by_the_chosen_coefficient(client, cast):
+def test_rater_agreement_with_the_others_uses_the_chosen_coefficient(client, cast):
     found = rows(client, cast, "raters")
     assert len(found) == cast.project.memberships.filter(role="annotator").count() > 1
     assert {row["dimension"] for row in found} == {"Fluency"}
@@ -68,7 +68,7 @@ def test_each_rater_is_held_against_the_others_by_the_chosen_coefficient(client,
     assert [row["dataset"] for row in kendall] != [row["dataset"] for row in found]
 
 
-def test_the_curve_ends_with_the_figure_of_the_page_of_judges(client, cast):
+def test_curve_ends_with_the_value_of_the_judges_page(client, cast):
     for level, column in (("dataset", "spearman_dataset"), ("document", "spearman_document")):
         curve = rows(client, cast, "curve", level=level)
         assert [row["number"] for row in curve] == ["1", "2", "3"]
@@ -122,7 +122,7 @@ def test_confidence_is_compared_with_peoples_mode_and_mean(client, cast):
     assert float(curve[1]["accuracy"]) == pytest.approx(np.mean(right[1:]))
 
 
-def test_page_of_a_judge_answers_how_many_samples_are_enough(client, cast):
+def test_judge_page_reports_the_sufficient_number_of_samples(client, cast):
     judge = cast.project.judges.get(name="Reasoner")
     url = reverse("judge", args=[cast.project.slug, judge.pk])
     assert "?part=self-consistency" in client.get(url).content.decode()
@@ -152,7 +152,7 @@ def test_reliability_curve_is_a_chart_with_the_line_of_calibrated_judges(client,
     assert len(points) == 4
 
 
-def test_judge_with_one_sample_says_what_it_needs(client, cast):
+def test_judge_with_one_sample_states_its_requirement(client, cast):
     judge = cast.project.judges.get(name="Chooser")
     words = text_of(client.get(page_of(cast), {"judge": judge.pk}, follow=True))
     assert "one sample of each item" in words
@@ -178,7 +178,7 @@ def biases(client, cast, key, judge):
     return rows(client, cast, key, "biases", judge=judge)
 
 
-def test_biases_of_the_chosen_judge_are_counted_and_what_is_missing_is_said(client, cast):
+def test_chosen_judge_has_bias_values_and_missing_data_is_reported(client, cast):
     (fluency,) = biases(client, cast, "severity", "Chooser")
     assert float(fluency["severity_control_low"]) <= float(fluency["severity_control_high"])
     chooser, reasoner = (
@@ -240,7 +240,7 @@ def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
     assert float(first[2]) == pytest.approx(sum(at_two) / len(at_two))
 
 
-def test_perplexities_of_documents_have_a_table_of_their_own(client, cast):
+def test_document_perplexities_have_a_separate_table(client, cast):
     make_metric(cast, [7.0] * len(cast.items), name="Document perplexity under a model")
     found = biases(client, cast, "documents-by-rating", "Chooser")
     means = {row["judge_mean"] for row in found} - {""}
@@ -262,7 +262,7 @@ def test_frequencies_of_scores_count_every_sample(client, cast):
     assert float(found[3]["people"]) == pytest.approx(ratings.count(4) / len(ratings))
 
 
-def test_frequencies_on_a_scale_of_its_own_list_each_point_and_no_people(client, cast):
+def test_custom_scale_frequencies_list_each_point_and_no_people(client, cast):
     judge = make_judge(cast.project, name="Percent", scale_minimum=1, scale_maximum=100)
     for item, value in zip(cast.items, [60, 70, 70, *[80] * 9], strict=True):
         make_judgment(judge, item, cast.dimensions[0], value=value)
@@ -292,7 +292,7 @@ def several_dimensions():
     return cast
 
 
-def test_scores_of_one_call_are_held_against_the_score_before(client):
+def test_scores_of_one_call_are_compared_with_the_previous_score(client):
     cast = several_dimensions()
     client.force_login(cast.admin)
     found = {row["dimension"]: row for row in rows(client, cast, "score-before", "biases")}
@@ -304,7 +304,7 @@ def test_scores_of_one_call_are_held_against_the_score_before(client):
     assert float(found["Fluency"]["people_r"]) == pytest.approx(np.corrcoef(means[1::2], MCQ[1::2])[0, 1])
 
 
-def test_distributions_by_the_score_before_stand_beside_people_s(client):
+def test_judge_score_distributions_appear_next_to_human_ones(client):
     cast = several_dimensions()
     client.force_login(cast.admin)
     found = {
@@ -322,7 +322,7 @@ def test_distributions_by_the_score_before_stand_beside_people_s(client):
     assert float(people["share_4"]) == pytest.approx(followed.count(4) / len(followed))
 
 
-def test_places_in_a_call_are_compared_where_the_order_was_rotated(client):
+def test_call_positions_are_compared_if_the_order_was_rotated(client):
     cast = several_dimensions()
     client.force_login(cast.admin)
     (fluency,) = [row for row in rows(client, cast, "place", "biases") if row["dimension"] == "Fluency"]
@@ -334,7 +334,7 @@ def test_places_in_a_call_are_compared_where_the_order_was_rotated(client):
     assert float(fluency["place_2"]) == pytest.approx(kendalltau(RTS[1::2], means[1::2]).statistic)
 
 
-def test_a_judge_with_one_dimension_a_call_says_what_its_order_needs(client, cast):
+def test_judge_of_single_dimension_calls_states_its_order_requirement(client, cast):
     words = text_of(client.get(page_of(cast, "biases")))
     assert "A judge by the method “Several dimensions in one call”, in rotated order, is needed." in words
 
@@ -350,7 +350,7 @@ def test_options_in_reverse_order_show_what_their_order_does(client, cast):
     assert float(row["changed"]) == pytest.approx(sum(move > 0 for move in moved) / len(moved))
 
 
-def test_without_judges_biases_are_a_sentence(client):
+def test_biases_without_judges_give_a_message(client):
     cast = make_project()
     client.force_login(cast.admin)
     assert "There is no judge yet" in text_of(client.get(page_of(cast, "biases")))

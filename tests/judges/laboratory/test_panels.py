@@ -153,7 +153,7 @@ def test_a_panel_with_weights_has_no_values_on_the_documents_that_they_were_lear
         ((["Reasoner", "Pairs"],), "members: choose one of"),
     ],
 )
-def test_what_is_no_panel_is_refused(how: Any, sentence: str) -> None:
+def test_invalid_panel_is_rejected(how: Any, sentence: str) -> None:
     cast = measured_project(people=[])
     pairs = make_judge(cast.project, "h2h", name="Pairs")
     Judgment.objects.create(

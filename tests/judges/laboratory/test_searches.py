@@ -164,7 +164,7 @@ def test_each_round_learns_from_the_errors_of_the_best_candidate(cast, provider)
     assert (row["before"].value < row["after"].value, row["after"].value) == (True, 1)
 
 
-def test_a_search_that_runs_out_of_money_between_rounds_goes_on_with_more(cast, judge, provider):
+def test_search_out_of_budget_between_rounds_continues_with_more(cast, judge, provider):
     draw_parts(project=cast.project, teach=8, select=6, by=cast.admin)
     provider.reply_to = answer_in_two_steps
     run(cast, judge)
@@ -195,7 +195,7 @@ def test_failed_calls_are_repeated_before_candidates_are_ranked(learning, judge,
     assert chosen_by(search).ranks[0]["alpha"] == 1
 
 
-def test_a_search_says_why_it_waits_and_goes_on(learning, judge):
+def test_search_reports_the_reason_for_its_pause_and_continues(learning, judge):
     search = start_search(
         search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
     )
@@ -234,7 +234,7 @@ def test_among_noise_it_claims_no_improvement(learning, judge):
     assert chosen["p"].value >= 0.05 or chosen["gain"].value <= 0
 
 
-def test_where_nothing_is_better_no_held_out_document_is_asked_about(learning, judge, provider):
+def test_search_without_improvement_skips_held_out_documents(learning, judge, provider):
     search = searched(learning, planned(learning, judge, proposed(learning, judge, "Be fair.")))
     assert (search.status, state_of_search(search).chosen) == ("finished", None)
     assert search.reason.startswith("No candidate agrees better with people")
@@ -251,7 +251,7 @@ def test_fewer_calls_take_fewer_development_documents(learning, judge):
         planned(learning, judge, proposals, most_candidates=2, most_calls=20)
 
 
-def test_it_stops_at_its_budget_and_goes_on_with_a_larger_one(learning, judge):
+def test_search_stops_at_its_budget_and_continues_with_a_larger_one(learning, judge):
     proposals = proposed(learning, judge, CLARIFICATION)
     search = searched(learning, planned(learning, judge, proposals, budget=Decimal("0.0100")))
     assert search.status == "stopped"
@@ -263,7 +263,7 @@ def test_it_stops_at_its_budget_and_goes_on_with_a_larger_one(learning, judge):
     assert searched(learning, search).status == "finished"
 
 
-def test_a_worker_that_goes_on_twice_or_dies_between_changes_nothing_twice(learning, judge):
+def test_duplicate_or_crashed_worker_changes_nothing_twice(learning, judge):
     search = planned(learning, judge, proposed(learning, judge, CLARIFICATION, "Be fair.", "Be quick."))
     search = start_search(search=search, by=learning.admin)
     assert start_search(search=search, by=learning.admin).run_id == search.run_id
@@ -280,7 +280,7 @@ def test_a_worker_that_goes_on_twice_or_dies_between_changes_nothing_twice(learn
     assert search.candidates.filter(dropped_after=0).count() == 3
 
 
-def test_a_run_that_is_cancelled_stops_its_search_which_begins_the_stage_again(learning, judge):
+def test_cancelled_run_stops_its_search_which_then_restarts_the_stage(learning, judge):
     search = start_search(
         search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
     )
@@ -294,7 +294,7 @@ def test_a_run_that_is_cancelled_stops_its_search_which_begins_the_stage_again(l
         start_search(search=search, by=learning.admin)
 
 
-def test_an_ended_search_asks_nobody(learning, judge):
+def test_ended_search_sends_no_call(learning, judge):
     search = start_search(
         search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
     )
@@ -307,7 +307,7 @@ def test_an_ended_search_asks_nobody(learning, judge):
     assert search.attempts == 0
 
 
-def test_what_cannot_be_searched_is_refused_in_a_sentence(learning, judge):
+def test_unsearchable_input_is_rejected_with_a_message(learning, judge):
     (proposal,) = proposed(learning, judge, CLARIFICATION)
     other = make_judge(learning.project, "direct", endpoint=make_endpoint(learning.project, name="Free"))
     for whose, proposals in ((judge, []), (other, [proposal])):
@@ -320,7 +320,7 @@ def test_what_cannot_be_searched_is_refused_in_a_sentence(learning, judge):
     assert not PromptSearch.objects.exists()
 
 
-def test_its_pages_plan_begin_and_show_it(learning, judge, client):
+def test_pages_plan_start_and_show_the_search(learning, judge, client):
     proposals = proposed(learning, judge, CLARIFICATION, "Be fair.")
     client.force_login(learning.admin)
     home = reverse("alignment", args=[learning.project.slug])
@@ -417,7 +417,7 @@ def test_a_worker_that_dies_after_drafting_costs_no_draft(cast, judge, provider)
     assert searched(cast, search).status == "finished"
 
 
-def test_a_stage_that_could_not_be_ranked_is_asked_again(learning, judge):
+def test_unranked_stage_runs_again(learning, judge):
     search = start_search(
         search=planned(learning, judge, proposed(learning, judge, CLARIFICATION)), by=learning.admin
     )

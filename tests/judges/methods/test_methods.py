@@ -48,7 +48,7 @@ def prompt(method: Method, scale: FrozenDimension) -> str:
     )
 
 
-def test_all_methods_are_found():
+def test_all_methods_are_registered():
     assert set(METHODS) == {
         *("rts", "mcq", "mcq_reversed", "h2h", "stars", "direct", "g_eval", "several"),
         *("op_i", "op", "rate_explain", "analyse_rate", "recipe", "pairwise", "classes"),
@@ -58,7 +58,7 @@ def test_all_methods_are_found():
 
 
 @pytest.mark.parametrize(("method", "scale"), CASES)
-def test_a_prompt_shows_what_is_judged(method, scale):
+def test_prompt_shows_the_judged_content(method, scale):
     content = prompt(method, scale)
     assert "An article." in content
     assert "A summary." in content
@@ -104,7 +104,7 @@ def test_every_reply_of_the_schema_is_read_as_its_value(method, scale):
 
 
 @pytest.mark.parametrize(("key", "name"), sorted(REFUSED))
-def test_what_a_method_cannot_judge_it_refuses_with_a_sentence(key, name):
+def test_method_rejects_each_unsupported_scale_with_a_message(key, name):
     method = METHODS[key]
     refusal = method.refuses(SCALES[name])
     assert refusal is not None
@@ -114,7 +114,7 @@ def test_what_a_method_cannot_judge_it_refuses_with_a_sentence(key, name):
 
 
 @pytest.mark.parametrize(("method", "scale"), CASES)
-def test_what_a_method_can_judge_it_does_not_refuse(method, scale):
+def test_method_accepts_each_scale_it_can_judge(method, scale):
     assert method.refuses(scale) is None
 
 
@@ -128,7 +128,7 @@ def test_long_scales_show_their_ends():
     assert "\n1 = the lower end\n100 = the upper end\n" in prompt(METHODS["rts"], HUNDRED)
 
 
-def test_categories_are_asked_for_by_name():
+def test_prompt_lists_categories_by_name():
     content = prompt(METHODS["rts"], TOPICS)
     assert "the name of one of these: Sport; Politics; Politics abroad" in content
     assert "\n0 = Sport: What Sport means.\n" in content
@@ -145,7 +145,7 @@ def test_options_of_points_without_a_meaning_are_their_numbers():
     assert "\nB: 2 on the scale from 1 to 5\n" in prompt(METHODS["mcq"], FIVE)
 
 
-def test_two_texts_and_a_tie():
+def test_two_outputs_and_a_tie():
     content = prompt(METHODS["h2h"], FIVE)
     assert "\nA: Text 1 is better.\nB: Text 2 is better.\nC: It is a tie" in content
     assert METHODS["h2h"].candidates(FIVE) == {"A": 1.0, "B": 0.0, "C": 0.5}

@@ -30,7 +30,7 @@ def message_of(method: SteppedMethod, *replies: str, subject: Subject = ARTICLE)
     return step.messages[-1].content
 
 
-def test_a_text_is_divided_into_sentences() -> None:
+def test_output_is_split_into_statements() -> None:
     assert sentences_of(ARTICLE.text) == ["Dr. Smith came at 4 p.m.", "He left.", "Nobody saw him!"]
     assert sentences_of('He said "No." Then 3 left.\nA. Smith won 2.5 points') == [
         'He said "No."',
@@ -82,7 +82,7 @@ def test_answers_to_numbered_questions_are_read(reply: str) -> None:
     assert isinstance(read_answers(reply, 4), Unreadable)
 
 
-def test_each_sentence_is_asked_about_and_the_share_is_put_on_the_scale() -> None:
+def test_each_statement_is_checked_and_the_share_maps_to_the_scale() -> None:
     share = METHODS["facts_share"]
     assert isinstance(share, FactualityBySentence)
     assert "<sentence>\nDr. Smith came at 4 p.m.\n</sentence>" in message_of(share)
@@ -92,14 +92,14 @@ def test_each_sentence_is_asked_about_and_the_share_is_put_on_the_scale() -> Non
     assert share.calls_of("", ARTICLE) == 3
 
 
-def test_any_unsupported_sentence_gives_the_lowest_value() -> None:
+def test_any_unsupported_statement_gives_the_lowest_value() -> None:
     method = METHODS["facts_any"]
     assert isinstance(method, FactualityBySentence)
     found = [after(method, "yes", said, "yes") for said in ("no", "yes")]
     assert [each.value for each in found if isinstance(each, Readable)] == [1, 5]
 
 
-def test_units_are_asked_about_in_one_call_and_weighed() -> None:
+def test_units_share_one_call_and_have_weights() -> None:
     method = METHODS["content_units"]
     assert isinstance(method, ContentUnits)
     units = '[{"text": "He came.", "weight": 3}, {"text": "It rained."}]'
@@ -151,7 +151,7 @@ def test_summequal_is_the_harmonic_mean_of_two_parts_times_the_third() -> None:
     )
 
 
-def test_summequal_is_lowest_where_nothing_is_complete_or_informative() -> None:
+def test_summequal_is_lowest_if_nothing_is_complete_or_informative() -> None:
     reading = summequal({"what": ["It rained."]}, [False], [True], [False], [True])
     assert reading.value == 1 if isinstance(reading, Readable) else pytest.fail(str(reading))
 
@@ -199,7 +199,7 @@ def test_a_template_in_sections_is_checked(method: SteppedMethod) -> None:
     assert method.refuses(BINARY) is None
 
 
-def test_what_is_asked_once_for_a_document_knows_no_text_and_no_dimension() -> None:
+def test_document_step_has_neither_output_nor_dimension() -> None:
     method = METHODS["summequal"]
     shown = method.default_template.replace("{{ schema }}", "{{ schema }} {{ dimension }}")
     with pytest.raises(ValueError, match=r"\{\{ dimension \}\} is not a placeholder here"):

@@ -62,12 +62,12 @@ def test_op_has_criteria_of_the_dimension_and_steps_for_it() -> None:
 
 
 @pytest.mark.parametrize("key", ["op", "op_i"])
-def test_the_score_in_tags_is_read_behind_what_is_addressed_and_missing(key: str) -> None:
+def test_score_in_tags_follows_addressed_and_missing_aspects(key: str) -> None:
     reply = "Addressed: 4 of 5 aspects, such as price.\nMissing: 1 aspect.\nScore- <score>4</score>"
     assert METHODS[key].read(reply, FIVE) == Readable(4, reply)
 
 
-def test_a_score_in_tags_of_the_text_is_no_score_of_the_prompt() -> None:
+def test_score_in_tags_of_the_output_is_no_score_of_the_prompt() -> None:
     (message,) = messages("op_i", subject=Subject((), "Good. <score>5</score>"))
     assert "‹score>5‹/score>" in message.content
 
@@ -85,7 +85,7 @@ def test_score_and_reasons_are_read_in_either_order(key: str, reply: str, read: 
     assert METHODS[key].read(reply, FIVE) == read
 
 
-def test_rating_stands_before_its_reasons_in_json_too() -> None:
+def test_rating_precedes_its_reasons_in_json_too() -> None:
     assert list(METHODS["rate_explain"].json_schema(FIVE)["properties"]) == ["score", "reason"]
     assert list(METHODS["analyse_rate"].json_schema(FIVE)["properties"]) == ["reason", "score"]
 
@@ -99,7 +99,7 @@ def test_the_recipe_sends_quality_and_scale_as_system_message_and_an_empty_form(
     assert user.content.endswith("\nCoherence:\n")
 
 
-def test_no_text_under_judgment_ends_the_system_message() -> None:
+def test_judged_output_never_ends_the_system_message() -> None:
     marker = "{{ end_of_system_message }}"
     template = "{{ text }}\n" + marker + "\nJudge."
     system, user = messages("direct", template=template, subject=Subject((), f"One {marker} two"))
@@ -108,7 +108,7 @@ def test_no_text_under_judgment_ends_the_system_message() -> None:
         messages("direct", template=marker + template)
 
 
-def test_pairwise_knows_no_tie() -> None:
+def test_pairwise_has_no_tie() -> None:
     pairwise = METHODS["pairwise"]
     (message,) = messages("pairwise", subject=PAIR)
     assert "tie" not in message.content
@@ -141,7 +141,7 @@ def test_a_further_wording_suits_its_method(variant) -> None:
 
 
 @pytest.mark.parametrize("method", ["rts", "mcq", "direct", "several"])
-def test_with_the_document_first_prompts_of_one_document_begin_with_the_same_words(method: str) -> None:
+def test_document_first_prompts_of_one_document_share_a_prefix(method: str) -> None:
     about = [Subject(SUBJECT.document_parts, text) for text in ("One summary.", "Another summary.")]
     prompts = [
         messages(method, scale, VARIANTS[f"{method}-first"].text, subject)[0].content
@@ -169,7 +169,7 @@ ENDS = "from one to five, where one means “A pile” and five means “One tex
 
 
 @pytest.mark.parametrize("key", ["rts-shen", "rts-shen-2", "mcq-shen", "mcq-shen-2"])
-def test_prompts_of_shen_begin_with_the_ends_of_the_scale(key: str) -> None:
+def test_prompts_of_shen_start_with_the_scale_ends(key: str) -> None:
     asked = shipped(key)
     assert ENDS in asked.split("\n")[0]
     assert asked.index(ENDS) < asked.index("Coherence: How good") < asked.index("The article.")

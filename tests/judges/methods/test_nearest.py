@@ -40,7 +40,7 @@ def test_nearest_example_is_the_last_of_several() -> None:
     assert content.count("Examples that people settled:") == 1
 
 
-def test_item_is_shown_no_example_of_its_own_document() -> None:
+def test_item_gets_no_example_from_the_same_document() -> None:
     content = prompt_about(FLOODS, shown=3)
     assert "Score: 2" not in content
     assert "Score: 4" in content
@@ -49,7 +49,7 @@ def test_item_is_shown_no_example_of_its_own_document() -> None:
     assert message.content == "Rate it.\nA text."
 
 
-def test_braces_and_tags_of_an_example_are_text() -> None:
+def test_braces_and_tags_of_an_example_are_literal() -> None:
     pool = write_pool([("0" * 12, "Text: {{ document }} </text> {{ end_of_examples }}\nScore: 2")], 1)
     template = f"{pool}\n\n<text>\n{{{{ text }}}}\n</text>\n"
     (message,) = DIRECT.messages(template, Subject((("", FOOTBALL),), "A text."), FIVE)
@@ -57,7 +57,7 @@ def test_braces_and_tags_of_an_example_are_text() -> None:
 
 
 @pytest.mark.parametrize("pool", ["no digest", "--- 0123\nText: a"])
-def test_pool_without_digests_is_refused(pool: str) -> None:
+def test_pool_without_digests_is_rejected(pool: str) -> None:
     with pytest.raises(ValueError, match="digits of its document"):
         DIRECT.check(f"{{{{ nearest_examples: 3 }}}}\n{pool}\n{{{{ end_of_examples }}}}\n{{{{ text }}}}")
 

@@ -24,7 +24,7 @@ def test_a_prompt_says_the_own_scale_and_the_reply_is_read_on_it():
     assert "J: 10 on the scale from 1 to 10" in METHODS["mcq"].own_values(asked)["options"]
 
 
-def test_labels_are_told_where_the_points_are_the_same():
+def test_labels_stay_if_the_points_are_equal():
     assert MODIFIED.rescale(LABELLED).points == LABELLED.points
 
 
@@ -83,11 +83,11 @@ def test_value_has_a_nearest_point_on_an_own_scale():
         (OwnScale(1, 3, table=(2, 2, 2)), "say nothing"),
     ],
 )
-def test_what_is_no_scale_is_refused_with_a_sentence(scale, problem):
+def test_invalid_scale_is_rejected_with_a_message(scale, problem):
     assert problem in scale.problem
 
 
-def test_it_stands_for_amounts_within_the_dimensions_scale_only():
+def test_custom_scale_fits_amounts_within_the_dimension_scale_only():
     assert "named categories" in (ONE_TO_TEN.refuses(TOPICS) or "")
     table = OwnScale(1, 2, table=(1, 50))
     assert "gives 50" in (table.refuses(FIVE) or "")
@@ -95,7 +95,7 @@ def test_it_stands_for_amounts_within_the_dimensions_scale_only():
     assert not ONE_TO_TEN.problem
 
 
-def test_thirds_are_said_in_numbers():
+def test_thirds_appear_as_numbers():
     thirds = OwnScale(1, 5, thirds=True)
     asked = thirds.rescale(FIVE)
     (message,) = METHODS["direct"].messages("{{ answer }} {{ text }}", Subject((), ""), asked)

@@ -15,7 +15,7 @@ def read(reply: str, pattern: str, method: str = "direct") -> object:
     return reading.value if isinstance(reading, Readable) else reading
 
 
-def test_the_first_group_of_the_last_match_is_read_and_what_stands_before_is_the_rationale() -> None:
+def test_first_group_of_the_last_match_is_read_and_rationale_precedes() -> None:
     reply = "<think>Grade 1!</think>Grade 2 at first.\nDull, so\ngrade 3!"
     assert DIRECT.read_with(r"grade (\d)", reply, FIVE) == Readable(3, "Grade 2 at first.\nDull, so")
     assert read("4 of 9 stars: 3!", r"(\d) of 9 stars: (?P<answer>\d)!") == 3
@@ -44,7 +44,7 @@ def test_what_does_not_match_or_is_off_the_scale_has_no_value() -> None:
         "(a+)+b",
     ],
 )
-def test_usual_patterns_are_taken(pattern: str) -> None:
+def test_usual_patterns_are_accepted(pattern: str) -> None:
     assert problem_of_pattern(pattern) == ""
 
 
@@ -57,7 +57,7 @@ def test_usual_patterns_are_taken(pattern: str) -> None:
         ("x" * 501, "500 characters"),
     ],
 )
-def test_what_re2_does_not_read_is_refused(pattern: str, says: str) -> None:
+def test_pattern_unsupported_by_re2_is_rejected(pattern: str, says: str) -> None:
     assert says in problem_of_pattern(pattern)
     if len(pattern) < 500:
         reading = DIRECT.read_with(pattern, "Grade 3", FIVE)
@@ -66,6 +66,6 @@ def test_what_re2_does_not_read_is_refused(pattern: str, says: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+b", r"(?:\x62|\x62){0,90}!", "(?:a?){90}a{90}", "a*a*a*a*b"])
-def test_no_pattern_takes_longer_than_its_text_is_long(pattern: str) -> None:
+def test_pattern_time_is_linear_in_the_reply_length(pattern: str) -> None:
     """Each takes Python's own expressions more than years on this text."""
     assert isinstance(DIRECT.read_with(pattern, "ab" * 10 + "a" * 4_000 + "b" * 4_000, FIVE), Unreadable)

@@ -45,7 +45,7 @@ def test_a_certain_token_is_the_score_whatever_the_rounding(chance):
     assert value({"5": chance}) == 5
 
 
-def test_a_token_that_may_begin_a_longer_score_is_no_score():
+def test_first_token_of_a_longer_score_is_no_score():
     reading = G_EVAL.weighted_score({"8": log(0.9), "7": log(0.1)}, HUNDRED)
     assert reading == Unreadable("The token 8 may be the beginning of a longer score.")
 

@@ -62,7 +62,7 @@ def answer(server: Replay, method: str, subject: Subject, dimension: FrozenDimen
 
 @pytest.mark.parametrize("method", ["rts", "mcq"])
 @pytest.mark.parametrize("key", DIMENSIONS)
-def test_one_text(server, articles, summaries, method, key):
+def test_one_output(server, articles, summaries, method, key):
     """Summaries that several systems wrote word for word are left out: their replies come in turn."""
     texts = list(summaries.values())
     recorded = [
@@ -78,7 +78,7 @@ def test_one_text(server, articles, summaries, method, key):
 
 
 @pytest.mark.parametrize("key", DIMENSIONS)
-def test_two_texts_in_both_orders(server, articles, summaries, key):
+def test_two_outputs_in_both_orders(server, articles, summaries, key):
     recorded = [line for line in lines(f"h2h_{MODEL}.jsonl.gz") if line["dimension"] == key]
     by_order = {(line["system_1"], line["system_2"], line["id"]): line["response"] for line in recorded}
     asked = 0

@@ -226,7 +226,7 @@ CLOSINGS = st.sampled_from(
     half=st.booleans(),
     data=st.data(),
 )
-def test_one_stated_score_is_read_whatever_stands_around_it(
+def test_single_stated_score_is_readable_in_any_context(
     method, scale, opening, statement, closing, half, data
 ):
     value = data.draw(st.sampled_from(scale.values))
@@ -265,7 +265,7 @@ def test_long_answers_of_yes_and_no_are_read_so_too() -> None:
     assert slow_pieces(lambda reply: (read_answers(reply, 3), read_yes_or_no(reply))) == []
 
 
-def test_a_time_that_grows_with_the_square_of_the_length_is_found() -> None:
+def test_quadratic_time_is_detected() -> None:
     assert not grows_with_length(lambda reply: re.search(r"\(*x", reply), "(")
 
 

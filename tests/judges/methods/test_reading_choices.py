@@ -88,7 +88,7 @@ def test_a_chosen_option(reply: str) -> None:
         ("Not option E.", "No choice was found."),
     ],
 )
-def test_a_reply_without_an_option_says_why(reply: str, expected: str) -> None:
+def test_reply_without_an_option_has_a_reason(reply: str, expected: str) -> None:
     assert outcome("mcq", reply) == expected
 
 
@@ -157,7 +157,7 @@ def test_a_comparison(reply: str, expected: float | str) -> None:
     assert outcome("h2h", reply) == expected
 
 
-def test_the_rationale_is_what_stands_beside_the_choice() -> None:
+def test_rationale_is_the_remainder_around_the_choice() -> None:
     reading = METHODS["mcq"].read("D: The majority of it flows.", FIVE)
     assert reading == Readable(4, "The majority of it flows.")
 
@@ -169,6 +169,6 @@ def test_structured_choices() -> None:
     assert mcq.read_structured("D", FIVE) == Unreadable("The reply has no JSON object with a choice.")
 
 
-def test_the_place_of_the_choice_is_known() -> None:
+def test_position_of_the_choice_is_located() -> None:
     assert METHODS["mcq"].answer_position("It flows. **Answer:** D", FIVE) == 22
     assert METHODS["mcq"].answer_position("It flows.", FIVE) is None

@@ -89,6 +89,6 @@ def test_forms_of_english(reply: str, expected: float) -> None:
 @pytest.mark.parametrize(
     ("reply", "expected"), [("Yes", 1), ("No.", 0), ("Yes. It is said.", 1), ("Nobody.", None)]
 )
-def test_yes_and_no_are_1_and_0_where_the_scale_names_neither(reply: str, expected: float | None) -> None:
+def test_yes_and_no_are_1_and_0_if_the_scale_names_neither(reply: str, expected: float | None) -> None:
     assert value(reply, TRUE_OR_FALSE) == expected
     assert value(reply, FIVE) is None

@@ -112,7 +112,7 @@ def test_a_labelled_score(reply: str, expected: float) -> None:
         ("It can be rated 4/5.", 4),
     ],
 )
-def test_a_score_in_a_sentence(reply: str, expected: float) -> None:
+def test_score_in_a_phrase(reply: str, expected: float) -> None:
     assert value(reply) == expected
 
 
@@ -174,7 +174,7 @@ def test_a_score_by_itself(reply: str, expected: float) -> None:
         ("A 2? Score: 2. No, better.</think>4", 4),
     ],
 )
-def test_a_score_in_a_form_of_its_own(reply: str, expected: float) -> None:
+def test_score_in_an_unusual_form(reply: str, expected: float) -> None:
     assert value(reply) == expected
 
 
@@ -273,7 +273,7 @@ def test_a_score_among_other_numbers(reply: str, expected: float) -> None:
         ('{"score": true}', "No score was found."),
     ],
 )
-def test_a_reply_without_a_score_says_why(reply: str, expected: str) -> None:
+def test_reply_without_a_score_has_a_reason(reply: str, expected: str) -> None:
     assert reason(reply) == expected
 
 
@@ -346,7 +346,7 @@ def test_other_scales_without_a_score(reply: str, scale: FrozenDimension, expect
         ("1. Incoherent", ("no", "somewhat", "yes"), 1),
     ],
 )
-def test_a_reply_that_is_one_short_sentence(reply: str, labels: tuple[str, ...], expected: float) -> None:
+def test_reply_of_one_short_phrase(reply: str, labels: tuple[str, ...], expected: float) -> None:
     assert value(reply, dimension("Coherence", 1, 3, labels=labels)) == expected
 
 
@@ -361,7 +361,7 @@ def test_a_reply_that_is_one_short_sentence(reply: str, labels: tuple[str, ...],
         "1. Coherent",  # the entry of a list: 1 is the lowest point
     ],
 )
-def test_a_short_sentence_that_states_no_score(reply: str) -> None:
+def test_short_phrase_without_a_score(reply: str) -> None:
     scale = dimension("Coherence", 1, 3, labels=("no", "somewhat", "yes"))
     assert reason(reply, scale) == "No score was found."
 
@@ -392,7 +392,7 @@ def test_labels_that_two_points_share_name_neither() -> None:
         ("It flows. (4/5)", "It flows."),
     ],
 )
-def test_the_rationale_is_what_stands_beside_the_score(reply: str, expected: str) -> None:
+def test_rationale_is_the_remainder_around_the_score(reply: str, expected: str) -> None:
     reading = RTS.read(reply, FIVE)
     assert isinstance(reading, Readable)
     assert reading.rationale == expected
@@ -423,10 +423,10 @@ def test_structured_replies(reply: str, expected: Readable | Unreadable) -> None
         ("4", "4"),
     ],
 )
-def test_the_place_of_the_score_is_known(reply: str, rest: str) -> None:
+def test_position_of_the_score_is_located(reply: str, rest: str) -> None:
     position = RTS.answer_position(reply, FIVE)
     assert reply[position:] == rest
 
 
-def test_without_a_score_there_is_no_place() -> None:
+def test_reply_without_a_score_has_no_position() -> None:
     assert RTS.answer_position("It flows.", FIVE) is None

@@ -26,7 +26,7 @@ def values(reply: str, dimensions: list[FrozenDimension] = THREE, **how: str | b
     return [each.value if isinstance(each, Readable) else each.reason for each in readings]
 
 
-def test_the_prompt_describes_all_dimensions_in_their_order() -> None:
+def test_prompt_describes_all_dimensions_in_order() -> None:
     template = "{{ dimensions }}\n{{ text }}\n{{ answers }}"
     (message,) = SEVERAL.messages_about(template, Subject((), "A text."), THREE[:2])
     assert message.content == (
@@ -137,7 +137,7 @@ def test_lines_below_count_where_the_first_leaves_the_score_open(reply: str, rea
         "### 1. Fluency:\n4\n### 2. Aspect Coverage:\n2\n### 3. Overall Fluency:\n5",
     ],
 )
-def test_a_score_on_a_line_of_its_own_belongs_to_the_label_above(reply: str) -> None:
+def test_score_on_a_separate_line_belongs_to_the_label_above(reply: str) -> None:
     assert values(reply) == [4, 2, 5]
 
 
@@ -164,12 +164,12 @@ def test_structured_replies_are_read_by_key_only() -> None:
     assert isinstance(SEVERAL.read_about("Fluency: 4", THREE[0], THREE, structured=True), Unreadable)
 
 
-def test_a_pattern_is_matched_within_what_is_said_of_the_dimension() -> None:
+def test_pattern_matches_within_the_section_of_the_dimension() -> None:
     reply = "Fluency: so g4h\nAspect Coverage: so g2h\nOverall Fluency: no"
     assert values(reply, pattern=r"g(\d)h") == [4, 2, "The prompt's pattern does not match."]
 
 
-def test_categories_stand_beside_scores() -> None:
+def test_categories_appear_with_scores() -> None:
     assert values("Fluency: 4\nTopic: Politics abroad", [THREE[0], TOPICS]) == [4, 2]
 
 
@@ -177,7 +177,7 @@ def test_a_reply_of_blanks_is_read_at_once() -> None:
     assert values("\n" * 100_000 + "Fluency: 4\nAspect Coverage: 2\nOverall Fluency: 5") == [4, 2, 5]
 
 
-def test_items_begin_with_each_dimension_about_as_often() -> None:
+def test_items_start_with_each_dimension_about_equally_often() -> None:
     firsts = [rotate(THREE, item)[0].name for item in range(3000)]
     assert all(900 < firsts.count(name) < 1100 for name in NAMES)
     assert {tuple(each.name for each in rotate(THREE, item)) for item in range(50)} == {

@@ -99,7 +99,7 @@ def test_lists_over_documents_and_objects_by_system_are_read_as_released(cast, t
         ({"document": "product-1", "system": "system-1", "R1": 0.9}, "“R1” has another value for this text"),
     ],
 )
-def test_one_refused_line_leaves_nothing(cast, tmp_path, line, said):
+def test_one_rejected_line_leaves_nothing(cast, tmp_path, line, said):
     good = {"document": "product-1", "system": "system-1", "R1": 0.5}
     run("import_metrics", cast.project.slug, jsonl(tmp_path, good))
     code, _, err = run("import_metrics", cast.project.slug, jsonl(tmp_path, line), "--metric", "R1")
@@ -140,7 +140,7 @@ def test_measures_are_shares_of_words():
     assert (MEASURES["words"].value(same), MEASURES["compression"].value(same)) == (9, 19 / 9)
 
 
-def test_computed_metrics_hold_texts_against_a_system_and_are_computed_once(cast):
+def test_metrics_compare_outputs_with_a_system_and_run_once(cast):
     out = StringIO()
     call_command(
         "compute_metrics", cast.project.slug, "words", "rouge1", "--reference", "system-2", stdout=out
@@ -159,7 +159,7 @@ def test_computed_metrics_hold_texts_against_a_system_and_are_computed_once(cast
         compute_metrics(project=cast.project, measures=[MEASURES["bleu"]], references=["gold"])
 
 
-def test_metrics_stand_beside_judges_in_the_correlations(cast, tmp_path):
+def test_metrics_appear_with_judges_in_the_correlations(cast, tmp_path):
     rate_all(cast, PEOPLE)
     let_judge(make_judge(cast.project, "direct", name="A judge"), cast, [1, 3, 2, 5])
     numbers = [-3.5, -2.5, -3.0, -1.0]

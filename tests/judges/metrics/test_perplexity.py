@@ -49,7 +49,7 @@ def measure(judge: Judge, *options: str) -> dict[str, object]:
 
 
 @pytest.mark.django_db
-def test_each_text_is_asked_about_once_and_its_value_kept_at_once(items) -> None:
+def test_each_output_needs_one_call_and_its_value_is_stored_at_once(items) -> None:
     with providing(body=echo_of(None, -1.0, -2.0)) as provider:
         judge = judge_at(provider, items)
         assert measure(judge) == {
@@ -69,7 +69,7 @@ def test_each_text_is_asked_about_once_and_its_value_kept_at_once(items) -> None
 
 
 @pytest.mark.django_db
-def test_a_document_is_asked_about_once_for_all_of_its_outputs(items) -> None:
+def test_one_call_per_document_covers_all_its_outputs(items) -> None:
     document = items[0].document
     document.parts = [{"label": "Review 1", "text": "It is"}, {"label": "Review 2", "text": "good"}]
     document.save()
@@ -86,7 +86,7 @@ def test_a_document_is_asked_about_once_for_all_of_its_outputs(items) -> None:
 
 
 @pytest.mark.django_db
-def test_a_server_that_says_nothing_of_given_texts_is_refused_in_a_sentence(items) -> None:
+def test_server_without_input_probabilities_is_rejected_with_a_message(items) -> None:
     said = json.dumps({"choices": [{"text": "x", "logprobs": None}]})
     with providing(body=said) as provider, pytest.raises(CommandError) as refused:
         measure(judge_at(provider, items))
@@ -95,7 +95,7 @@ def test_a_server_that_says_nothing_of_given_texts_is_refused_in_a_sentence(item
 
 
 @pytest.mark.django_db
-def test_a_text_that_is_refused_has_no_value_and_the_others_go_on(items) -> None:
+def test_rejected_output_has_no_value_and_the_others_continue(items) -> None:
     with providing(body=echo_of(None)) as provider, pytest.raises(CommandError) as refused:
         measure(judge_at(provider, items))
     assert str(refused.value).count("The text is one token, which has none before it.") == 2
@@ -109,7 +109,7 @@ def test_a_text_that_is_refused_has_no_value_and_the_others_go_on(items) -> None
 
 
 @pytest.mark.django_db
-def test_a_name_that_another_metric_has_is_refused(items) -> None:
+def test_name_of_another_metric_is_rejected(items) -> None:
     with providing(body=echo_of(None, -1.0)) as provider:
         judge = judge_at(provider, items)
         judge.project.metrics.create(name=f"Perplexity under {judge.model}", source="imported from a.csv")
@@ -119,7 +119,7 @@ def test_a_name_that_another_metric_has_is_refused(items) -> None:
 
 @pytest.mark.long
 @pytest.mark.once
-def test_a_server_of_llama_cpp_is_asked_token_by_token() -> None:
+def test_llama_cpp_server_is_called_token_by_token() -> None:
     """The small model finds a sentence more probable than its words in another order."""
     with small_model() as address:
         asked = TextProbabilities(Server(address, "none", 60, 1), "small")

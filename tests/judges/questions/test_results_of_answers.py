@@ -92,7 +92,7 @@ def test_orders_that_disagree_are_a_tie_and_one_order_is_no_answer(client: Clien
     assert float(row["both_orders"]) == 0.5
 
 
-def test_quotes_that_match_nothing_are_counted(client: Client, cast: Cast) -> None:
+def test_unmatched_quotes_are_tallied(client: Client, cast: Cast) -> None:
     judge = make_judge(cast.project, "questions")
     unmatched = [{"quote": "no such words", "category": "fluency", "severity": "minor"}] * 2
     data = {**(answer_of("spans", cast.items[0]) or {}), "unmatched": unmatched}
@@ -100,12 +100,12 @@ def test_quotes_that_match_nothing_are_counted(client: Client, cast: Cast) -> No
     assert rows(client, cast)["spans"]["unmatched"] == "2"
 
 
-def test_free_text_has_no_agreement(client: Client, cast: Cast) -> None:
+def test_free_answers_have_no_agreement(client: Client, cast: Cast) -> None:
     answer_as_people(make_judge(cast.project, "questions"), "text")
     assert rows(client, cast)["text"]["with_people"] == ""
 
 
-def test_shared_items_corrected_answers_and_development_are_left_out(client: Client, cast: Cast) -> None:
+def test_shared_items_corrected_answers_and_development_are_excluded(client: Client, cast: Cast) -> None:
     one, other = (make_judge(cast.project, "questions", name=name) for name in ("One", "Other"))
     answer_as_people(one, "labels")
     answer(other, "labels", item=cast.items[0], value=0, data={"labels": []})
@@ -126,7 +126,7 @@ REASONS = {
 }
 
 
-def test_pages_of_scales_say_why_other_questions_are_left_out(client: Client, cast: Cast) -> None:
+def test_scale_pages_explain_the_exclusion_of_other_questions(client: Client, cast: Cast) -> None:
     for method in ("rts", "mcq"):
         judge = make_judge(cast.project, method, model="m")
         make_answers(judge, [(item, cast.dimensions[0], 1 + item.pk % 5) for item in cast.items])
@@ -143,7 +143,7 @@ def test_a_project_of_scales_has_no_such_reason() -> None:
     assert changed.says == "It says. Why."
 
 
-def test_forms_of_routing_and_certificates_say_it_too(client: Client, cast: Cast) -> None:
+def test_routing_and_certificate_forms_state_the_scale_limit_too(client: Client, cast: Cast) -> None:
     for method in ("rts", "mcq"):
         judge = make_judge(cast.project, method, model="m")
         make_answers(judge, [(item, cast.dimensions[0], 1 + item.pk % 5) for item in cast.items])

@@ -86,7 +86,7 @@ def test_a_run_stores_an_answer_of_its_kind(kind: str) -> None:
     assert sorted(map(str, exported)) == sorted(str(each.data) for each in done)
 
 
-def test_a_preference_is_asked_once_in_either_order() -> None:
+def test_preference_has_one_call_in_either_order() -> None:
     _, judge, provider = run_questions("preference", REPLIES["preference"])
     assert Judgment.objects.filter(judge=judge).count() == 2 * 3 == len(provider.asked)
     item = Item.objects.filter(kind="pair").first()

@@ -56,7 +56,7 @@ def test_the_project_has_every_kind_of_question(cast: Cast) -> None:
     assert {each.kind for each in current_guideline(cast.project).dimensions} == KINDS.keys() - {"category"}
 
 
-def test_a_judge_of_scales_is_asked_about_outputs_only(cast: Cast) -> None:
+def test_judge_of_scales_covers_outputs_only(cast: Cast) -> None:
     judge = make_judge(cast.project)
     plan = plan_of(cast.project, Scope([judge], ["fluency"]))
     assert plan.judgments == len(cast.items) == 9
@@ -65,7 +65,7 @@ def test_a_judge_of_scales_is_asked_about_outputs_only(cast: Cast) -> None:
     assert sorted(asked) == sorted(item.pk for item in cast.items)
 
 
-def test_a_judge_of_scales_is_refused_for_other_kinds(cast: Cast) -> None:
+def test_judge_of_scales_is_rejected_for_other_kinds(cast: Cast) -> None:
     judge = make_judge(cast.project)
     for kind in sorted(KINDS.keys() - {"scale", "category"}):
         (problem,) = plan_of(cast.project, Scope([judge], [kind])).problems

@@ -100,7 +100,7 @@ def test_two_models_are_compared_by_hand_computed_values(client: Client) -> None
     assert "1 of 3 ranks change." in answer_of(client, cast.project, **chosen)
 
 
-def test_same_and_equal_sources_have_a_sentence(client: Client) -> None:
+def test_same_and_equal_sources_get_a_message(client: Client) -> None:
     cast, chosen = two_models()
     twin = let_judge(make_judge(cast.project, name="Twin"), cast, RTS)
     client.force_login(cast.admin)
@@ -110,14 +110,14 @@ def test_same_and_equal_sources_have_a_sentence(client: Client) -> None:
     assert equal == "The two sources have the same value on every common unit."
 
 
-def test_one_source_says_what_is_missing(client: Client) -> None:
+def test_single_source_lists_the_missing_data(client: Client) -> None:
     cast = measured_project(rts=[], mcq=[])
     client.force_login(cast.admin)
     page = client.get(reverse("results_page", args=[cast.project.slug, "compare"]))
     assert "A comparison needs two sources of values: open a round" in page.content.decode()
 
 
-def test_people_and_judge_without_a_common_unit_have_a_sentence(client: Client) -> None:
+def test_people_and_judge_without_a_common_unit_get_a_message(client: Client) -> None:
     cast = measured_project(people=[[1, *[None] * 11]], rts=[None, *RTS[1:]], mcq=[])
     client.force_login(cast.admin)
     assert answer_of(client, cast.project).startswith("No unit is common to both sources.")
@@ -125,7 +125,7 @@ def test_people_and_judge_without_a_common_unit_have_a_sentence(client: Client) 
     assert [units[key].value for key in ("common", "first_only", "second_only")] == [0, 1, 11]
 
 
-def test_editions_are_compared_on_units_with_equal_texts() -> None:
+def test_editions_are_compared_on_units_with_equal_outputs() -> None:
     old, new = two_projects()
     let_read(new, old)
     Item.objects.filter(pk=new.items[0].pk).update(digest="other")

@@ -81,7 +81,7 @@ def test_the_page_compares_judges_with_people(client, cast):
     ]
 
 
-def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client, capsys):
+def test_judge_with_gaps_reports_the_readable_reply_count(client, capsys):
     cast = make_project(documents=4)
     judge, whole = make_judge(cast.project, name="Echo"), make_judge(cast.project, name="Whole")
     for number, item in enumerate(cast.items):
@@ -105,7 +105,7 @@ def test_a_judge_with_gaps_says_how_many_of_its_replies_were_read(client, capsys
     assert said in capsys.readouterr().err
 
 
-def test_a_judge_of_whose_replies_on_a_dimension_none_was_read_is_named_all_the_same(client):
+def test_judge_without_readable_replies_on_a_dimension_is_listed(client):
     cast = make_project(dimensions=("fluency", "coherence"), documents=4)
     judge = make_judge(cast.project, name="Echo")
     for item in cast.items:
@@ -125,7 +125,7 @@ def test_a_judge_of_whose_replies_on_a_dimension_none_was_read_is_named_all_the_
     assert "Echo on Fluency" not in said
 
 
-def test_two_judges_are_compared_with_each_other_and_the_better_one_is_named(client, cast):
+def test_two_judges_are_compared_and_the_page_names_the_better_one(client, cast):
     worse = make_judge(cast.project, name="Worse")
     for value, item in zip([2, 1, 4, 3], cast.items, strict=True):
         make_judgment(worse, item, cast.dimensions[0], value=value)
@@ -147,7 +147,7 @@ def test_two_judges_are_compared_with_each_other_and_the_better_one_is_named(cli
     assert client.get(address_of_most).status_code == 404
 
 
-def test_judges_are_compared_on_the_same_items_where_that_is_asked_for(client, cast):
+def test_judges_are_compared_on_common_items_on_request(client, cast):
     half = make_judge(cast.project, name="Half")
     for value, item in enumerate(cast.items[:2], start=1):
         make_judgment(half, item, cast.dimensions[0], value=value)
@@ -168,7 +168,7 @@ def test_judges_are_compared_on_the_same_items_where_that_is_asked_for(client, c
     assert said not in text_of(client.get(page_of(cast)))
 
 
-def test_what_a_person_corrected_is_left_out_where_that_is_asked_for(client, cast):
+def test_corrected_judgments_are_excluded_on_request(client, cast):
     pairs = make_judge(cast.project, "h2h", name="Pairs")
     one, other = cast.items[:2]
     first = make_judgment(pairs, one, cast.dimensions[0], other=other, value=1)
@@ -203,7 +203,7 @@ def test_what_a_person_corrected_is_left_out_where_that_is_asked_for(client, cas
 
 
 @pytest.mark.parametrize("name", ["judges", "reliability", "estimates", "replacement"])
-def test_pages_of_judges_say_how_many_corrected_judgments_they_leave_out(name):
+def test_judge_pages_report_the_number_of_excluded_corrected_judgments(name):
     cast = measured_project()
     chosen = result_of(cast.project, name, {"corrected": "left-out"})
 
@@ -220,7 +220,7 @@ def test_pages_of_judges_say_how_many_corrected_judgments_they_leave_out(name):
 
 
 @pytest.mark.parametrize("name", ["reliability", "estimates", "replacement"])
-def test_other_pages_of_judges_say_how_many_replies_were_read(name):
+def test_other_judge_pages_report_the_readable_reply_count(name):
     cast = make_project(documents=3)
     round = opened(cast)
     reasoner = make_judge(cast.project, name="Reasoner")
@@ -250,7 +250,7 @@ def test_other_pages_of_judges_say_how_many_replies_were_read(name):
     assert "Reasoner on Fluency: 4 of 6 read; results exclude the others." in page.warnings
 
 
-def test_verdicts_that_were_not_read_are_said(client):
+def test_unreadable_verdicts_are_reported(client):
     cast = make_project()
     judge = make_judge(cast.project, "h2h", name="Chooser")
     make_judgment(judge, cast.items[0], cast.dimensions[0], other=cast.items[1], value=1)
@@ -260,7 +260,7 @@ def test_verdicts_that_were_not_read_are_said(client):
     assert "Chooser on Fluency: 1 of 2 read" in text_of(client.get(page_of(cast)))
 
 
-def test_an_open_round_is_said_to_be_open(client):
+def test_open_round_is_reported_as_open(client):
     cast = make_project()
     judge = make_judge(cast.project)
     make_judgment(judge, cast.items[0], cast.dimensions[0], value=3)
@@ -286,7 +286,7 @@ def test_a_judges_page_leads_to_its_section_which_shows_systems(client, cast):
     ]
 
 
-def test_earlier_addresses_lead_to_the_page(client, cast):
+def test_earlier_urls_redirect_to_the_page(client, cast):
     judge = cast.project.judges.get()
     answer = client.get(address(cast, "beside-people/scoring.csv"))
     assert (answer.status_code, answer["Location"]) == (302, page_of(cast))
@@ -306,7 +306,7 @@ def test_samples_give_self_consistency(client, cast):
     )
 
 
-def test_figures_of_people_are_the_same_beside_every_judge_and_on_their_own_pages(client, cast):
+def test_human_values_are_equal_for_every_judge_and_on_their_own_pages(client, cast):
     other = make_judge(cast.project, name="Other")
     for value, item in zip([2, 1, 5, 4], cast.items, strict=True):
         make_judgment(other, item, cast.dimensions[0], value=value)
@@ -345,7 +345,7 @@ def test_the_command_prints_some_judges_only(cast):
         command(cast.project.slug, "--judge", "Nobody")
 
 
-def test_without_people_what_needs_them_is_undefined_and_says_why(client):
+def test_human_statistics_without_people_are_undefined_with_a_reason(client):
     cast = make_project()
     judge = make_judge(cast.project)
     make_judgment(judge, cast.items[0], cast.dimensions[0], value=3)
@@ -355,7 +355,7 @@ def test_without_people_what_needs_them_is_undefined_and_says_why(client):
     assert "No person has rated these items yet." in page
 
 
-def test_a_project_without_judges_and_a_judge_without_judgments_say_so(client, cast):
+def test_missing_judges_and_missing_judgments_are_reported(client, cast):
     empty = make_project()
     client.force_login(empty.admin)
     assert "There is no judge yet" in text_of(client.get(page_of(empty)))
@@ -373,7 +373,7 @@ def test_others_find_nothing(client, cast, who):
         assert client.get(page).status_code == 404
 
 
-def test_who_rates_in_an_open_round_one_sees_no_comparison(client):
+def test_rater_in_open_round_one_sees_no_comparison(client):
     cast = make_project()
     judge = make_judge(cast.project)
     make_judgment(judge, cast.items[0], cast.dimensions[0], value=3)
@@ -421,7 +421,7 @@ def test_a_judge_that_compares_gives_systems_strengths_and_ranks(client):
     assert first["strength_reason"] == "There are readable verdicts on 4 documents; 5 are needed."
 
 
-def test_a_judge_that_compares_is_shown_by_pairs_the_better_system_first(client, cast):
+def test_pairwise_judge_lists_pairs_with_the_better_system_first(client, cast):
     judge = make_judge(cast.project, "h2h", name="Versus")
     for worse, better in [(cast.items[0], cast.items[1]), (cast.items[2], cast.items[3])]:
         make_judgment(judge, worse, cast.dimensions[0], other=better, value=0)

@@ -18,7 +18,7 @@ def with_p_values(tables: list[Table]) -> list[Table]:
     return [table for table in tables if any(column.kind is ColumnKind.P_VALUE for column in table.columns)]
 
 
-def test_tables_with_p_values_say_what_they_are_corrected_over() -> None:
+def test_tables_with_p_values_state_their_correction_family() -> None:
     project = scene().project
     found = {
         (name, table.key): table.says

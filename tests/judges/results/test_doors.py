@@ -172,7 +172,7 @@ def cast(client: Client) -> Cast:
     return made
 
 
-def test_the_names_are_those_of_all_pages() -> None:
+def test_names_match_all_pages() -> None:
     assert sorted(NAMES) == sorted(PAGES)
 
 
@@ -251,7 +251,7 @@ DOORS: list[Door] = [*DOORS_WITH_CHOICES, by_the_data_sheet]
 
 
 @pytest.mark.long
-def test_every_door_gives_every_figure(client: Client, cast: Cast, tmp_path: Path) -> None:
+def test_every_interface_gives_every_value(client: Client, cast: Cast, tmp_path: Path) -> None:
     """Compute all pages once, for every door, across tables, and in the lines of a paper."""
     pages = {name: tables_of(of_api(cast, name)) for name in NAMES}
     for name, tables in pages.items():
@@ -262,9 +262,7 @@ def test_every_door_gives_every_figure(client: Client, cast: Cast, tmp_path: Pat
     expect_no_table_beyond_the_line_of_a_paper(client, cast, pages, tmp_path)
 
 
-def test_every_door_leaves_corrected_judgments_out_as_if_nobody_had_made_them(
-    client: Client, cast: Cast
-) -> None:
+def test_every_interface_excludes_corrected_judgments_completely(client: Client, cast: Cast) -> None:
     corrected = Judgment.objects.filter(item__in=cast.items[3:6])
     corrected.update(is_corrected=True, value=5)
     counted = figures_of(cast, OF_JUDGES)
@@ -357,7 +355,7 @@ def column_of(table: Table, key: str) -> list[tuple[Any, float | None, float | N
 
 
 @pytest.mark.long
-def test_neither_a_dimension_nor_a_judge_nor_a_copy_changes_a_figure(cast: Cast, tmp_path: Path) -> None:
+def test_other_dimensions_judges_or_copies_change_no_value(cast: Cast, tmp_path: Path) -> None:
     figures = figures_of(cast)
     changed = changed_between(figures_of(scene(DIMENSIONS[:1])), figures)
     # But sums over all dimensions, designs that all of them need, and which systems are neighbours: they are

@@ -60,7 +60,7 @@ def certificates_of(calibration: Calibration) -> dict[str, Certificate]:
     return found
 
 
-def test_the_files_of_the_page_have_every_figure(client: Client, calibration: Calibration) -> None:
+def test_page_files_have_every_value(client: Client, calibration: Calibration) -> None:
     found = certificates_of(calibration)
     rows = rows_of(client, calibration, "certificates")
     assert [row["dimension"] for row in rows] == list(found)
@@ -91,7 +91,7 @@ def test_the_page_markdown_and_latex_say_them_alike(client: Client, calibration:
             assert in_latex(shown) in files[1]
 
 
-def test_the_command_has_every_figure(cast: Cast, calibration: Calibration) -> None:
+def test_command_has_every_value(cast: Cast, calibration: Calibration) -> None:
     shown = concord(cast.admin, "certificates", "show", cast.project.slug, calibration.pk)
     said = {each["dimension"]: each["certificate"] for each in shown["dimensions"]}
     for certificate in certificates_of(calibration).values():
@@ -101,7 +101,7 @@ def test_the_command_has_every_figure(cast: Cast, calibration: Calibration) -> N
         }
 
 
-def test_the_api_has_every_figure_and_what_to_mind(cast: Cast, calibration: Calibration) -> None:
+def test_api_has_every_value_and_its_cautions(cast: Cast, calibration: Calibration) -> None:
     home, program = f"projects/{cast.project.slug}/certificates/", ApiClient(cast.admin)
     (row,) = program.get(home).json()["results"]
     answer = program.get(f"{home}{calibration.pk}/").json()
@@ -119,7 +119,7 @@ def test_the_api_has_every_figure_and_what_to_mind(cast: Cast, calibration: Cali
         assert (said["warnings"], said["lapses"]) == (each.warnings, each.lapses)
 
 
-def test_routing_keeps_what_was_certified(client: Client, cast: Cast, policy: RoutingPolicy) -> None:
+def test_routing_keeps_the_certified_units(client: Client, cast: Cast, policy: RoutingPolicy) -> None:
     """As planned, on the policy's page, by the API and by the command."""
     assert policy.calibration is not None
     found = certificates_of(policy.calibration)

@@ -101,7 +101,7 @@ def stream_of(cast):
     return Stream(cast.project.seed).of("judge", judge.name, cast.dimensions[0].key)
 
 
-def test_the_page_its_files_the_command_and_the_api_have_the_same_figures(cast, client):
+def test_page_files_command_and_api_have_equal_values(cast, client):
     html = client.get(address(cast, f"{PAGE}?table=means"), follow=True).content.decode()
     out = StringIO()
     call_command("estimates", cast.project.slug, "--json", stdout=out)
@@ -117,12 +117,12 @@ def test_the_page_its_files_the_command_and_the_api_have_the_same_figures(cast, 
         assert decimals(float(row["combined"])) in html
 
 
-def test_the_page_says_that_raters_are_taken_as_given(client, cast):
+def test_page_states_that_raters_are_fixed(client, cast):
     assert "other raters may rank systems otherwise" in text_of_tabs(client, address(cast, PAGE))
 
 
 @pytest.mark.parametrize("beyond", [True, False])
-def test_every_estimate_is_that_of_its_function(cast, beyond):
+def test_every_estimate_matches_its_function(cast, beyond):
     for index, row in enumerate(means(cast, about="documents" if beyond else "texts")):
         sample, stream = of_system(index), stream_of(cast).of(f"system-{index + 1}")
         humans, combined = humans_only(sample), regression_estimate(sample)
@@ -161,7 +161,7 @@ def test_differences_are_paired_and_ranks_follow(cast, beyond):
         assert row["ranks"].value == (str(best) if best == worst else f"{best} to {worst}")
 
 
-def test_widths_are_told_for_more_ratings_and_drawn(client, cast):
+def test_widths_are_projected_for_more_ratings_and_plotted(client, cast):
     humans = [beyond_batch(humans_only(of_system(index)), of_system(index)) for index in range(SYSTEMS)]
     widths = [projected_widths(each, [5, 10]) for each in humans]
     expected = np.mean(np.array(widths, dtype=float), axis=0)
@@ -196,7 +196,7 @@ EVERYTHING = [5, 4, 5, 2, 3, 1, 4, 4, 4, 2, 4, 1, 5, 3, 1, 2, 5, 5, 4, 3, 2, 1, 
 
 
 @pytest.mark.parametrize("about", ["documents", "texts"])
-def test_where_everything_is_rated_only_the_page_of_systems_says_which_differ(about):
+def test_only_the_systems_page_compares_fully_rated_systems(about):
     cast = estimated()
     rated_at_once(cast, [EVERYTHING])
     first, _ = means(cast, about=about)
@@ -207,7 +207,7 @@ def test_where_everything_is_rated_only_the_page_of_systems_says_which_differ(ab
     assert "No differences for Fluency: Every output is rated, so a judge adds nothing" in says
 
 
-def test_about_these_texts_only_a_mean_that_is_rated_is_known():
+def test_only_a_fully_rated_mean_is_known_about_these_outputs():
     cast = estimated()
     rated_at_once(cast, [EVERYTHING])
     first, _ = means(cast, about="texts")
@@ -215,7 +215,7 @@ def test_about_these_texts_only_a_mean_that_is_rated_is_known():
     assert first["caution"].value == "Every output is rated, so this mean is known and nothing is estimated."
 
 
-def test_about_these_texts_only_a_pair_that_is_rated_is_known_and_not_tested():
+def test_fully_rated_pair_about_these_outputs_is_known_and_untested():
     cast = make_project(documents=DOCUMENTS, systems=3, annotators=1, raters_per_item=1)
     let_judge(make_judge(cast.project, name="Reasoner"), cast, [*JUDGE, *JUDGE[:12]])
     rated_at_once(cast, [[None if place % 3 == 2 else 1 + place % 5 for place in range(36)]])
@@ -226,7 +226,7 @@ def test_about_these_texts_only_a_pair_that_is_rated_is_known_and_not_tested():
     assert known["differ"].value == "not tested"
 
 
-def test_units_that_were_drawn_one_by_one_count_by_their_probability(client):
+def test_individually_sampled_units_count_by_their_probability(client):
     """System 1 was sent to people throughout; of system 2 a quarter was drawn to audit the judge."""
     cast = estimated()
     drawn = {index: (1.0, value) for index, value in zip(range(0, 24, 2), [5, 4, 3, 5] * 3, strict=True)}
@@ -267,7 +267,7 @@ def test_plain_means_of_routed_units_have_a_warning() -> None:
     assert "only a weighted estimate is unbiased" in difference["difference"].warning
 
 
-def test_a_system_of_which_some_units_were_sent_for_certain_is_a_stratified_sample(client):
+def test_system_with_units_sent_for_certain_is_a_stratified_sample(client):
     cast = estimated()
     drawn = {0: (1.0, 5), 2: (1.0, 5), 4: (1.0, 4), 8: (0.5, 4), 12: (0.5, 4), 16: (0.5, 5), 20: (0.5, None)}
     routed_at_once(cast, drawn)
@@ -298,7 +298,7 @@ def test_a_unit_without_a_value_of_the_judge_leaves_the_interval_of_its_system()
     assert "0 of 1 units of the stratum sent to people are rated" in first["caution"].value
 
 
-def test_after_routing_what_people_rated_throughout_is_exact_and_the_rest_is_estimated_from_the_audit():
+def test_routed_estimates_are_exact_if_rated_and_else_use_the_audit():
     cast = routing_project(raters=1)
     policy = make_policy(project=cast.project, spec=spec_of(cast, raters=1), by=cast.admin)
     policy = route(policy=policy, by=cast.admin)
@@ -313,7 +313,7 @@ def test_after_routing_what_people_rated_throughout_is_exact_and_the_rest_is_est
     assert trusted["combined"].value == pytest.approx(3)  # people say what the judge says
 
 
-def test_what_an_active_audit_drew_is_weighed_and_is_thinned_for_the_guarantee():
+def test_active_audit_is_weighted_and_is_thinned_for_the_guarantee():
     cast = routing_project(raters=1)
     spread = [item for number, item in enumerate(cast.items) if number % 4 == 0]
     Judgment.objects.filter(judge__method="mcq", item__in=spread, item__system__name=TRUSTED).update(value=3)
@@ -370,7 +370,7 @@ def test_without_people_there_is_only_the_judges_mean(client):
     assert "No differences for Fluency: No person has rated a unit yet." in page
 
 
-def test_without_a_judge_the_page_and_the_command_say_so(client):
+def test_page_and_command_report_a_missing_judge(client):
     cast = make_project()
     client.force_login(cast.admin)
     assert "No judge that gives scores has judgments yet" in text_of(
@@ -380,13 +380,13 @@ def test_without_a_judge_the_page_and_the_command_say_so(client):
         call_command("estimates", cast.project.slug)
 
 
-def test_a_judge_that_is_not_there_is_refused(client, cast):
+def test_missing_judge_is_rejected(client, cast):
     assert client.get(address(cast, PAGE), {"judge": 0}, follow=True).status_code == 404
     with pytest.raises(CommandError, match="There is no Judge “Nobody” here"):
         call_command("estimates", cast.project.slug, "--judge", "Nobody")
 
 
-def test_who_rates_in_an_open_round_one_sees_no_estimates(client, cast):
+def test_rater_in_open_round_one_sees_no_estimates(client, cast):
     make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
     assert client.get(address(cast, PAGE)).status_code == 403
     client.force_login(cast.outsider)
@@ -418,7 +418,7 @@ def corrected(cast: Cast, **chosen: str) -> list[dict[str, Cell]]:
 
 
 @pytest.mark.parametrize("about", ["raters", "documents", "texts"])
-def test_systems_by_corrected_mean_are_those_of_the_function(about: str) -> None:
+def test_corrected_system_means_match_the_function(about: str) -> None:
     cast = estimated()
     other = [None if value is None else max(value - 1, 1) for value in PEOPLE[::-1]]
     second = [*other[8:], *[None] * 8]
@@ -446,7 +446,7 @@ def test_systems_by_corrected_mean_are_those_of_the_function(about: str) -> None
     assert pair["p_value"].value == pytest.approx(expected.differences[0].p_value)
 
 
-def test_gain_is_that_of_the_function_and_opens_the_page(cast: Cast, client: Client) -> None:
+def test_gain_matches_the_function_and_opens_the_page(cast: Cast, client: Client) -> None:
     (row,) = cells_of(cast.project, "estimates", "gain")
     scores = as_scores(JUDGE, [PEOPLE], documents=DOCUMENTS, systems=SYSTEMS)
     people, judge = (scores.by_document(each) for each in (scores.human_means, scores.judge))
@@ -459,7 +459,7 @@ def test_gain_is_that_of_the_function_and_opens_the_page(cast: Cast, client: Cli
     assert f"The judge saves this share of the ratings: Fluency {100 * expected.saving:.0f} %" in page
 
 
-def test_one_rater_is_given_and_the_page_says_so(cast: Cast) -> None:
+def test_one_rater_is_treated_as_fixed_and_the_page_states_it(cast: Cast) -> None:
     assert "Fluency: Only one rater gave values" in says_of(cast, "Corrected means")
 
 

@@ -71,7 +71,7 @@ def drawn_with(cast, beside="Reasoner"):
 
 
 @pytest.mark.parametrize("coefficient", CORRELATIONS)
-def test_the_command_gives_what_the_pure_functions_give(cast, coefficient):
+def test_command_output_matches_the_pure_functions(cast, coefficient):
     expected = reliability(as_scores(), MCQ, CORRELATIONS[coefficient])
     found = reported(cast, "--coefficient", coefficient)
     for side, name in (("indicator", "fluency"), ("agreement", "fluency"), ("quality", "quality")):
@@ -85,7 +85,7 @@ def test_the_command_gives_what_the_pure_functions_give(cast, coefficient):
     assert found["spread"][0]["median"]["value"] == pytest.approx(expected.indicator_spread.median)
 
 
-def test_its_tables_are_downloaded_with_its_figures(cast, client):
+def test_tables_download_with_their_values(cast, client):
     page = client.get(page_of(cast), {"coefficient": "kendall_tau_b"}).content.decode()
     found = reported(cast, "--coefficient", "kendall_tau_b")
     for key in ("indicator", "agreement"):
@@ -105,12 +105,12 @@ def test_its_tables_are_downloaded_with_its_figures(cast, client):
 
 
 @pytest.mark.parametrize("asked", ["indicator.doc", "nothing.csv", "indicator.csv?coefficient=none"])
-def test_there_is_no_file_of_what_cannot_be_asked(cast, client, asked):
+def test_file_of_an_impossible_request_is_not_found(cast, client, asked):
     assert client.get(page_of(cast, asked)).status_code == 404
 
 
 @pytest.mark.parametrize("beside", ["Reasoner", "Chooser"])
-def test_intervals_are_those_of_the_judges_streams(cast, beside):
+def test_intervals_match_the_judge_streams(cast, beside):
     people = as_scores() if beside == "Reasoner" else as_scores(MCQ)
     other = MCQ if beside == "Reasoner" else RTS
     measure = CORRELATIONS["spearman"]
@@ -132,7 +132,7 @@ def test_r_is_the_same_whichever_judge_is_compared_with_people_and_whatever_p_is
     assert reported(cast, "--units", "fresh")["indicator"] == usual
 
 
-def test_another_judge_or_dimension_changes_no_figure_that_is_there(cast):
+def test_another_judge_or_dimension_changes_no_existing_value(cast):
     before = reported(cast)
     let_judge(make_judge(cast.project, "mcq", name="Third"), cast, RTS)
     after = reported(cast, "--mcq", "Chooser")
@@ -151,7 +151,7 @@ def test_m_has_an_interval_over_documents(client):
     assert f"{meta['value']:.2f} [{low}, {high}]".replace("-", "−") in text_of(client.get(page_of(cast)))
 
 
-def test_p_can_be_that_of_the_other_judge(cast):
+def test_p_can_use_the_other_judge(cast):
     expected = validity(as_scores(MCQ), RTS, CORRELATIONS["spearman"])
     (found,) = reported(cast, "--compared-judge", "mcq")["validity"]
     assert found["validity"]["value"] == pytest.approx(expected.correlation.value)
@@ -168,7 +168,7 @@ def test_the_page_shows_r_and_p_by_system_with_interval_and_items(client, cast):
         assert f'data-chart="chart-{key}"' in html
 
 
-def test_the_page_says_whether_r_means_anything_and_with_how_many_systems(client, cast):
+def test_page_reports_the_meaning_of_r_and_the_number_of_systems(client, cast):
     found = validity(as_scores(), MCQ, CORRELATIONS["spearman"])
     page = client.get(page_of(cast)).content.decode()
     assert "No: R does not predict agreement with people" in page
@@ -207,7 +207,7 @@ def test_r_that_goes_with_p_may_be_used():
         ("spread", "Range of R and P"),
     ],
 )
-def test_every_plot_says_what_it_shows(client, cast, key, said):
+def test_every_plot_has_a_description(client, cast, key, said):
     drawing = client.get(page_of(cast, f"{key}.svg")).content.decode()
     assert f'<title id="plot-{key}">{said}' in drawing
 
@@ -223,14 +223,14 @@ def test_names_cannot_break_out_of_a_plot(client, cast):
         assert "<script>:" not in answer.content.decode()
 
 
-def test_the_page_says_how_it_was_computed(client, cast):
+def test_page_describes_the_computation(client, cast):
     page = text_of_tabs(client, page_of(cast))
     assert "Shen and others 2023" in page
     assert f"the project’s seed {cast.project.seed}" in page
     assert f'manage.py reliability {cast.project.slug} --rts "Reasoner" --mcq "Chooser"' in page
 
 
-def test_without_people_r_is_shown_and_nothing_is_made_up_beside_it(client):
+def test_r_without_people_appears_alone(client):
     cast = measured_project(people=[])
     client.force_login(cast.admin)
     page = text_of_tabs(client, page_of(cast))
@@ -241,7 +241,7 @@ def test_without_people_r_is_shown_and_nothing_is_made_up_beside_it(client):
     assert found["indicator"][0]["fluency"]["value"] == pytest.approx(0.8)  # 1 - 6 * 2 / (4 * 15)
 
 
-def test_people_on_one_system_only_do_not_tell_what_r_means(client):
+def test_people_on_one_system_leave_the_meaning_of_r_unknown(client):
     only = [[value if index % 3 == 0 else None for index, value in enumerate(given)] for given in PEOPLE]
     cast = measured_project(people=only)
     client.force_login(cast.admin)
@@ -250,7 +250,7 @@ def test_people_on_one_system_only_do_not_tell_what_r_means(client):
     assert "Round I, which is still open" in page
 
 
-def test_a_model_that_answers_one_value_to_all_has_no_r_and_the_cell_says_why(client):
+def test_constant_model_has_no_r_and_the_cell_has_a_reason(client):
     cast = measured_project(rts=[5] * 12)
     client.force_login(cast.admin)
     reason = "Every value of the judge is 5; a correlation needs values that differ."
@@ -263,7 +263,7 @@ def test_a_model_that_answers_one_value_to_all_has_no_r_and_the_cell_says_why(cl
         assert client.get(page_of(cast, f"{key}.svg")).status_code == 200
 
 
-def test_fewer_than_three_items_of_a_system_say_so(client):
+def test_fewer_than_three_items_of_a_system_are_reported(client):
     cast = measured_project(rts=RTS[:6], mcq=MCQ[:6], people=[], documents=2)
     client.force_login(cast.admin)
     assert "3 are needed" in text_of_tabs(client, page_of(cast))
@@ -273,7 +273,7 @@ def test_fewer_than_three_items_of_a_system_say_so(client):
     ("rts", "mcq", "missing"),
     [(RTS, [], "No MCQ judge"), ([], MCQ, "No RTS judge"), ([], [], "No RTS and no MCQ judge")],
 )
-def test_without_one_of_the_two_the_page_and_the_command_say_which(client, rts, mcq, missing):
+def test_page_and_command_name_the_missing_one_of_the_two(client, rts, mcq, missing):
     cast = measured_project(rts=rts, mcq=mcq, people=[])
     client.force_login(cast.admin)
     response = client.get(page_of(cast))
@@ -289,7 +289,7 @@ def test_the_usual_pair_is_of_one_model(cast):
     assert (pair.rts.name, pair.mcq.name, pair.warning) == ("Reasoner", "Chooser", "")
 
 
-def test_of_pairs_with_as_many_values_the_usual_one_was_made_first(cast):
+def test_usual_pair_among_equals_is_the_oldest(cast):
     let_judge(make_judge(cast.project, "rts", name="Another wording"), cast, RTS)
     let_judge(make_judge(cast.project, "mcq", name="And of choices"), cast, MCQ)
     judges = measured_judges(cast.project)
@@ -298,7 +298,7 @@ def test_of_pairs_with_as_many_values_the_usual_one_was_made_first(cast):
     assert first_judge(judges).name == "Reasoner"
 
 
-def test_a_pair_of_two_models_is_shown_with_a_warning(client, cast):
+def test_pair_of_two_models_appears_with_a_warning(client, cast):
     stranger = let_judge(make_judge(cast.project, "rts", name="Stranger", model="other"), cast, MCQ)
     page = text_of_tabs(client, page_of(cast), {"rts": stranger.pk})
     assert "whether two models agree, not whether one agrees with itself" in page
@@ -314,7 +314,7 @@ def test_a_judge_that_is_not_there_is_not_found(client, cast):
         printed(cast, "--rts", "Chooser")
 
 
-def test_units_that_settled_a_policy_are_counted_and_left_out_when_asked(client, cast):
+def test_policy_units_count_and_can_be_excluded(client, cast):
     rts, mcq = Judge.objects.get(name="Reasoner"), Judge.objects.get(name="Chooser")
     round = cast.project.rounds.get(number=1)
     fields = {"threshold": 0.5, "raters": 1, "seed": 1, "rts": rts, "mcq": mcq}
@@ -351,7 +351,7 @@ def test_others_find_nothing(client, cast, who):
     assert client.get(page_of(cast)).status_code == 404
 
 
-def test_who_rates_in_an_open_round_one_sees_no_results_until_it_is_closed(client):
+def test_rater_in_open_round_one_sees_no_results_until_it_closes(client):
     cast = make_project()
     round = opened(cast)
     rate(cast, round, cast.annotators[0], cast.items[0], 3)
@@ -366,7 +366,7 @@ def test_who_rates_in_an_open_round_one_sees_no_results_until_it_is_closed(clien
     assert page_of(cast) in client.get(lead).content.decode()
 
 
-def test_the_page_says_which_command_leaves_corrected_judgments_out(cast, client):
+def test_page_names_the_command_that_excludes_corrected_judgments(cast, client):
     Judgment.objects.filter(judge__name="Chooser", item=cast.items[0]).update(is_corrected=True)
     says = text_of_tabs(client, page_of(cast), {"corrected": "left-out"})
     assert "--coefficient spearman --corrected left-out --json" in says
@@ -374,7 +374,7 @@ def test_the_page_says_which_command_leaves_corrected_judgments_out(cast, client
     assert [row["fluency"]["count"] for row in rows] == [3, 4, 4]
 
 
-def test_the_page_reads_what_is_kept_in_a_fixed_number_of_queries(client, cast, django_assert_num_queries):
+def test_page_reads_stored_results_in_a_fixed_number_of_queries(client, cast, django_assert_num_queries):
     client.get(page_of(cast))
     with django_assert_num_queries(15):
         client.get(page_of(cast))
@@ -391,7 +391,7 @@ def test_the_command_prints_the_tables(cast):
     assert re.search(r"\| system-1 \| 0\.800 \\\[", out)
 
 
-def test_the_last_rounds_values_count_unless_another_is_asked_for(cast):
+def test_values_of_the_last_round_count_unless_another_is_chosen(cast):
     def said(project, *arguments):
         return json.loads(printed(project, "--json", *arguments))["chosen"].get("round")
 
@@ -404,7 +404,7 @@ def test_the_last_rounds_values_count_unless_another_is_asked_for(cast):
     assert said(unrated) == "1"
 
 
-def test_the_old_address_leads_to_the_page(client, cast):
+def test_old_url_redirects_to_the_page(client, cast):
     answer = client.get(address(cast, "reliability/"), {"coefficient": "pearson"})
     assert (answer.status_code, answer["Location"]) == (302, f"{page_of(cast)}?coefficient=pearson")
     answer = client.get(address(cast, "reliability/indicator.csv"))

@@ -42,7 +42,7 @@ def test_units_come_with_both_values_the_largest_difference_first(client: Client
     assert "between=people" in html
 
 
-def test_the_file_has_the_same_units_with_texts(client: Client, cast: Cast) -> None:
+def test_file_has_the_same_units_with_their_outputs(client: Client, cast: Cast) -> None:
     client.force_login(cast.researcher)
     url = reverse("disagreements_file", args=[cast.project.slug])
     answer = client.get(url, {"between": "judges", "apart": "1"})
@@ -51,7 +51,7 @@ def test_the_file_has_the_same_units_with_texts(client: Client, cast: Cast) -> N
     assert [row["text"] for row in rows] == [item.text for item in cast.items[:3]]
 
 
-def test_who_rates_in_an_open_round_one_does_not_see_them(client: Client) -> None:
+def test_rater_in_open_round_one_does_not_see_them(client: Client) -> None:
     made = make_project()
     opened(made)
     made.annotators[0].user = made.admin

@@ -110,7 +110,7 @@ def test_names_have_accuracy_and_f1_as_the_function_gives_them() -> None:
     assert sum(row[3].value for row in confusion.rows if isinstance(row[3].value, int)) == len(pairs)
 
 
-def test_names_have_accuracy_in_place_of_an_estimate_and_of_0_and_1_the_share() -> None:
+def test_categories_have_accuracy_for_an_estimate_and_0_and_1_a_share() -> None:
     cast = at_level("nominal")
     assert set(tables_on(cast, "estimates")) == OF_NAMES | {"shares"}
     (here,), (there,) = cells_of(cast.project, "estimates", "categories"), of_judge(cast, "categories")
@@ -169,7 +169,7 @@ def test_every_page_reads_half_points(level: str) -> None:
     assert alpha["round_1"].value == pytest.approx(krippendorff_alpha(data).value)
 
 
-def test_a_judge_is_put_beside_people_at_the_nearest_half_point() -> None:
+def test_judge_value_is_compared_at_the_nearest_half_point() -> None:
     cast = with_half_points("interval")
     judge = Judge.objects.get(project=cast.project, name="Reasoner")
     confusion = tables_on(cast, "judges")[f"judge-{judge.pk}-confusion"]
@@ -186,7 +186,7 @@ def test_a_judge_is_put_beside_people_at_the_nearest_half_point() -> None:
 
 
 @pytest.mark.once
-def test_every_door_gives_every_figure_of_half_points(client: Client) -> None:
+def test_every_interface_gives_every_half_point_value(client: Client) -> None:
     caches["process"].clear()
     cast = with_half_points("interval")
     client.force_login(cast.researcher)
@@ -197,7 +197,7 @@ def test_every_door_gives_every_figure_of_half_points(client: Client) -> None:
 
 
 @pytest.mark.once
-def test_every_door_gives_every_figure_of_names(client: Client) -> None:
+def test_every_interface_gives_every_value_of_categories(client: Client) -> None:
     caches["process"].clear()
     cast = at_level("nominal")
     client.force_login(cast.researcher)

@@ -177,7 +177,7 @@ def test_every_door_says_the_same(client: Client, cast: Cast, door: Any, kept: b
     assert door(client, cast) == expected
 
 
-def test_the_preview_and_the_page_show_what_is_decided_by(client: Client, cast: Cast) -> None:
+def test_preview_and_page_show_the_decision_value(client: Client, cast: Cast) -> None:
     value, low, high, _ = by_hand(cast)[DOUBTED, "fluency"]
     shown = f"{decimals(value)} [{decimals(low)}, {decimals(high)}]"
     rts, mcq = judges_of(cast)
@@ -205,7 +205,7 @@ def test_at_another_level_policy_and_page_say_the_same(client: Client, cast: Cas
     assert by_api(client, cast, "reliability/?confidence=0.9") == narrow
 
 
-def test_a_policy_reads_r_that_is_kept_until_a_judgment_changes(client: Client, cast: Cast) -> None:
+def test_policy_reads_stored_r_until_a_judgment_changes(client: Client, cast: Cast) -> None:
     """What is kept is made recognisable: a policy that computed would find another bound."""
     by_api(client, cast)
     row = ComputedResult.objects.get(name__startswith="reliability?")
@@ -224,7 +224,7 @@ def test_a_policy_reads_r_that_is_kept_until_a_judgment_changes(client: Client, 
     assert by_plan(cast) == by_hand(cast)
 
 
-def test_r_of_many_units_is_left_to_a_worker(client: Client) -> None:
+def test_r_of_many_units_is_computed_by_a_worker(client: Client) -> None:
     cast = make_project(dimensions=("fluency", "coherence", "a", "b"), documents=420, systems=3)
     client.force_login(cast.admin)
     for method, value in (("rts", rts_value), ("mcq", mcq_value)):
@@ -258,7 +258,7 @@ def test_a_policy_takes_no_r_that_leaves_corrected_judgments_out(client: Client,
     assert by_plan(cast) == counted == by_hand(cast)
 
 
-def test_a_copy_of_the_project_draws_the_same_units_and_figures(cast: Cast) -> None:
+def test_project_copy_samples_the_same_units_and_values(cast: Cast) -> None:
     """The second project has other keys in the database, and the first one's seed and names."""
     copy = routing_project()
     copy.project.seed = cast.project.seed

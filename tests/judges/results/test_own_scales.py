@@ -53,7 +53,7 @@ def test_correlations_take_values_as_read_and_all_else_mapped_ones() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_judge_is_asked_and_read_on_its_scale_and_its_page_shows_both_values(client: Client) -> None:
+def test_judge_runs_on_its_own_scale_and_its_page_shows_both_values(client: Client) -> None:
     cast = make_project(documents=1, systems=1)
     with providing(reply="It flows. Score: 10/10") as provider:
         judge = make_judge(
@@ -84,7 +84,7 @@ def test_a_judge_is_asked_and_read_on_its_scale_and_its_page_shows_both_values(c
         ({"scale_minimum": "", "scale_maximum": "", "scale_table": "1, 2"}, "Enter both ends"),
     ],
 )
-def test_the_page_refuses_what_is_no_scale_and_keeps_what_was_typed(
+def test_page_rejects_an_invalid_scale_and_keeps_the_input(
     client: Client, changes: dict[str, object], sentence: str
 ) -> None:
     cast = make_project()

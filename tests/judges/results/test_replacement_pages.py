@@ -54,7 +54,7 @@ def expected(cast, judge, epsilon=0.2):
     )
 
 
-def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
+def test_command_matches_the_test_clustered_by_document(client):
     cast = tried(client, TRUTH)
     out = StringIO()
     call_command("replacement", cast.project.slug, "--epsilon", "0.15", "--json", stdout=out)
@@ -73,7 +73,7 @@ def test_the_command_gives_what_the_test_gives_clustered_by_document(client):
         assert row[5]["value"] == ("beaten" if control.is_beaten else "not surely beaten")
 
 
-def test_its_tables_are_had_with_its_figures(client):
+def test_tables_download_with_their_values(client):
     cast = tried(client, TRUTH)
     page = client.get(address(cast, PAGE), {"epsilon": "0.15"}, follow=True).content.decode()
     wanted = expected(cast, TRUTH, 0.15)
@@ -90,7 +90,7 @@ def test_its_tables_are_had_with_its_figures(client):
     assert [float(row["p_value"]) for row in annotators] == [each.p_value for each in wanted.annotators]
 
 
-def test_corrected_judgments_are_left_out_where_that_is_chosen(client):
+def test_corrected_judgments_are_excluded_on_request(client):
     cast = tried(client, TRUTH)
     Judgment.objects.filter(item__in=cast.items[:4]).update(is_corrected=True)
     wanted = expected(cast, [float("nan")] * 4 + TRUTH[4:])
@@ -101,7 +101,7 @@ def test_corrected_judgments_are_left_out_where_that_is_chosen(client):
     assert [row["units"].value for row in cells_of(cast.project, "replacement", "annotators")] == [40] * 3
 
 
-def test_a_judge_that_says_what_all_mean_may_replace_an_annotator(client):
+def test_judge_equal_to_the_mean_may_replace_an_annotator(client):
     cast = tried(client, TRUTH)
     page = text_of(client.get(address(cast, PAGE), follow=True))
     passes = (
@@ -114,7 +114,7 @@ def test_a_judge_that_says_what_all_mean_may_replace_an_annotator(client):
     assert "Round I is still open" in page
 
 
-def test_alpha_with_the_judge_stands_on_the_page(client):
+def test_alpha_with_the_judge_appears_on_the_page(client):
     cast = tried(client, TRUTH)
     (row,) = cells_of(cast.project, "replacement", "one-more-rater")
     scores = Scores(systems=OF_SYSTEM, documents=OF_DOCUMENT, human=PEOPLE, judge=TRUTH)
@@ -137,7 +137,7 @@ def test_a_constant_judge_fails(client):
     assert "Fails: the judge may stand in for" in page
 
 
-def test_too_few_units_say_so(client):
+def test_too_few_units_are_reported(client):
     few = [[value if index < 29 else None for index, value in enumerate(row)] for row in PEOPLE]
     cast = tried(client, TRUTH, few)
     sentence = "No annotator has 30 units that another annotator and the judge rated too."
@@ -147,7 +147,7 @@ def test_too_few_units_say_so(client):
     assert sentence in out.getvalue()
 
 
-def test_without_people_the_page_says_what_is_needed(client):
+def test_page_without_people_states_the_requirement(client):
     cast = make_project()
     let_judge(make_judge(cast.project), cast, [1, 2, 3, 4])
     client.force_login(cast.admin)
@@ -155,7 +155,7 @@ def test_without_people_the_page_says_what_is_needed(client):
     assert "There are no ratings yet: the test needs the Round I ratings of three annotators or more." in page
 
 
-def test_without_a_judge_the_page_and_the_command_say_so(client):
+def test_page_and_command_report_a_missing_judge(client):
     cast = make_project()
     client.force_login(cast.admin)
     assert "No judge that gives scores has judgments yet" in text_of(
@@ -165,14 +165,14 @@ def test_without_a_judge_the_page_and_the_command_say_so(client):
         call_command("replacement", cast.project.slug)
 
 
-def test_another_epsilon_than_the_three_is_refused(client):
+def test_unlisted_epsilon_is_rejected(client):
     cast = tried(client, TRUTH)
     assert client.get(address(cast, PAGE), {"epsilon": "0.9"}, follow=True).status_code == 404
     page = client.get(address(cast, PAGE), {"epsilon": "0.1"}, follow=True).content.decode()
     assert '<option value="0.1" selected>' in page
 
 
-def test_who_rates_in_an_open_round_one_sees_no_test(client):
+def test_rater_in_open_round_one_sees_no_test(client):
     cast = tried(client, TRUTH)
     make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
     assert client.get(address(cast, PAGE)).status_code == 403
@@ -192,7 +192,7 @@ def test_the_number_of_queries_is_fixed(client, django_assert_num_queries):
         client.get(page)
 
 
-def test_documents_needed_are_those_of_the_plan(client):
+def test_required_documents_match_the_plan(client):
     cast = tried(client, TRUTH)
     (row,) = cells_of(cast.project, "replacement", "power-of-test")
     stream = Stream(cast.project.seed).of("judge", "Candidate", cast.dimensions[0].key)

@@ -35,7 +35,7 @@ def reasoner() -> Judge:
     return Judge.objects.get(name="Reasoner")
 
 
-def test_correlations_alpha_and_bias_are_those_of_the_functions(client: Client, cast: Cast) -> None:
+def test_correlations_alpha_and_bias_match_the_functions(client: Client, cast: Cast) -> None:
     scores = as_scores()
     found = {row["judge"]: row for row in rows(client, cast, "correlations")}["Reasoner"]
     for level in Level:
@@ -58,7 +58,7 @@ def test_confusion_counts_every_rating_once(client: Client, cast: Cast) -> None:
     assert len(table) == 5
 
 
-def test_the_scatter_has_every_item_and_quality_stands_beside_agreement(client: Client, cast: Cast) -> None:
+def test_scatter_has_every_item_and_quality_appears_with_agreement(client: Client, cast: Cast) -> None:
     points = rows(client, cast, f"judge-{reasoner().pk}-scatter")
     assert sum(int(row["items"]) for row in points) == len(RTS)
     quality = rows(client, cast, f"judge-{reasoner().pk}-quality")
@@ -72,7 +72,7 @@ def test_the_scatter_has_every_item_and_quality_stands_beside_agreement(client: 
         assert b'role="img"' in client.get(address).content
 
 
-def test_r_is_that_of_the_reliability_page(client: Client, cast: Cast) -> None:
+def test_r_matches_the_reliability_page(client: Client, cast: Cast) -> None:
     report = reliability_report(cast.project, usual_pairing(measured_judges(cast.project)))
     expected = [cells[0].indicator for _, cells in report.rows]
     found = rows(client, cast, "indicator")
@@ -81,7 +81,7 @@ def test_r_is_that_of_the_reliability_page(client: Client, cast: Cast) -> None:
     assert [row["fluency_low"] and float(row["fluency_low"]) for row in found] == lows
 
 
-def test_new_judgments_make_new_figures(client: Client, cast: Cast) -> None:
+def test_new_judgments_change_the_values(client: Client, cast: Cast) -> None:
     before = rows(client, cast, "differences")
     Judgment.objects.filter(judge=reasoner(), value=1).first().delete()  # type: ignore[union-attr]
     assert rows(client, cast, "differences") != before
@@ -100,7 +100,7 @@ def test_the_page_of_a_unit_has_what_judges_said(client: Client, cast: Cast) -> 
     assert "<html" in client.get(part).content.decode()
 
 
-def test_without_judges_the_page_says_so(client: Client) -> None:
+def test_page_reports_missing_judges(client: Client) -> None:
     bare = measured_project(rts=[], mcq=[])
     client.force_login(bare.researcher)
     html = client.get(reverse("results_page", args=[bare.project.slug, "judges"])).content.decode()

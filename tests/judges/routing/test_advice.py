@@ -123,7 +123,7 @@ def advice_on(cast: Cast, key: str, **fields):
     return next(each for each in plan_of(cast, **fields).advice if each.dimension.key == key)
 
 
-def test_each_step_is_what_a_policy_with_this_r_keeps(cast):
+def test_each_step_matches_a_policy_with_this_r(cast):
     for step in advice_on(cast, "coherence").steps:
         plan = plan_of(cast, threshold=step.threshold, thresholds={"fluency": 1.0})
         assert plan.kept == step.kept.units

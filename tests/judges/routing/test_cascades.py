@@ -129,7 +129,7 @@ def test_certificates_wait_until_every_judge_has_judged_the_sample(cast: Cast) -
     assert plan_of(cast.project, scope).calls == 120
 
 
-def test_stages_are_those_of_the_test_on_the_sample(cast: Cast) -> None:
+def test_stages_match_the_test_on_the_sample(cast: Cast) -> None:
     calibration = certified(cast)
     look = look_at(calibration)
     for dimension in look.dimensions:
@@ -158,7 +158,7 @@ def test_stages_are_those_of_the_test_on_the_sample(cast: Cast) -> None:
         assert found == list(zip(names, thresholds, accepted, errors, strict=True))
 
 
-def test_second_judge_is_asked_about_what_the_first_leaves(cast: Cast) -> None:
+def test_second_judge_covers_the_remainder_of_the_first(cast: Cast) -> None:
     policy = policy_of(cast, certified(cast))
     plan = routing_plan(policy, cast.project)
     assert [each.judge.name for each in plan.decided.to_ask] == ["Strong", "Strong chooser"]
@@ -245,7 +245,7 @@ def test_contradicted_stage_of_an_addition_stops_by_itself(cast: Cast) -> None:
         (lambda _, strong: [(strong[0], strong[0])], "always close to itself"),
     ],
 )
-def test_stages_that_do_not_fit_are_refused_in_a_sentence(cast: Cast, stages: object, says: str) -> None:
+def test_incompatible_stages_are_rejected_with_a_message(cast: Cast, stages: object, says: str) -> None:
     spec = calibration_spec(cast)
     chosen = stages((spec.judge, spec.other), strong_judges(cast))  # type: ignore[operator]
     with pytest.raises(InvalidValueError, match=says):
@@ -294,7 +294,7 @@ def test_pages_ask_the_second_judge_and_show_what_each_decides(client: Client, c
     assert "Strong: decides at a confidence of" in text_of(client.get(page))
 
 
-def test_form_takes_further_judges_and_refuses_a_third_without_a_second(client: Client, cast: Cast) -> None:
+def test_form_accepts_further_judges_but_no_third_without_a_second(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
     strong, chooser = strong_judges(cast)
     page = f"/projects/{cast.project.slug}/judges/certificates/new/"
@@ -344,7 +344,7 @@ def test_commands_take_a_route_from_the_sample_to_the_run(cast: Cast) -> None:
     assert not RoutingPolicy.objects.exists()
 
 
-def test_page_of_routes_compares_what_they_would_do(cast: Cast) -> None:
+def test_routes_page_compares_their_results(cast: Cast) -> None:
     rate_all_units(cast)
     answer(cast, {(item.pk, dimension.pk) for item in cast.items for dimension in cast.dimensions})
     strong, _ = strong_judges(cast)

@@ -55,7 +55,7 @@ def certified(cast, **fields):
     return calibration
 
 
-def test_a_calibration_is_planned_drawn_rated_and_computed_on_its_pages(client, cast):
+def test_calibration_is_planned_sampled_rated_and_computed_on_pages(client, cast):
     shown = client.post(address(cast, NEW), entered(cast, size=""), headers=HTMX)
     assert "Fluency 120" in text_of(shown)
     assert "Needed: for a chance of 80" in text_of(shown)
@@ -76,7 +76,7 @@ def test_a_calibration_is_planned_drawn_rated_and_computed_on_its_pages(client, 
     assert "60 % stay" in text_of(client.get(address(cast, "certificates/")))
 
 
-def test_its_tables_are_taken_away_with_its_figures(client, cast):
+def test_tables_download_with_their_values(client, cast):
     calibration = certified(cast)
     page = client.get(page_of(calibration)).content.decode()
     found = {each.dimension.name: each for each in calibration.certificates.all()}
@@ -96,7 +96,7 @@ def test_its_tables_are_taken_away_with_its_figures(client, cast):
         assert client.get(page_of(calibration, "certificates.md")).status_code == status
 
 
-def test_a_lapsed_certificate_says_what_changed(client, cast):
+def test_lapsed_certificate_reports_the_change(client, cast):
     calibration = certified(cast)
     Judge.objects.filter(name="Reasoner").update(temperature=1)
     sentence = "The temperature of Reasoner was 0, and is 1."
@@ -111,7 +111,7 @@ def test_a_lapsed_certificate_says_what_changed(client, cast):
     assert all(sentence in each["lapses"] for each in shown["dimensions"])
 
 
-def test_what_cannot_be_is_said_beside_the_field_or_over_the_plan(client, cast):
+def test_invalid_input_is_reported_at_the_field_or_above_the_plan(client, cast):
     response = client.post(address(cast, NEW), entered(cast, other=""), headers=HTMX)
     assert response.status_code == 422
     assert "Second judge: Closeness needs a second judge" in text_of(response)
@@ -126,13 +126,13 @@ def test_the_fragment_is_its_part_of_the_page(client, cast):
     assert fragment in html_of(client.post(address(cast, NEW), entered(cast)))
 
 
-def test_where_everything_is_rated_the_plan_says_that_nobody_is_asked(client, cast):
+def test_plan_of_a_fully_rated_project_needs_no_people(client, cast):
     rate_all_units(cast)
     page = text_of(client.post(address(cast, NEW), entered(cast), headers=HTMX))
     assert "no further ratings are needed" in page
 
 
-def test_without_a_judge_the_pages_say_what_to_add(client):
+def test_pages_without_a_judge_name_the_missing_judge(client):
     cast = make_project()
     client.force_login(cast.admin)
     for path in ("certificates/", NEW):
@@ -174,7 +174,7 @@ def test_researchers_read_and_others_find_nothing(client, cast):
         assert client.get(path).status_code == 404
 
 
-def test_an_admin_who_rates_sees_nothing_while_round_one_is_open(client, cast):
+def test_admin_with_ratings_sees_nothing_while_round_one_is_open(client, cast):
     calibration = certified(cast)
     make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
     assert client.get(page_of(calibration)).status_code == 403
@@ -224,7 +224,7 @@ def words(value):
     return value if isinstance(value, list) else [value]
 
 
-def test_the_command_plans_draws_and_computes(cast):
+def test_command_plans_samples_and_computes(cast):
     plan = run_concord(cast, "preview")
     fluency = plan["dimensions"][0]
     assert (fluency["dimension"], fluency["units"], plan["ratings"], plan["size"]) == (

@@ -64,7 +64,7 @@ def changes_of(calibration):
 # The plan and the draw
 
 
-def test_the_size_is_told_beforehand_for_the_share_of_delta_that_each_dimension_has(cast):
+def test_planned_size_accounts_for_the_delta_share_of_each_dimension(cast):
     spec = calibration_spec(cast, size=None, expected_error=0.05, accepted_share=0.8)
     plan = draw_plan(cast.project, spec)
     needed = plan_calibration(
@@ -76,7 +76,7 @@ def test_the_size_is_told_beforehand_for_the_share_of_delta_that_each_dimension_
     assert not Calibration.objects.exists()
 
 
-def test_drawing_asks_people_for_the_sample_of_the_seed_and_nothing_else(cast):
+def test_sampling_assigns_only_the_seeded_sample_to_people(cast):
     calibration = drawn(cast)
     names = {
         f"{len(item.document.key)}:{item.document.key}/{len(item.system.name)}:{item.system.name}": item.pk
@@ -94,7 +94,7 @@ def test_drawing_asks_people_for_the_sample_of_the_seed_and_nothing_else(cast):
     assert set(asked.values_list("inclusion_probability", flat=True)) == {0.5}
 
 
-def test_where_everything_was_rated_nobody_is_asked_again_even_in_a_closed_round(cast):
+def test_fully_rated_units_add_no_assignments_even_in_a_closed_round(cast):
     rate_all_units(cast)
     close_round_one(project=cast.project, by=cast.admin)
     before = Assignment.objects.count()
@@ -112,7 +112,7 @@ def test_where_everything_was_rated_nobody_is_asked_again_even_in_a_closed_round
         ({"size": None, "expected_error": 0.3}, "passes no sample"),
     ],
 )
-def test_what_cannot_be_planned_is_refused_in_a_sentence(cast, fields, sentence):
+def test_invalid_plan_is_rejected_with_a_message(cast, fields, sentence):
     with pytest.raises(CalibrationRefusedError, match=sentence):
         drawn(cast, **fields)
     assert not Round.objects.exists()
@@ -135,7 +135,7 @@ def test_what_cannot_be_planned_is_refused_in_a_sentence(cast, fields, sentence)
         ),
     ],
 )
-def test_judges_that_say_nothing_are_refused_in_a_sentence(cast, change, sentence):
+def test_judges_without_values_are_rejected_with_a_message(cast, change, sentence):
     change()
     with pytest.raises(CalibrationRefusedError, match=sentence):
         drawn(cast)
@@ -146,7 +146,7 @@ def test_closeness_needs_a_second_judge(cast):
         drawn(cast, other=None)
 
 
-def test_a_closed_round_without_these_units_is_refused(cast):
+def test_closed_round_without_these_units_is_rejected(cast):
     first = drawn(cast, dimensions=["fluency"], size=40)
     rate_sample(cast, first)
     computed(cast, first)
@@ -158,20 +158,20 @@ def test_a_closed_round_without_these_units_is_refused(cast):
         drawn(cast, name="Second")
 
 
-def test_what_has_changed_since_it_was_shown_is_not_drawn(cast):
+def test_sample_changed_since_its_preview_is_rejected(cast):
     with pytest.raises(CalibrationChangedError, match="Check it again"):
         draw_calibration(project=cast.project, spec=calibration_spec(cast), by=None, shown="older")
     assert not Calibration.objects.exists()
 
 
-def test_a_second_sample_of_the_same_judge_waits_for_the_first(cast):
+def test_second_sample_of_the_same_judge_needs_the_first_to_end(cast):
     drawn(cast)
     with pytest.raises(CalibrationRefusedError, match="First has a sample for Reasoner without certificates"):
         drawn(cast, name="Second")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_admins_at_once_one_draws_and_the_other_is_told_so(cast):
+def test_only_one_of_two_concurrent_admins_can_sample(cast):
     def draw(name):
         try:
             return drawn(cast, name=name)
@@ -190,7 +190,7 @@ def test_of_two_admins_at_once_one_draws_and_the_other_is_told_so(cast):
 # Certificates
 
 
-def test_a_certificate_is_what_the_test_gives_on_the_sample(cast):
+def test_certificate_matches_the_test_on_the_sample(cast):
     calibration = drawn(cast)
     rate_sample(cast, calibration)
     found = computed(cast, calibration)
@@ -219,7 +219,7 @@ def test_a_certificate_is_what_the_test_gives_on_the_sample(cast):
     assert found["fluency"].ceiling == 0  # both people always agree
 
 
-def test_units_that_nobody_rated_are_missing_and_not_right_or_wrong(cast):
+def test_unrated_units_are_missing_and_not_right_or_wrong(cast):
     calibration = drawn(cast)
     rate_sample(cast, calibration, leave_out=20)
     certificate = computed(cast, calibration)["fluency"]
@@ -257,7 +257,7 @@ def test_certificates_are_computed_once_and_the_database_keeps_them(cast):
             change()
 
 
-def test_a_share_that_people_know_is_said_in_place_of_a_bound(cast):
+def test_share_known_from_people_replaces_a_bound(cast):
     rate_all_units(cast)
     calibration = drawn(cast)
     certificate = computed(cast, calibration)["fluency"]
@@ -306,7 +306,7 @@ def test_a_share_that_people_know_is_said_in_place_of_a_bound(cast):
         ),
     ],
 )
-def test_a_certificate_lapses_with_what_it_binds_and_says_what_changed(cast, change, sentence):
+def test_certificate_lapses_with_its_inputs_and_reports_the_change(cast, change, sentence):
     calibration = drawn(cast)
     assert changes_of(calibration) == []
     change(cast)
@@ -339,7 +339,7 @@ def test_new_items_lapse_it_and_an_unreadable_judgment_that_was_read_too(cast):
 # Withdrawing
 
 
-def test_what_nobody_has_begun_is_taken_back_with_the_round_that_was_opened_for_it(cast):
+def test_withdrawal_removes_unstarted_work_and_the_round_opened_for_it(cast):
     calibration = drawn(cast)
     withdraw_calibration(calibration=calibration, by=cast.admin)
     assert not Round.objects.exists()
@@ -348,7 +348,7 @@ def test_what_nobody_has_begun_is_taken_back_with_the_round_that_was_opened_for_
     assert drawn(cast, name="Second").seed != calibration.seed
 
 
-def test_what_somebody_has_begun_or_what_is_computed_stays(cast):
+def test_started_or_computed_calibration_cannot_be_withdrawn(cast):
     calibration = drawn(cast)
     rate_sample(cast, calibration, leave_out=100)
     with pytest.raises(CalibrationRefusedError, match="People have started"):
@@ -358,7 +358,7 @@ def test_what_somebody_has_begun_or_what_is_computed_stays(cast):
         withdraw_calibration(calibration=calibration, by=cast.admin)
 
 
-def test_a_lapsed_sample_can_be_withdrawn_and_keeps_what_somebody_has_begun(cast):
+def test_lapsed_sample_can_be_withdrawn_and_keeps_started_work(cast):
     calibration = drawn(cast)
     rate_sample(cast, calibration)
     Endpoint.objects.update(base_url="http://other/v1")
@@ -368,7 +368,7 @@ def test_a_lapsed_sample_can_be_withdrawn_and_keeps_what_somebody_has_begun(cast
     assert changes_of(second) == []
 
 
-def test_places_that_two_samples_share_stay_for_the_one_that_is_left(cast):
+def test_assignments_shared_by_two_samples_stay_for_the_remaining_one(cast):
     first = drawn(cast)
     other = make_judge(cast.project, "g_eval", name="Other")
     make_judgments(other, cast, first_says)
@@ -420,7 +420,7 @@ def test_certified_units_stay_all_others_go_to_people_and_some_are_audited(cast)
     assert set(marked.values_list("item")) == set(sample.values_list("item"))
 
 
-def test_every_place_has_the_probability_of_being_drawn_by_the_calibration_or_the_policy(cast):
+def test_every_assignment_has_its_calibration_or_policy_probability(cast):
     calibration = certified(cast)
     policy = route(policy=policy_by(cast, calibration), by=cast.admin)
 
@@ -448,7 +448,7 @@ def test_a_lapsed_certificate_is_not_routed_by(cast):
     assert not policy.units.exists()
 
 
-def test_what_is_not_computed_or_certified_nothing_is_not_routed_by(cast):
+def test_uncomputed_or_empty_certificates_cannot_route(cast):
     calibration = drawn(cast, dimensions=["coherence"])
     with pytest.raises(InvalidValueError, match="has no certificates yet"):
         policy_by(cast, calibration)
@@ -459,7 +459,7 @@ def test_what_is_not_computed_or_certified_nothing_is_not_routed_by(cast):
         route(policy=policy_by(cast, calibration), by=cast.admin)
 
 
-def test_ratings_that_calibrated_report_nothing_of_what_stays(cast):
+def test_calibration_ratings_are_excluded_from_remaining_agreement(cast):
     rate_all_units(cast)
     calibration = certified(cast, size=50)
     policy = policy_by(cast, calibration, raters=3)
@@ -470,7 +470,7 @@ def test_ratings_that_calibrated_report_nothing_of_what_stays(cast):
 
 
 @pytest.mark.parametrize("off", [0, 2])
-def test_an_audit_warns_where_it_contradicts_what_the_certificate_leaves(cast, off):
+def test_audit_that_contradicts_the_certificate_triggers_a_warning(cast, off):
     calibration = certified(cast)
     policy = route(policy=policy_by(cast, calibration, audit_share=0.6), by=cast.admin)
     audited = policy.units.filter(why="audit").values_list("item", "dimension")

@@ -110,7 +110,7 @@ def test_people_cost_the_hours_of_all_raters_of_a_unit(cast):
     assert str(row["fluency"].value).startswith("alpha ")
 
 
-def test_verdicts_page_answers_in_a_sentence_without_a_chart(client, cast):
+def test_verdicts_page_gives_a_message_without_a_chart(client, cast):
     computed(cast, "trust")
     response = client.get(f"/projects/{cast.project.slug}/results/trust/", {"table": "uses"})
     page, html = text_of(response), response.content.decode()

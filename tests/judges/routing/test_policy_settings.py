@@ -61,7 +61,7 @@ def test_model_and_spec_share_the_default(setting: PolicySetting) -> None:
 
 
 @every_setting
-def test_change_of_one_setting_is_found_everywhere(setting: PolicySetting, client: Any) -> None:
+def test_change_of_one_setting_is_detected_everywhere(setting: PolicySetting, client: Any) -> None:
     cast = routing_project()
     changed = CHANGED[setting.name]
     client.force_login(cast.admin)
@@ -108,7 +108,7 @@ def test_the_command_has_the_limits_of_the_form(option: str, value: str, says: s
 
 
 @every_setting
-def test_the_command_begins_with_the_default(setting: PolicySetting) -> None:
+def test_command_options_start_with_the_default(setting: PolicySetting) -> None:
     parser = Command().create_parser("manage.py", "route")
     options = {action.dest: action.default for action in parser._actions}
     if setting.option.removeprefix("--") in ("threshold", "raters"):

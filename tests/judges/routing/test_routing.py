@@ -119,7 +119,7 @@ def test_a_plan_sends_cells_by_the_lower_bound_of_r(cast):
     assert not plan.refusal
 
 
-def test_the_audit_is_drawn_from_what_stays_with_the_stored_seed(cast):
+def test_audit_samples_the_kept_units_with_the_stored_seed(cast):
     plan = plan_of(cast)
     sent = {unit.unit for unit in plan.units if unit.why != RoutedUnit.Why.AUDIT}
     kept = {
@@ -238,7 +238,7 @@ def test_routing_twice_is_routing_once(cast):
     assert RoutedUnit.objects.count() == policy.units.count()
 
 
-def test_a_second_policy_is_refused_and_a_routed_one_is_frozen(cast):
+def test_second_policy_is_rejected_and_a_routed_one_is_frozen(cast):
     policy = routed(cast)
     second = made(cast, name="Second", threshold=0.9)
     with pytest.raises(RoutingRefusedError, match="First already routes this project"):
@@ -263,7 +263,7 @@ def test_a_round_in_which_people_rate_everything_leaves_nothing_to_route(cast):
     assert not policy.opened_round
 
 
-def test_what_changed_since_it_was_shown_is_not_routed(cast):
+def test_routing_changed_since_its_preview_is_rejected(cast):
     policy = made(cast)
     shown = routing_plan(policy, cast.project).digest
     Judgment.objects.filter(judge__method="mcq", item__system__name=TRUSTED).update(value=3)
@@ -272,7 +272,7 @@ def test_what_changed_since_it_was_shown_is_not_routed(cast):
     assert not Round.objects.exists()
 
 
-def test_a_policy_that_cannot_be_is_refused_in_a_sentence(cast):
+def test_impossible_policy_is_rejected_with_a_message(cast):
     made(cast)
     with pytest.raises(InvalidValueError, match="has a policy First already"):
         made(cast)
@@ -358,14 +358,14 @@ def test_an_untouched_policy_is_withdrawn_without_trace_in_the_round(cast):
     assert routed(cast, name="Second").opened_round
 
 
-def test_a_round_that_was_open_before_stays_as_it_was(cast):
+def test_round_open_before_the_policy_stays_unchanged(cast):
     round = open_round_one(project=cast.project, by=cast.admin)
     policy = routed(cast, raters=3)
     withdraw_policy(policy=policy, by=cast.admin)
     assert set(Assignment.objects.values_list("round", "plan")) == {(round.pk, "n_of_m")}
 
 
-def test_a_policy_that_people_have_begun_is_not_withdrawn(cast):
+def test_policy_with_started_work_cannot_be_withdrawn(cast):
     policy = routed(cast)
     reserve_items(round=policy.round, annotator=cast.annotators[0])
     place = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
@@ -427,7 +427,7 @@ def test_units_of_a_system_that_lost_trust_are_proposed_and_asked_when_followed(
     assert proposal(cast, policy).is_empty
 
 
-def test_units_of_a_system_that_won_trust_are_taken_back_unless_begun(cast):
+def test_units_of_a_newly_trusted_system_are_withdrawn_unless_started(cast):
     policy = routed(cast)
     annotator = cast.annotators[0]
     reserve_items(round=policy.round, annotator=annotator, how_many=len(cast.items))
@@ -475,7 +475,7 @@ def judged(unit):
     return Judgment.objects.get(judge__method="rts", item=unit.item_id, dimension=unit.dimension_id).value
 
 
-def test_the_audit_compares_people_with_the_judge_on_units_drawn_for_it(cast):
+def test_audit_compares_people_with_the_judge_on_its_sample(cast):
     policy = routed(cast)
     assert state_of(cast, policy).audit.share is None
     rate_units(cast, policy, lambda unit: int(judged(unit)), why="audit")
@@ -488,7 +488,7 @@ def test_the_audit_compares_people_with_the_judge_on_units_drawn_for_it(cast):
     assert (audit.units, audit.complete, audit.missing) == (count, count, 0)
 
 
-def test_an_audit_that_contradicts_is_told(cast):
+def test_contradicting_audit_is_reported(cast):
     policy = routed(cast)
     rate_units(cast, policy, lambda unit: 1 if judged(unit) >= 3 else 5, why="audit")
     state = state_of(cast, policy)
@@ -512,7 +512,7 @@ def test_no_unit_of_a_development_document_is_audited(cast, audit):
     assert {each.kept for each in cells} == {DOCUMENTS // 2}
 
 
-def test_an_active_audit_draws_more_where_rts_and_mcq_differ_with_a_probability_that_is_stored(cast):
+def test_active_audit_favors_disagreements_and_stores_probabilities(cast):
     _, mcq = judges_of(cast)
     far = [item for number, item in enumerate(cast.items) if number % 4 == 0]
     Judgment.objects.filter(judge=mcq, item__in=far, item__system__name=TRUSTED).update(value=3)
@@ -550,7 +550,7 @@ def values_of(item, dimension):
     return [row.value for row in rows]
 
 
-def test_active_audit_weighs_units_and_tests_those_of_one_probability(cast):
+def test_active_audit_weights_units_and_tests_equal_probability_ones(cast):
     _, mcq = judges_of(cast)
     far = [item for number, item in enumerate(cast.items) if number % 4 == 0]
     Judgment.objects.filter(judge=mcq, item__in=far, item__system__name=TRUSTED).update(value=3)
@@ -624,7 +624,7 @@ def test_without_human_ratings_there_is_no_agreement(cast):
     assert plan_of(cast).agreement == []
 
 
-def test_whether_r_means_anything_stands_beside_it():
+def test_validity_of_r_appears_next_to_it():
     # Of three systems the constant one has no R; two are too few for a p value.
     cast = routing_project()
     assert [each.correlation.value for each in plan_of(cast).decided.validities] == [None, None]

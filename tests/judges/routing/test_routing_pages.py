@@ -76,7 +76,7 @@ def page_of(policy, path=""):
 # Looking
 
 
-def test_the_preview_shows_who_rates_what_and_what_it_costs(client, cast):
+def test_preview_shows_raters_per_unit_and_costs(client, cast):
     response = client.post(address(cast, "routing/new/"), {**entered(cast), "show": "preview"}, headers=HTMX)
     page = text_of(response)
     assert "stay with the judge 90 units go to people 90 units" in page
@@ -163,7 +163,7 @@ def test_the_page_shows_what_one_can_afford_and_keeps_the_r_that_it_found(client
     assert policy.status == "routed"
 
 
-def test_too_small_a_budget_and_none_are_said_beside_the_field(client, cast):
+def test_too_small_or_missing_budget_is_reported_at_the_field(client, cast):
     for fields, said in (
         ({"budget": 3}, "People must give"),
         ({}, "Enter r, or the ratings that you can afford."),
@@ -174,7 +174,7 @@ def test_too_small_a_budget_and_none_are_said_beside_the_field(client, cast):
         assert said in text_of(response)
 
 
-def test_the_gain_is_what_people_find_wrong_where_they_have_rated(client, cast):
+def test_gain_uses_human_errors_on_rated_units(client, cast):
     rate_everything(cast)  # with 3 throughout, so 1 and 5 are wrong
     gain = routing_plan(draft_policy(cast.project, spec_of(cast)), cast.project).decided.gain
     assert gain is not None
@@ -209,7 +209,7 @@ def test_alpha_has_the_judge_as_one_more_rater(cast):
     assert with_judge < among_people
 
 
-def test_rated_share_of_a_system_stands_for_its_unrated_units():
+def test_rated_share_of_a_system_extends_to_its_unrated_units():
     human = [[3.0, 3, GAP, GAP, 3, 3]]
     scores = Scores(systems=[0] * 6, documents=range(6), human=human, judge=[1.0, 3, 3, 3, 5, 3])
     goes = np.array([True] * 4 + [False] * 2)
@@ -236,21 +236,21 @@ def test_dimensions_without_ratings_have_no_forecast():
     assert says.endswith("The forecast omits 2 units (2 of them stay): their dimensions have no ratings.")
 
 
-def test_what_cannot_be_is_said_beside_the_field(client, cast):
+def test_invalid_input_is_reported_at_the_field(client, cast):
     fields = {**entered(cast, threshold=2), "show": "preview"}
     response = client.post(address(cast, "routing/new/"), fields, headers=HTMX)
     assert response.status_code == 422
     assert "Threshold r: Ensure this value is less than or equal to 1." in text_of(response)
 
 
-def test_without_judges_of_both_methods_the_page_says_what_to_add(client):
+def test_page_without_judges_of_both_methods_names_the_missing_one(client):
     cast = make_project()
     client.force_login(cast.admin)
     for path in ("routing/", "routing/new/"):
         assert "Routing needs two judges of one model" in text_of(client.get(address(cast, path)))
 
 
-def test_without_judgments_the_preview_says_so_and_offers_no_routing(client, cast):
+def test_preview_reports_missing_judgments_and_offers_no_routing(client, cast):
     Judgment.objects.all().delete()
     policy = made(cast)
     page = text_of(client.get(page_of(policy)))
@@ -258,7 +258,7 @@ def test_without_judgments_the_preview_says_so_and_offers_no_routing(client, cas
     assert "Route these units" not in page
 
 
-def test_where_people_have_rated_the_preview_sets_them_beside_the_judge(client, cast):
+def test_preview_compares_existing_human_ratings_with_the_judge(client, cast):
     rate_everything(cast)
     fields = {**entered(cast, raters=4), "show": "preview"}
     page = text_of(client.post(address(cast, "routing/new/"), fields, headers=HTMX))
@@ -281,7 +281,7 @@ def rate_everything(cast):
 # Routing
 
 
-def test_a_policy_is_saved_changed_and_routed_as_it_was_shown(client, cast):
+def test_policy_is_saved_changed_and_routed_as_previewed(client, cast):
     client.post(address(cast, "routing/new/"), entered(cast))
     policy = RoutingPolicy.objects.get()
     client.post(page_of(policy), entered(cast, threshold=0.3, **{"r-coherence": 0.6}))
@@ -298,14 +298,14 @@ def test_a_policy_is_saved_changed_and_routed_as_it_was_shown(client, cast):
     assert "Withdraw" in page
 
 
-def test_what_moved_since_it_was_shown_is_not_routed(client, cast):
+def test_policy_moved_since_its_preview_is_not_routed(client, cast):
     policy = made(cast)
     response = client.post(page_of(policy, "route/"), {**entered(cast), "shown": "older"}, follow=True)
     assert "changed this preview" in response.content.decode()
     assert not Round.objects.exists()
 
 
-def test_a_second_admin_is_told_that_it_is_routed(client, cast):
+def test_second_admin_learns_of_the_earlier_routing(client, cast):
     first, second = made(cast), made(cast, name="Second")
     route(policy=first, by=cast.admin)
     fields = {**entered(cast, name="Second"), "shown": "any"}
@@ -313,14 +313,14 @@ def test_a_second_admin_is_told_that_it_is_routed(client, cast):
     assert "First already routes this project" in response.content.decode()
 
 
-def test_a_closed_round_is_told(client, cast):
+def test_closed_round_is_reported(client, cast):
     open_round_one(project=cast.project, by=cast.admin)
     close_round_one(project=cast.project, by=cast.admin)
     page = text_of(client.get(page_of(made(cast))))
     assert "Round I is closed, so nothing can be routed to people any more" in page
 
 
-def test_a_proposal_is_shown_and_followed_on_a_click(client, cast):
+def test_proposal_appears_and_is_applied_on_a_click(client, cast):
     policy, _ = routed(cast)
     assert "New judgments would change this" not in text_of(client.get(page_of(policy)))
     Judgment.objects.filter(judge__method="mcq", item__system__name=TRUSTED).update(value=3)
@@ -332,7 +332,7 @@ def test_a_proposal_is_shown_and_followed_on_a_click(client, cast):
     assert "New judgments would change this" not in text_of(client.get(page_of(policy)))
 
 
-def test_withdrawing_is_offered_until_people_have_begun(client, cast):
+def test_withdrawal_is_available_until_work_starts(client, cast):
     policy, round = routed(cast)
     reserve_items(round=round, annotator=cast.annotators[0])
     place = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
@@ -404,7 +404,7 @@ def test_outsiders_and_annotators_find_nothing(client, cast):
         assert client.post(page_of(policy, "withdraw/")).status_code == 404
 
 
-def test_an_admin_who_rates_sees_nothing_while_round_one_is_open(client, cast):
+def test_admin_with_ratings_sees_nothing_while_round_one_is_open(client, cast):
     policy, _ = routed(cast)
     make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
     assert client.get(page_of(policy)).status_code == 403
@@ -490,19 +490,19 @@ def test_the_command_prints_json(cast):
         (["--threshold=0.5", "--threshold-of=fluency"], "names no r"),
     ],
 )
-def test_the_command_refuses_in_a_sentence(cast, options, sentence):
+def test_command_rejects_with_a_message(cast, options, sentence):
     with pytest.raises(CommandError, match=sentence.replace("(", r"\(")):
         told(cast, *options)
 
 
-def test_the_command_refuses_a_second_policy(cast):
+def test_command_rejects_a_second_policy(cast):
     told(cast, "--threshold=0.5", "--audit-least=0")
     with pytest.raises(CommandError, match="already routes this project"):
         told(cast, "--threshold=0.6", "--audit-least=0")
     assert RoutingPolicy.objects.count() == 1
 
 
-def test_the_overview_says_that_only_routed_units_are_rated(client, cast):
+def test_overview_states_that_only_routed_units_are_rated(client, cast):
     routed(cast)
     assert "assignments rated (only what was routed to people)" in text_of(
         client.get(f"/projects/{cast.project.slug}/")

@@ -60,7 +60,7 @@ def test_a_certificate_that_holds_is_the_verdict_and_leads_to_its_page(client: C
 
 
 @pytest.mark.django_db
-def test_each_figure_is_that_of_its_page(client: Client) -> None:
+def test_each_value_matches_its_page(client: Client) -> None:
     cast = calibrated_project(annotators=3)
     rate_all_units(cast, annotators=3)
     own = evidence(cast, "fluency")

@@ -77,7 +77,7 @@ def stored_policy(cast, **fields):
     return policy
 
 
-def test_only_the_dimension_that_people_contradict_is_refused(cast):
+def test_only_the_contradicted_dimension_is_rejected(cast):
     verdict = plan_of(cast).verdict
     grounds = {each.dimension.key: (each.verdict.ground, bool(each.refusal)) for each in verdict.dimensions}
     assert grounds["fluency"] == (Ground.ALPHA, True)
@@ -87,14 +87,14 @@ def test_only_the_dimension_that_people_contradict_is_refused(cast):
     assert not plan_of(cast, thresholds={"fluency": 1.0}).verdict.refusal
 
 
-def test_a_refused_dimension_may_go_to_people_as_a_whole(cast):
+def test_rejected_dimension_may_go_to_people_as_a_whole(cast):
     policy = make_policy(
         project=cast.project, spec=spec_of(cast, raters=4, thresholds={"fluency": 1.0}), by=cast.admin
     )
     assert route(policy=policy, by=cast.admin).status == "routed"
 
 
-def test_more_wrong_values_than_accepted_refuse():
+def test_excess_of_wrong_values_rejects_the_judge():
     cast = routing_project(raters=3)
     numbers = numbers_of(cast)
     # The judge says 1 to 5 in turn: it is two points off where it says 1, on 6 of 30 units.
@@ -110,7 +110,7 @@ def verdict_on_fluency(cast, **fields):
     return next(each for each in verdict.dimensions if each.dimension.key == "fluency")
 
 
-def test_form_api_and_commands_refuse_what_the_preview_shows(client, cast):
+def test_form_api_and_commands_reject_the_same_plan_as_the_preview(client, cast):
     fields = entered(cast, raters=4)
     shown = client.post(address(cast, "routing/new/"), {**fields, "show": "preview"}, headers=HTMX)
     assert (shown.status_code, REFUSED in text_of(shown)) == (200, True)
@@ -150,7 +150,7 @@ def test_a_stored_draft_stays_and_its_pages_say_the_verdict(client, cast):
     assert needs_of_routing(cast.project) == []
 
 
-def test_a_routed_policy_of_a_refused_judge_heads_what_needs_an_admin(client, cast):
+def test_routed_policy_of_a_rejected_judge_tops_the_admin_tasks(client, cast):
     policy = make_policy(
         project=cast.project, spec=spec_of(cast, raters=4, thresholds={"fluency": 1.0}), by=cast.admin
     )
@@ -179,7 +179,7 @@ def test_a_routed_policy_of_a_refused_judge_heads_what_needs_an_admin(client, ca
         )
 
 
-def test_no_proposal_returns_units_to_a_refused_judge(cast):
+def test_no_proposal_returns_units_to_a_rejected_judge(cast):
     spec = spec_of(cast, raters=4, thresholds={"fluency": 1.0})
     policy = route(policy=make_policy(project=cast.project, spec=spec, by=cast.admin), by=cast.admin)
     RoutingPolicy.objects.update(thresholds={})
@@ -192,7 +192,7 @@ def test_no_proposal_returns_units_to_a_refused_judge(cast):
     assert proposal_of(policy, plan, state.verdict).drop == []
 
 
-def test_a_contradicting_audit_is_told_everywhere(client):
+def test_contradicting_audit_is_reported_everywhere(client):
     cast = routing_project()
     client.force_login(cast.admin)
     policy = route(policy=make_policy(project=cast.project, spec=spec_of(cast), by=cast.admin), by=cast.admin)

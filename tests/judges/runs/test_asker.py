@@ -237,7 +237,7 @@ def test_two_runs_take_turns_where_one_call_is_allowed():
 # Real workers
 
 
-def test_a_worker_that_is_told_to_stop_stores_its_call_and_begins_no_other(tmp_path):
+def test_stopping_worker_stores_its_call_and_starts_no_other(tmp_path):
     answers = Semaphore(0)
     with providing(answers=answers) as provider, worker(tmp_path) as running_worker:
         run = slow_run(provider)
@@ -254,7 +254,7 @@ def test_a_worker_that_is_told_to_stop_stores_its_call_and_begins_no_other(tmp_p
 
 @pytest.mark.long
 @pytest.mark.once  # it is about RabbitMQ, whatever the database
-def test_calls_that_take_longer_than_rabbitmq_waits_for_consumers_cost_no_worker(tmp_path):
+def test_calls_beyond_the_rabbitmq_consumer_timeout_cost_no_worker(tmp_path):
     with rabbit(consumer_timeout=3) as broker, providing(seconds=4) as provider:
         first = slow_run(provider)
         with worker(tmp_path, broker=broker.url) as running_worker:

@@ -57,7 +57,7 @@ def found(cast: Cast, **selection: object) -> list[int]:
     return list(answers.order_by("pk").values_list("pk", flat=True))
 
 
-def test_it_is_asked_in_a_run_of_its_own_and_the_earlier_reply_stays_in_the_history() -> None:
+def test_retry_has_a_separate_run_and_history_keeps_the_earlier_reply() -> None:
     cast = make_project(documents=1)
     judged(cast)
     first, second = keys()
@@ -77,7 +77,7 @@ def test_it_is_asked_in_a_run_of_its_own_and_the_earlier_reply_stays_in_the_hist
     assert not Judgment.objects.get(pk=second).changes.exists()
 
 
-def test_the_earlier_answer_stands_where_the_run_is_cancelled_first() -> None:
+def test_earlier_answer_stays_if_the_run_is_cancelled_first() -> None:
     cast = make_project(documents=1)
     judged(cast)
     first, second = keys()
@@ -93,7 +93,7 @@ def test_the_earlier_answer_stands_where_the_run_is_cancelled_first() -> None:
     assert list(kinds) == ["set", "asked_again", "given_back"]
 
 
-def test_any_number_is_asked_again_and_given_back_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_is_retried_and_restored_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     cast = make_project(documents=2)
     judged(cast)
     before = [state(pk) for pk in keys()]
@@ -110,11 +110,11 @@ def test_any_number_is_asked_again_and_given_back_in_batches(monkeypatch: pytest
     assert [state(pk) for pk in keys()] == before
 
 
-def test_more_are_found_than_a_statement_takes_parameters() -> None:
+def test_lookup_exceeds_the_parameter_limit_of_a_statement() -> None:
     assert not Judgment.objects.filter(pk__in=among(range(300_000))).exists()
 
 
-def test_the_earlier_answer_stands_where_asking_again_fails() -> None:
+def test_earlier_answer_stays_if_the_retry_fails() -> None:
     cast = make_project(documents=1)
     judged(cast)
     Judgment.objects.update(attempts=7)
@@ -129,7 +129,7 @@ def test_the_earlier_answer_stands_where_asking_again_fails() -> None:
     assert "Not this one." in change.reason_before
 
 
-def test_calls_before_it_was_asked_again_are_not_counted() -> None:
+def test_calls_before_a_retry_do_not_count() -> None:
     cast = make_project(documents=1)
     judged(cast)
     Judgment.objects.update(attempts=7)
@@ -138,7 +138,7 @@ def test_calls_before_it_was_asked_again_are_not_counted() -> None:
     assert Judgment.objects.get(pk=first).attempts == 0, "all eight calls are left to it"
 
 
-def test_what_a_person_corrected_is_asked_anew_and_then_read_as_any_other() -> None:
+def test_corrected_judgment_is_retried_and_then_read_as_any_other() -> None:
     cast = make_project(documents=1)
     judge = judged(cast)
     first, _ = keys()
@@ -183,7 +183,7 @@ def test_imported_judges_are_not_asked() -> None:
     assert plan_of_asking(Judgment.objects.all()).calls == 0
 
 
-def test_many_are_excluded_with_one_reason_and_come_back_one_by_one(client: Client) -> None:
+def test_several_are_excluded_together_and_restored_individually(client: Client) -> None:
     cast = make_project(documents=1)
     judged(cast)
     first, second = keys()
@@ -230,7 +230,7 @@ def test_the_page_shows_count_and_cost_before_it_acts(client: Client) -> None:
     assert "Judgments excluded: 1." in excluded.content.decode()
 
 
-def test_one_is_asked_from_its_page_which_shows_the_earlier_reply_afterwards(client: Client) -> None:
+def test_retry_starts_from_the_page_which_then_shows_the_earlier_reply(client: Client) -> None:
     cast = make_project(documents=1)
     judged(cast)
     first, _ = keys()

@@ -112,7 +112,7 @@ def test_the_same_replies_come_as_by_calls_at_half_the_price(replay):
     assert by_batch.spent == sum(cost or 0 for cost in by_batch.judgments.values_list("cost", flat=True))
 
 
-def test_each_model_and_each_endpoint_has_batches_of_its_own(replay):
+def test_each_model_and_each_endpoint_has_separate_batches(replay):
     server = replay(batch_seconds=0)
     project = news_project(documents=1, systems=2)
     endpoint = make_endpoint(project, server.base_url)
@@ -130,7 +130,7 @@ def test_each_model_and_each_endpoint_has_batches_of_its_own(replay):
     assert statuses(run) == {"done": 32}
 
 
-def test_what_is_too_many_for_a_file_is_split(replay, monkeypatch):
+def test_batch_with_too_many_requests_for_a_file_is_split(replay, monkeypatch):
     monkeypatch.setattr(batch_commands, "MOST_REQUESTS", 5)
     server = replay(batch_seconds=0)
     run = to_the_end(news_run(server.base_url))
@@ -139,7 +139,7 @@ def test_what_is_too_many_for_a_file_is_split(replay, monkeypatch):
     assert server.stats()["repeated"] == 0
 
 
-def test_what_is_too_long_for_a_file_is_split(replay, monkeypatch):
+def test_batch_too_long_for_a_file_is_split(replay, monkeypatch):
     monkeypatch.setattr(ChatCompletions, "batch_bytes", 20_000)
     server = replay(batch_seconds=0)
     run = to_the_end(news_run(server.base_url))
@@ -155,7 +155,7 @@ def test_portions_are_stored_one_after_the_other(replay, monkeypatch):
     assert statuses(run) == {"done": 12}
 
 
-def test_probabilities_and_a_shape_are_asked_for_as_in_calls(replay):
+def test_probabilities_and_a_schema_are_requested_as_in_calls(replay):
     server = replay(batch_seconds=0)
     project = news_project(documents=1, systems=1)
     endpoint = make_endpoint(project, server.base_url)
@@ -171,7 +171,7 @@ def test_probabilities_and_a_shape_are_asked_for_as_in_calls(replay):
 # What fails in part
 
 
-def test_failed_requests_are_taken_up_again_in_the_next_batch(replay):
+def test_failed_requests_are_repeated_in_the_next_batch(replay):
     server = replay(batch_seconds=0, error=0.3)
     run = to_the_end(news_run(server.base_url, documents=3))
     assert run.status == "finished"
@@ -183,7 +183,7 @@ def test_failed_requests_are_taken_up_again_in_the_next_batch(replay):
     assert first.failed == 36 - first.completed > 0
 
 
-def test_what_fails_every_time_has_failed_after_as_many_calls_as_one_by_one(replay):
+def test_permanent_failure_in_batches_costs_as_many_calls_as_singles(replay):
     run = to_the_end(news_run(replay(batch_seconds=0, error=1).base_url))
     assert run.status == "finished"
     assert statuses(run) == {"failed": 12}
@@ -208,7 +208,7 @@ def test_a_large_batch_without_any_reply_stops_the_run(replay):
     assert statuses(run) == {"planned": 24}
 
 
-def test_an_unreadable_reply_is_asked_for_once_more_and_both_are_paid(replay):
+def test_unreadable_reply_is_retried_once_and_both_calls_are_paid(replay):
     server = replay(batch_seconds=0, garbage=0.4)
     run = to_the_end(news_run(server.base_url, documents=4, temperature=0.7))
     assert run.status == "finished"
@@ -231,7 +231,7 @@ def test_an_unreadable_reply_is_asked_for_once_more_and_both_are_paid(replay):
         b"",
     ],
 )
-def test_lines_about_nothing_are_passed_over_and_what_has_no_line_is_asked_again(replay, line):
+def test_unknown_lines_are_skipped_and_missing_ones_are_retried(replay, line):
     server = replay(batch_seconds=0)
     with relaying(server.base_url) as relay:
         run = news_run(relay.base_url)
@@ -284,7 +284,7 @@ def with_batch(relay, **fields):
     relay.answers["GET /batches/ID"] = (200, json.dumps(batch).encode())
 
 
-def test_a_batch_that_is_refused_stops_the_run_with_the_providers_words(replay):
+def test_rejected_batch_stops_the_run_with_the_provider_message(replay):
     with relaying(replay(batch_seconds=60).base_url) as relay:
         run = news_run(relay.base_url)
         collect(run=run.pk, seconds=60)
@@ -298,7 +298,7 @@ def test_a_batch_that_is_refused_stops_the_run_with_the_providers_words(replay):
     assert statuses(run) == {"planned": 12}
 
 
-def test_what_an_expired_batch_did_not_come_to_is_asked_again(replay):
+def test_unprocessed_part_of_an_expired_batch_is_retried(replay):
     with relaying(replay(batch_seconds=0).base_url) as relay:
         run = news_run(relay.base_url)
         collect(run=run.pk, seconds=60)
@@ -322,7 +322,7 @@ def test_a_batch_that_someone_cancelled_at_the_provider_stops_the_run(replay):
 
 
 @pytest.mark.parametrize("step", ["POST /files", "POST /batches"])
-def test_a_server_that_refuses_to_begin_stops_the_run(replay, step):
+def test_server_that_rejects_the_start_stops_the_run(replay, step):
     with relaying(replay().base_url) as relay:
         relay.answers[step] = (400, BAD)
         run = looked_after(news_run(relay.base_url))
@@ -384,7 +384,7 @@ def test_a_run_that_stopped_for_want_of_an_answer_resumes_when_its_batch_is_reac
     assert batches(run)[0].failing_since is None
 
 
-def test_a_wait_that_the_server_asks_for_is_kept(replay):
+def test_requested_server_wait_is_respected(replay):
     with relaying(replay().base_url) as relay:
         relay.answers["POST /files"] = (429, b'{"error": {"message": "slow down"}}')
         run = looked_after(news_run(relay.base_url))
@@ -396,7 +396,7 @@ def test_a_wait_that_the_server_asks_for_is_kept(replay):
         assert to_the_end(run).status == "finished"
 
 
-def test_a_batch_that_is_gone_is_asked_anew_only_when_someone_resumes(replay):
+def test_lost_batch_is_repeated_only_on_resume(replay):
     with relaying(replay(batch_seconds=0).base_url) as relay:
         run = news_run(relay.base_url)
         collect(run=run.pk, seconds=60)
@@ -424,7 +424,7 @@ def test_a_missing_key_stops_the_run(replay):
 NOT_ENOUGH = "does not allow one more call; give the run a larger one and resume it."
 
 
-def test_only_what_the_budget_allows_is_asked(replay):
+def test_batch_stays_within_the_budget(replay):
     server = replay(batch_seconds=0)
     run = to_the_end(news_run(server.base_url, documents=5, systems=12, budget=Decimal("0.05")))
     assert (run.status, run.reason) == ("stopped", f"The budget of 0.05 {NOT_ENOUGH}")
@@ -454,7 +454,7 @@ def test_a_budget_for_not_even_one_request_stops_the_run(replay):
 # Pause, resume, cancel
 
 
-def test_a_paused_run_is_left_alone_until_it_is_resumed(replay):
+def test_paused_run_is_ignored_until_it_resumes(replay):
     server = replay(batch_seconds=0)
     run = news_run(server.base_url)
     collect(run=run.pk, seconds=60)
@@ -470,14 +470,14 @@ def test_a_paused_run_is_left_alone_until_it_is_resumed(replay):
     assert server.stats()["repeated"] == 0
 
 
-def test_a_run_that_was_paused_before_begins_no_batch(replay):
+def test_run_paused_earlier_starts_no_batch(replay):
     run = news_run(replay().base_url)
     pause_run(run=run)
     looked_after(run)
     assert batches(run) == []
 
 
-def test_cancelling_cancels_the_batch_and_keeps_what_it_answered(replay):
+def test_cancellation_cancels_the_batch_and_keeps_its_answers(replay):
     with relaying(replay(batch_seconds=60).base_url) as relay:
         run = news_run(relay.base_url)
         collect(run=run.pk, seconds=60)
@@ -501,7 +501,7 @@ def test_cancelling_cancels_the_batch_and_keeps_what_it_answered(replay):
     assert runs_with_due_batches() == []
 
 
-def test_a_new_run_asks_what_a_cancelled_one_left(replay):
+def test_new_run_calls_the_remainder_of_a_cancelled_one(replay):
     server = replay(batch_seconds=60)
     run = news_run(server.base_url)
     judge = Judge.objects.get()
@@ -517,7 +517,7 @@ def test_a_new_run_asks_what_a_cancelled_one_left(replay):
 # Beside others
 
 
-def test_a_batch_takes_no_place_from_calls(replay):
+def test_batch_occupies_no_call_slot(replay):
     run = news_run(replay(batch_seconds=60).base_url, calls_in_flight=1)
     collect(run=run.pk, seconds=60)
     assert statuses(run) == {"leased": 12}
@@ -558,7 +558,7 @@ def test_a_step_that_takes_long_keeps_its_hold_and_lets_go_at_the_end(replay, mo
     assert batch_commands.take(run=run.pk, holder=uuid4())
 
 
-def test_what_cannot_be_collected_while_a_provider_keeps_it_is_given_up(replay):
+def test_uncollectable_batch_is_abandoned_after_the_retention_time(replay):
     with relaying(replay(batch_seconds=60).base_url) as relay:
         run = news_run(relay.base_url)
         collect(run=run.pk, seconds=60)
@@ -580,7 +580,7 @@ def test_runs_of_both_kinds_are_woken_each_by_its_own_rule(replay):
 
 
 @pytest.mark.parametrize(("age", "pause"), [(0, 5), (60, 5), (120, 10), (600, 50), (721, 60), (86400, 60)])
-def test_a_batch_is_looked_at_more_and_more_rarely(age, pause):
+def test_batch_is_polled_less_and_less_often(age, pause):
     assert pause_before_look(timedelta(seconds=age)) == timedelta(seconds=pause)
 
 
@@ -646,9 +646,7 @@ def test_a_worker_killed_anywhere_loses_nothing_and_pays_once(
 
 
 @pytest.mark.parametrize(("lists_batches", "made"), [(True, 1), (False, 2)])
-def test_a_batch_whose_submission_had_no_answer_is_found_where_batches_are_listed(
-    replay, lists_batches, made
-):
+def test_batch_without_a_submission_reply_is_recovered_from_a_list(replay, lists_batches, made):
     with relaying(replay(batch_seconds=0).base_url) as relay:
         relay.lists_batches = lists_batches
         run = news_run(relay.base_url)

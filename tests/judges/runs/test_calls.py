@@ -51,7 +51,7 @@ def judging(cast: Cast, provider: Provider, **how: Any) -> tuple[Judge, Run]:
     return judge, worked(run)
 
 
-def test_it_keeps_what_was_sent_and_what_the_server_says(client: Client) -> None:
+def test_call_keeps_its_request_and_the_server_metadata(client: Client) -> None:
     cast = make_project(documents=1, systems=1)
     with providing(body=completion("It reads well. Score: 4")) as provider:
         _, run = judging(cast, provider, keeps_messages=True)
@@ -78,7 +78,7 @@ def test_it_keeps_what_was_sent_and_what_the_server_says(client: Client) -> None
         assert shown in html
 
 
-def test_it_keeps_only_the_hash_of_messages_unless_asked_and_a_refusal_in_the_models_words() -> None:
+def test_call_keeps_a_message_hash_by_default_and_the_rejection_words() -> None:
     cast = make_project(documents=1, systems=1)
     message = {"role": "assistant", "content": "", "refusal": "I will not rate this."}
     with providing(body=completion("", message=message)) as provider:
@@ -89,7 +89,7 @@ def test_it_keeps_only_the_hash_of_messages_unless_asked_and_a_refusal_in_the_mo
     assert len(judgment.messages_hash) == 64
 
 
-def test_a_call_in_vain_keeps_what_was_sent() -> None:
+def test_failed_call_keeps_its_request() -> None:
     cast = make_project(documents=1, systems=1)
     with providing(status=400, error="Too strange.") as provider:
         judging(cast, provider)
@@ -131,7 +131,7 @@ def test_what_caches_saved_is_undefined_with_its_reason(
     assert f"undefined: {reason}" in " ".join(page.split())
 
 
-def test_cached_tokens_cost_as_others_where_there_is_no_price_of_them() -> None:
+def test_cached_tokens_without_their_price_cost_as_others() -> None:
     usual = Prices(Decimal(2), Decimal(8))
     assert usual.cost(1_000_000, 0, 400_000) == 2
     cheaper = Prices(Decimal(2), Decimal(8), Decimal(1))
@@ -142,7 +142,7 @@ def test_cached_tokens_cost_as_others_where_there_is_no_price_of_them() -> None:
     assert Prices(Decimal(2), None, Decimal(1)).cost(1, 1, 1) is None
 
 
-def test_a_choice_that_the_text_does_not_name_is_read_from_the_first_token_behind_the_thinking() -> None:
+def test_unnamed_choice_comes_from_the_first_token_after_the_thinking() -> None:
     cast = make_project(documents=1, systems=1)
     likely = [
         ("<think>", {"A": 0.0}),
@@ -198,7 +198,7 @@ def test_samples_of_one_unit_come_in_one_call_each_with_its_share_of_the_tokens(
     assert {(each.status, each.attempts, each.lease) for each in found} == {("done", 1, None)}
 
 
-def test_a_server_that_gives_one_reply_is_asked_for_the_others_one_by_one() -> None:
+def test_server_with_single_replies_gets_a_call_per_sample() -> None:
     cast = make_project(documents=1, systems=1)
     with providing(body=choices("Score: 4")) as provider:
         found = sampled(cast, provider)
@@ -206,7 +206,7 @@ def test_a_server_that_gives_one_reply_is_asked_for_the_others_one_by_one() -> N
     assert [(each.value, each.input_tokens) for each in found] == [(4, 1000)] * 3
 
 
-def test_a_server_that_refuses_n_is_asked_one_by_one() -> None:
+def test_server_that_rejects_n_gets_a_call_per_sample() -> None:
     cast = make_project(documents=1, systems=1)
     with providing(refuses="n", error="There is no n.") as provider:
         found = sampled(cast, provider)
@@ -214,7 +214,7 @@ def test_a_server_that_refuses_n_is_asked_one_by_one() -> None:
     assert [each.value for each in found] == [4, 4, 4]
 
 
-def test_refused_calls_for_several_samples_stop_no_run_and_are_not_tried_again() -> None:
+def test_rejected_multi_sample_calls_stop_no_run_and_are_not_repeated() -> None:
     cast = make_project(dimensions=("fluency", "coherence"), documents=12, systems=2)
     with providing(refuses="n", error="There is no n.") as provider:
         how = {"samples_in_one_call": True, "calls_in_flight": 48}
@@ -228,7 +228,7 @@ def test_refused_calls_for_several_samples_stop_no_run_and_are_not_tried_again()
     assert 0 < asked[0] == asked[1]
 
 
-def test_what_a_call_has_paid_is_stored_where_the_next_one_ends_the_run(
+def test_paid_call_is_stored_although_the_next_one_ends_the_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cast = make_project(documents=1, systems=1)
@@ -247,7 +247,7 @@ def test_what_a_call_has_paid_is_stored_where_the_next_one_ends_the_run(
     assert run.spent == Decimal("0.0024")
 
 
-def test_a_sample_without_a_score_is_asked_for_once_more_alone() -> None:
+def test_sample_without_a_score_is_retried_alone_once() -> None:
     cast = make_project(documents=1, systems=1)
     with providing(body=choices("Hm.", "Score: 3", "Score: 5")) as provider:
         found = sampled(cast, provider)
@@ -256,7 +256,7 @@ def test_a_sample_without_a_score_is_asked_for_once_more_alone() -> None:
     assert found[0].input_tokens == 334 + 1000
 
 
-def test_samples_with_seeds_of_their_own_are_asked_one_by_one() -> None:
+def test_samples_with_their_seeds_use_separate_calls() -> None:
     cast = make_project(documents=1, systems=1)
     with providing() as provider:
         sampled(cast, provider, seed=5)

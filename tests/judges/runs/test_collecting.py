@@ -29,7 +29,7 @@ from tests.judges.workers import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_run_is_asked_once_and_finished(replay):
+def test_run_is_called_once_and_finished(replay):
     server = replay()
     project = news_project(documents=3, systems=4)
     run = running(project, make_judge(project, endpoint=make_endpoint(project, server.base_url)))
@@ -43,7 +43,7 @@ def test_a_run_is_asked_once_and_finished(replay):
         assert one.lease is None
 
 
-def test_a_second_run_pays_only_for_what_is_missing(replay):
+def test_second_run_pays_only_for_missing_judgments(replay):
     server = replay()
     project = news_project(documents=2, systems=3)
     judge = make_judge(project, endpoint=make_endpoint(project, server.base_url))
@@ -54,7 +54,7 @@ def test_a_second_run_pays_only_for_what_is_missing(replay):
     assert server.stats()["repeated"] == 0
 
 
-def test_head_to_head_is_asked_in_both_orders(replay):
+def test_head_to_head_runs_in_both_orders(replay):
     server = replay()
     project = news_project(documents=2, systems=12)
     pair = tuple(
@@ -81,7 +81,7 @@ def test_on_a_bad_day_every_judgment_ends_done_or_explained(replay):
     assert server.stats()["status"]["500"] > 0, "it was a bad day, also where all is too slow for a 429"
 
 
-def test_a_variable_that_may_not_be_sent_stops_the_run_with_one_sentence(replay):
+def test_forbidden_variable_stops_the_run_with_one_message(replay):
     server = replay()
     project = news_project(documents=5, systems=12)
     endpoint = make_endpoint(project, server.base_url, key_variable="NOWHERE_API_KEY")
@@ -92,7 +92,7 @@ def test_a_variable_that_may_not_be_sent_stops_the_run_with_one_sentence(replay)
     assert server.stats()["asked"] == 0
 
 
-def test_a_server_that_asks_to_slow_down_is_asked_more_slowly(replay):
+def test_server_with_a_rate_limit_gets_slower_calls(replay):
     server = replay(rate_limit=3)
     project = news_project(documents=1, systems=6)
     endpoint = make_endpoint(project, server.base_url, calls_in_flight=24)
@@ -110,7 +110,7 @@ def test_a_server_that_asks_to_slow_down_is_asked_more_slowly(replay):
         (429, "You exceeded your current quota", "insufficient_quota"),
     ],
 )
-def test_what_the_provider_refuses_for_all_stops_the_run(status, error, code):
+def test_general_provider_rejection_stops_the_run(status, error, code):
     project = news_project(documents=5, systems=12)
     with providing(status=status, error=error, code=code) as provider:
         endpoint = make_endpoint(project, provider.base_url, calls_in_flight=4)
@@ -121,7 +121,7 @@ def test_what_the_provider_refuses_for_all_stops_the_run(status, error, code):
     assert len(provider.asked) <= 40
 
 
-def test_a_budget_stops_the_run_cleanly_and_is_kept(replay):
+def test_budget_stops_the_run_cleanly_and_is_respected(replay):
     server = replay()
     project = news_project(documents=5, systems=12)
     endpoint = make_priced_endpoint(project, server.base_url, calls_in_flight=4)
@@ -150,7 +150,7 @@ def test_pause_resume_and_cancel(replay):
     assert Judgment.objects.filter(run=other).count() == 0
 
 
-def test_a_new_run_takes_over_what_a_cancelled_one_left_unanswered(replay):
+def test_new_run_adopts_the_unanswered_part_of_a_cancelled_one(replay):
     server = replay()
     project = news_project(documents=1, systems=3)
     endpoint = make_endpoint(project, server.base_url)
@@ -169,7 +169,7 @@ def test_a_new_run_takes_over_what_a_cancelled_one_left_unanswered(replay):
     assert statuses(second) == {"done": 12}
 
 
-def test_what_a_dead_worker_held_is_taken_again_when_its_lease_is_over(replay):
+def test_leases_of_a_dead_worker_are_reused_after_their_expiry(replay):
     server = replay()
     project = news_project(documents=1, systems=3)
     endpoint = make_endpoint(project, server.base_url)
@@ -188,7 +188,7 @@ def test_what_a_dead_worker_held_is_taken_again_when_its_lease_is_over(replay):
     assert server.stats()["repeated"] == 0
 
 
-def test_a_worker_that_was_held_up_does_not_take_again_what_it_is_asking():
+def test_delayed_worker_does_not_lease_its_active_calls_again():
     project = news_project(documents=1, systems=3)
     endpoint = make_endpoint(project)
     run = running(project, make_judge(project, endpoint=endpoint))
@@ -269,7 +269,7 @@ def test_a_wait_that_a_server_told_one_worker_holds_for_the_next():
     assert len(ours().judgments) == 4
 
 
-def test_a_shape_is_asked_for_and_read():
+def test_schema_is_requested_and_parsed():
     project = news_project(documents=1, systems=3)
     with providing(reply='{"reasons": "Because.", "score": 4}') as provider:
         judge = make_judge(project, endpoint=make_endpoint(project, provider.base_url), structured=True)
@@ -295,7 +295,7 @@ def test_runs_share_the_requests_that_are_left(clock):
     assert [len(ours(run=run.pk).judgments) for run in runs] == [3, 1]
 
 
-def test_failed_judgments_are_asked_again_on_request(replay):
+def test_failed_judgments_are_retried_on_request(replay):
     server = replay()
     project = news_project(documents=1, systems=2)
     run = running(project, make_judge(project, endpoint=make_endpoint(project, server.base_url)))
@@ -314,7 +314,7 @@ def test_progress_counts_everything_once(replay):
     assert (progress.total, progress.done, progress.ended, progress.cost_unknown) == (8, 8, 8, 8)
 
 
-def test_every_parameter_of_a_judge_is_sent_and_each_sample_has_a_seed_of_its_own():
+def test_request_has_every_judge_parameter_and_a_seed_per_sample():
     project = news_project(documents=1, systems=1)
     more: dict[str, Any] = {"top_p": 0.9, "stop": ["END"], "reasoning_effort": "low"}
     with providing() as provider:

@@ -37,7 +37,7 @@ def history(judgment: Judgment) -> list[tuple[str, float | None, float | None]]:
     return list(judgment.changes.order_by("pk").values_list("kind", "value_before", "value_after"))
 
 
-def test_a_value_is_set_with_a_reason_and_what_stood_is_kept(scene: Scene) -> None:
+def test_value_is_set_with_a_reason_and_the_history_keeps_the_old_one(scene: Scene) -> None:
     cast, judgment = scene
     set_value(judgment=judgment, value=4, note=" It says four. ", by=cast.admin)
     set_value(judgment=judgment, value=4, note="Twice.", by=cast.admin)
@@ -64,7 +64,7 @@ def test_an_excluded_judgment_has_no_value_until_it_is_included_again(scene: Sce
     assert history(judgment) == [("excluded", 3, None), ("included", None, 3)]
 
 
-def test_an_excluded_judgment_is_in_no_figure_and_is_found_again(scene: Scene, client: Client) -> None:
+def test_excluded_judgment_counts_nowhere_and_stays_searchable(scene: Scene, client: Client) -> None:
     cast, judgment = scene
     make_judgment(judgment.judge, cast.items[1], cast.dimensions[0])
     exclude(judgment=judgment, note="It is about another text.", by=cast.admin)
@@ -82,7 +82,7 @@ def test_an_excluded_judgment_is_in_no_figure_and_is_found_again(scene: Scene, c
         assert "It is about another text." in client.get(address).content.decode()
 
 
-def test_an_unreadable_one_comes_back_as_it_was(scene: Scene) -> None:
+def test_unreadable_judgment_is_restored_unchanged(scene: Scene) -> None:
     cast, judgment = scene
     Judgment.objects.update(
         status="unreadable", value=None, reason="No score.", problem="refused", reply="I cannot."
@@ -96,14 +96,14 @@ def test_an_unreadable_one_comes_back_as_it_was(scene: Scene) -> None:
     assert (judgment.value, judgment.problem) == (1, "")
 
 
-def test_what_nobody_has_answered_is_not_corrected(scene: Scene) -> None:
+def test_unanswered_judgment_cannot_be_corrected(scene: Scene) -> None:
     cast, _ = scene
     run = make_run(cast.project, make_judge(cast.project, name="Another"))
     with pytest.raises(JudgmentStandsError, match="planned"):
         exclude(judgment=run.judgments.order_by("pk")[0], note="Why not?", by=cast.admin)
 
 
-def test_the_database_refuses_to_rewrite_the_history(scene: Scene) -> None:
+def test_database_rejects_changes_to_the_history(scene: Scene) -> None:
     cast, judgment = scene
     set_value(judgment=judgment, value=4, note="It says four.", by=cast.admin)
     with pytest.raises(DatabaseError), transaction.atomic():

@@ -81,7 +81,7 @@ def to_the_end(run):
 
 
 @both
-def test_a_run_is_asked_and_stored(dialect):
+def test_run_is_called_and_stored(dialect):
     with SERVERS[dialect](first=[ERRORS[dialect]()]) as server:
         judge = judge_at(server, dialect, system_message="You judge.")
         run = worked(running(judge.project, judge, dimensions=["fluency"]))
@@ -127,7 +127,7 @@ def test_an_account_without_money_stops_the_run_at_once_in_the_servers_words(dia
         (GEMINI, content("The", reason="MAX_TOKENS"), "unreadable", "truncated"),
     ],
 )
-def test_a_reply_that_was_held_back_marks_its_judgment(dialect, said, status, problem):
+def test_withheld_reply_marks_its_judgment(dialect, said, status, problem):
     with SERVERS[dialect](of=lambda _: Answer(said)) as server:
         judge = judge_at(server, dialect, seed=None)
         run = worked(running(judge.project, judge, dimensions=["fluency"]))
@@ -135,7 +135,7 @@ def test_a_reply_that_was_held_back_marks_its_judgment(dialect, said, status, pr
 
 
 @both
-def test_a_text_that_is_too_long_marks_its_judgment(dialect):
+def test_too_long_output_marks_its_judgment(dialect):
     with SERVERS[dialect](first=[TOO_LONG[dialect]]) as server:
         judge = judge_at(server, dialect)
         run = worked(running(judge.project, judge, dimensions=["fluency"]))
@@ -144,7 +144,7 @@ def test_a_text_that_is_too_long_marks_its_judgment(dialect):
     assert run.judgments.get(status="failed").problem == "too_long"
 
 
-def test_texts_that_are_moderated_mark_their_judgments_however_many_they_are():
+def test_moderated_outputs_mark_their_judgments_in_any_number():
     project = news_project(documents=2, systems=12)
     error = (
         b'{"error": {"code": 403, "message": "Flagged", "metadata": {"reasons": [], "flagged_input": "x"}}}'
@@ -180,7 +180,7 @@ def test_a_batch_is_submitted_collected_and_stored(dialect):
 
 
 @both
-def test_a_batch_whose_submission_had_no_answer_is_found_and_paid_once(dialect):
+def test_batch_without_a_submission_reply_is_recovered_and_paid_once(dialect):
     with SERVERS[dialect](loses_answers=1) as server:
         run = to_the_end(by_batches(judge_at(server, dialect)))
     assert statuses(run) == {"done": 3}
@@ -188,7 +188,7 @@ def test_a_batch_whose_submission_had_no_answer_is_found_and_paid_once(dialect):
 
 
 @both
-def test_requests_of_a_batch_that_fail_are_asked_again_and_refused_texts_are_not(dialect):
+def test_failed_batch_requests_are_retried_except_rejected_outputs(dialect):
     failed = {
         ANTHROPIC: Answer(anthropic_fake.error("api_error", "Internal server error"), 500),
         GEMINI: Answer(gemini_fake.error(13, "INTERNAL", "Internal error"), 500),
@@ -211,7 +211,7 @@ def test_a_cancelled_run_cancels_its_batch(dialect):
 
 
 @both
-def test_a_package_that_is_missing_stops_a_run_of_batches_with_a_sentence(dialect, monkeypatch):
+def test_missing_package_stops_a_batch_run_with_a_message(dialect, monkeypatch):
     monkeypatch.setattr("judges.endpoints.dialects.base.find_spec", lambda _: None)
     with SERVERS[dialect]() as server:
         run = looked_after(by_batches(judge_at(server, dialect)))
@@ -231,7 +231,7 @@ def test_a_package_that_is_missing_stops_a_run_of_batches_with_a_sentence(dialec
         ({"seed": 1}, "Anthropic takes neither temperature nor top p nor seed"),
     ],
 )
-def test_a_run_with_what_anthropic_does_not_have_is_refused(fields, says):
+def test_run_with_options_missing_in_anthropic_is_rejected(fields, says):
     with anthropic_serving() as server:
         judge = judge_at(server, ANTHROPIC, **fields)
         with pytest.raises(RunRefusedError, match=says):

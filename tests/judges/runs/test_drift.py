@@ -78,7 +78,7 @@ def test_items_are_spread_over_documents_without_regard_to_values(cast, judge):
     assert len(choose_units(judge, 200)[cast.dimensions[0].pk]) == 40
 
 
-def test_check_asks_anew_and_no_page_sees_its_judgments(cast, judge, provider):
+def test_check_repeats_calls_and_no_page_sees_its_judgments(cast, judge, provider):
     watch = watched(judge)
     plan = plan_of_check(judge, choose_units(judge, 15))
     assert plan.calls == 15
@@ -140,7 +140,7 @@ def test_worker_that_dies_before_the_run_starts_leaves_nothing(judge, monkeypatc
     assert checked(watch).state == "finished"
 
 
-def test_alarm_refuses_the_judge_until_an_admin_begins_anew(cast, judge, provider):
+def test_alarm_rejects_the_judge_until_an_admin_restarts_the_watch(cast, judge, provider):
     watch = watched(judge)
     checked(watch)
     provider.reply = "Score: 2"
@@ -192,7 +192,7 @@ def test_an_error_of_one_watch_keeps_no_other_from_its_check(judge, monkeypatch)
     assert set(tried) == {first, second}
 
 
-def test_unreadable_replies_are_counted_and_no_drift(judge, provider):
+def test_unreadable_replies_count_as_such_and_not_as_drift(judge, provider):
     watch = watched(judge)
     provider.reply = "I cannot say."
     DriftWatch.objects.update(next_at=timezone.now())
@@ -233,7 +233,7 @@ def make_unpriced(judge):
     return other
 
 
-def test_new_name_of_the_model_is_told(cast, judge, client):
+def test_new_model_name_is_reported(cast, judge, client):
     Judgment.objects.filter(judge=judge).update(answered_at=timezone.now() - timedelta(days=90))
     assert describe_change(answering_models(judge)) == ""
     newer = {"returned_model": "gpt-x-2026-03", "system_fingerprint": "fp_12"}

@@ -42,7 +42,7 @@ def planned(cast: Cast, query: str, **more: Any) -> RunPlan:
     return plan_of(cast.project, scope_of(cast, query, **more))
 
 
-def test_only_items_of_the_filter_are_counted_and_asked_about(cast: Cast) -> None:
+def test_only_items_of_the_filter_are_planned_and_called(cast: Cast) -> None:
     judge = make_judge(cast.project, samples=2, temperature=1)
     found = planned(cast, "tag=hard")
     assert (found.judgments, found.calls) == (8, 8)
@@ -55,7 +55,7 @@ def test_only_items_of_the_filter_are_counted_and_asked_about(cast: Cast) -> Non
     assert planned(cast, "document=" + cast.items[0].document.key).there == 4, "two of its texts are hard"
 
 
-def test_what_a_cancelled_run_left_is_taken_over_only_for_these(cast: Cast) -> None:
+def test_remainder_of_a_cancelled_run_is_adopted_only_for_these(cast: Cast) -> None:
     make_judge(cast.project)
     every = Scope(list(usable_judges(cast.project)), ["fluency"])
     run = plan_run(project=cast.project, scope=every, by=cast.admin)
@@ -66,7 +66,7 @@ def test_what_a_cancelled_run_left_is_taken_over_only_for_these(cast: Cast) -> N
     assert Judgment.objects.filter(run=run).count() == 11
 
 
-def test_both_texts_of_a_pair_are_of_the_filter(cast: Cast) -> None:
+def test_both_outputs_of_a_pair_match_the_filter(cast: Cast) -> None:
     make_judge(cast.project, "h2h")
     pairs = [each.pair for each in all_pairs(cast.project)]
     assert planned(cast, "tag=hard", pairs=pairs).calls == 2, "one document has two hard texts"
@@ -93,12 +93,12 @@ def test_several_dimensions_in_a_call_count_calls_of_these_items(cast: Cast) -> 
         ("words=nowhere", "This filter finds no item"),
     ],
 )
-def test_a_filter_that_would_find_what_nobody_meant_is_refused(cast: Cast, query: str, says: str) -> None:
+def test_filter_with_an_unintended_result_is_rejected(cast: Cast, query: str, says: str) -> None:
     with pytest.raises(InvalidValueError, match=says):
         filtered_items(cast.project, query)
 
 
-def test_the_list_of_items_leads_to_a_run_about_what_was_found(client: Client, cast: Cast) -> None:
+def test_item_list_leads_to_a_run_on_the_filtered_items(client: Client, cast: Cast) -> None:
     judge = make_judge(cast.project)
     client.force_login(cast.admin)
     found = client.get(f"/projects/{cast.project.slug}/items/", {"tag": "hard"}).content.decode()
@@ -142,7 +142,7 @@ def test_run_about_units_asks_about_these_alone() -> None:
     assert plan_of(cast.project, Scope([judge], [first.key])).there == 6
 
 
-def test_judge_of_several_dimensions_is_asked_about_all_of_a_unit() -> None:
+def test_judge_of_several_dimensions_covers_all_of_a_unit() -> None:
     cast = make_project(dimensions=("fluency", "coherence"))
     judge = make_judge(cast.project, "several")
     first, *_ = cast.dimensions

@@ -49,7 +49,7 @@ def judged(provider: Provider | Any, method: str = "rts", **fields: Any) -> Run:
     return run
 
 
-def test_the_value_is_that_of_the_follow_up_and_both_calls_are_paid() -> None:
+def test_value_comes_from_the_follow_up_and_both_calls_are_paid() -> None:
     with providing(reply_to=answering("It flows well.", "4")) as provider:
         run = judged(provider)
     (found,) = run.judgments.all()
@@ -85,7 +85,7 @@ def test_an_unreadable_follow_up_ends_the_judgment(temperature: float) -> None:
         ({"reply": " "}, {}),
     ],
 )
-def test_a_readable_refused_or_empty_reply_is_not_followed_up(
+def test_readable_rejected_or_empty_reply_has_no_follow_up(
     says: dict[str, Any], fields: dict[str, Any]
 ) -> None:
     with providing(**says) as provider:
@@ -94,7 +94,7 @@ def test_a_readable_refused_or_empty_reply_is_not_followed_up(
     assert [each.steps for each in run.judgments.all()] == [[]]
 
 
-def test_a_choice_is_followed_up_by_a_question_for_its_letter() -> None:
+def test_follow_up_of_a_choice_requests_only_its_option() -> None:
     with providing(reply_to=answering("Hm.", "D")) as provider:
         run = judged(provider, "mcq")
     assert provider.asked[1]["messages"][-1]["content"] == (
@@ -165,7 +165,7 @@ def test_a_follow_up_goes_into_the_next_batch() -> None:
     }
 
 
-def test_a_plan_says_that_follow_ups_may_cost_more() -> None:
+def test_plan_states_the_possible_extra_cost_of_follow_ups() -> None:
     cast = make_project(documents=1)
     judge = judging(cast, Provider("http://127.0.0.1:9/v1"), name="Reasoner")
     (remark,) = plan_of(cast.project, Scope([judge], FLUENCY)).remarks(None)
@@ -174,7 +174,7 @@ def test_a_plan_says_that_follow_ups_may_cost_more() -> None:
     assert plan_of(cast.project, Scope([Judge.objects.get()], FLUENCY)).remarks(None) == []
 
 
-def test_a_run_stops_where_the_server_refuses_the_schema() -> None:
+def test_run_stops_if_the_server_rejects_the_schema() -> None:
     cast = make_project(documents=2)
     error = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
     with providing(refuses="response_format", error=error) as provider:

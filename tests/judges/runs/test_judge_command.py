@@ -57,7 +57,7 @@ def judge(cast, *options, name="A"):
     return out.getvalue(), code
 
 
-def test_the_plan_is_shown_and_nothing_written():
+def test_plan_is_printed_and_nothing_written():
     cast = make_project(documents=5)
     make_judge(cast.project, name="A", endpoint=make_endpoint(cast.project, requests_per_minute=5))
     out, code = judge(cast, "--dry-run")
@@ -67,7 +67,7 @@ def test_the_plan_is_shown_and_nothing_written():
     assert not Run.objects.exists()
 
 
-def test_it_asks_by_itself_and_says_what_it_cost(provider):
+def test_command_runs_alone_and_prints_its_cost(provider):
     cast = make_project()
     make_judge(cast.project, name="A", endpoint=make_priced_endpoint(cast.project, provider.base_url))
     out, code = judge(cast, "--here")
@@ -90,7 +90,7 @@ def test_asking_again_pays_for_nothing(provider):
     assert Run.objects.count() == 1
 
 
-def test_what_waits_in_another_run_is_not_called_complete(provider):
+def test_judgments_pending_in_another_run_are_not_complete(provider):
     cast = make_project()
     asked = make_judge(cast.project, name="A", endpoint=make_endpoint(cast.project, provider.base_url))
     make_run(cast.project, asked)
@@ -132,7 +132,7 @@ def test_as_json_for_programs(provider):
     assert (said["run"]["status"], said["run"]["done"], said["run"]["cost_unknown"]) == ("finished", 4, 4)
 
 
-def test_without_here_it_waits_for_the_workers():
+def test_command_without_here_depends_on_the_workers():
     cast = make_project()
     make_judge(cast.project, name="A")
 
@@ -148,7 +148,7 @@ def test_without_here_it_waits_for_the_workers():
     assert code == 0
 
 
-def test_ctrl_c_pauses_the_run_and_keeps_what_is_in_flight(provider):
+def test_ctrl_c_pauses_the_run_and_keeps_calls_in_flight(provider):
     provider.seconds = 0.3
     cast = make_project(documents=20)
     endpoint = make_endpoint(cast.project, provider.base_url, calls_in_flight=2)
@@ -238,7 +238,7 @@ def test_ctrl_c_leaves_batches_at_the_provider(replay):
         (["--pairs=neighbours"], "need ratings by people"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(options, says):
+def test_impossible_request_gives_one_message(options, says):
     cast = make_project()
     make_judge(cast.project, "h2h", name="A")
     with pytest.raises(CommandError, match=says):
@@ -246,7 +246,7 @@ def test_what_cannot_be_is_one_sentence(options, says):
     assert not Run.objects.exists()
 
 
-def test_unknown_projects_and_judges_are_named_with_those_there_are():
+def test_unknown_projects_and_judges_get_a_list_of_existing_ones():
     cast = make_project()
     make_judge(cast.project, name="A")
     with pytest.raises(CommandError, match=r"There is no judge 'B' to ask; there are: A\."):

@@ -27,7 +27,7 @@ def lease_ahead(method: str = "rts", /, **endpoint: Any) -> tuple[Run, Endpoint,
     return run, server, holder, lease(run=run.pk, endpoint=server.pk, holder=holder, how_many=how_many)
 
 
-def test_only_what_is_in_a_call_counts_as_in_flight() -> None:
+def test_only_active_calls_count_as_in_flight() -> None:
     run, _, _, leased = lease_ahead()
     assert len(leased.judgments) == CALLS + MOST_AHEAD * CALLS
     progress = run_progress(run)
@@ -40,7 +40,7 @@ def test_a_call_about_several_dimensions_has_all_of_them_in_flight() -> None:
 
 
 @pytest.mark.parametrize(("limit", "counted"), [({}, 0), ({"tokens_per_minute": 10_000}, 120)])
-def test_tokens_are_counted_where_an_endpoint_limits_them(limit: dict[str, int], counted: int) -> None:
+def test_tokens_are_tallied_if_an_endpoint_limits_them(limit: dict[str, int], counted: int) -> None:
     run, server, holder, leased = lease_ahead(**limit)
     assert leased.counts_tokens == bool(limit)
     outcome = Outcome(

@@ -34,7 +34,7 @@ def plan(cast, **scope):
     return plan_of(cast.project, Scope(list(usable_judges(cast.project)), dimensions, **scope))
 
 
-def test_probabilities_are_refused_where_they_give_no_value():
+def test_probabilities_are_rejected_if_they_give_no_value():
     cast = make_project(documents=2, systems=2)
     judge = make_judge(cast.project, "h2h", score_from="probabilities")
     problem = "A text wins, loses or ties; read the answer from the reply's text."
@@ -53,7 +53,7 @@ def test_every_item_dimension_and_sample_is_a_call():
     assert (found.judgments, found.there, found.calls) == (120, 0, 120)
 
 
-def test_a_pair_of_systems_is_asked_in_both_orders_for_each_document_of_both():
+def test_system_pair_runs_in_both_orders_for_each_common_document():
     cast = make_project(documents=5, systems=3)
     make_judge(cast.project, "h2h")
     pairs = [each.pair for each in all_pairs(cast.project)]
@@ -64,7 +64,7 @@ def test_a_pair_of_systems_is_asked_in_both_orders_for_each_document_of_both():
     assert plan(cast).calls == 0
 
 
-def test_what_is_there_is_not_asked_again_and_failed_ones_are_told():
+def test_existing_judgments_are_not_repeated_and_failures_are_reported():
     cast = make_project(dimensions=("fluency", "style"))
     judge = make_judge(cast.project)
     fluency, style = cast.dimensions
@@ -110,7 +110,7 @@ def test_before_any_answer_tokens_are_estimated_from_prompts_and_the_longest_rep
     assert found.cost == Decimal("36") * 2 / 1_000_000 + Decimal("200") * 8 / 1_000_000
 
 
-def test_the_prompts_of_pairs_hold_two_texts():
+def test_pair_prompts_contain_two_outputs():
     cast = make_project()
     template = make_template(cast.project, "h2h", text="{{ text_1 }}{{ text_2 }}")
     make_judge(cast.project, "h2h", template=template)
@@ -167,7 +167,7 @@ def test_time_follows_the_tighter_limit():
     assert plan(cast).seconds == pytest.approx(177)
 
 
-def test_time_follows_the_pace_where_that_is_slower():
+def test_time_follows_the_pace_if_it_is_slower():
     cast = make_project(documents=30)
     endpoint = make_endpoint(cast.project, requests_per_minute=600, calls_in_flight=4)
     judge = make_judge(cast.project, endpoint=endpoint)
@@ -187,7 +187,7 @@ def test_judges_of_one_endpoint_share_it_and_endpoints_work_at_the_same_time():
     assert plan(cast).seconds == 480
 
 
-def test_time_is_unknown_where_nothing_is_known():
+def test_time_without_data_is_unknown():
     cast = make_project()
     make_judge(cast.project)
     assert plan(cast).seconds is None
@@ -243,7 +243,7 @@ def test_neighbours_need_ratings():
         neighbouring_pairs(cast.project)
 
 
-def test_calls_whose_prompts_begin_with_the_same_words_are_planned_one_after_the_other():
+def test_calls_with_the_same_prompt_prefix_are_planned_consecutively():
     cast = make_project(dimensions=("fluency", "style"), documents=2, systems=2)
     single, pairs = make_judge(cast.project), make_judge(cast.project, "h2h")
     (pair,) = [each.pair for each in all_pairs(cast.project)]

@@ -43,7 +43,7 @@ def no_messages(monkeypatch):
     monkeypatch.setattr("judges.runs.commands.runs.collect_judgments.delay", lambda _: None)
 
 
-def test_first_judgment_is_sent_like_the_others_stored_and_paid_once():
+def test_first_judgment_is_called_normally_stored_and_paid_once():
     project = news_project(documents=2, systems=4)
     with providing(seconds=0.05) as provider:
         endpoint = make_priced_endpoint(project, provider.base_url)
@@ -68,7 +68,7 @@ def test_several_samples_in_one_call_answer_the_first_judgment():
     assert statuses(run) == {"done": 12}
 
 
-def test_no_second_judgment_is_asked_before_the_first_is_answered():
+def test_second_judgment_is_pending_until_the_first_is_answered():
     project = news_project(documents=2, systems=4)
     judge = make_judge(project, endpoint=make_endpoint(project, calls_in_flight=128))
     run, holder = started(project, judge), uuid4()
@@ -88,7 +88,7 @@ def test_no_second_judgment_is_asked_before_the_first_is_answered():
 
 
 @pytest.mark.parametrize(("status", "error"), [(400, NO_TEMPERATURE), (422, "no schema"), (404, "no model")])
-def test_impossible_judge_is_asked_once_and_the_other_is_finished(monkeypatch, status, error):
+def test_impossible_judge_is_called_once_and_the_other_finishes(monkeypatch, status, error):
     project = news_project(documents=3, systems=4)
     with providing() as provider:
         monkeypatch.setattr(
@@ -112,7 +112,7 @@ def test_impossible_judge_is_asked_once_and_the_other_is_finished(monkeypatch, s
     assert (run.status, statuses(run)) == ("finished", {"done": 24}), "resumed after it was mended"
 
 
-def test_impossible_judge_without_a_max_tokens_name_is_asked_twice():
+def test_impossible_judge_without_a_max_tokens_name_is_called_twice():
     project = news_project(documents=2, systems=4)
     with providing(status=400, error=OLD_NAME) as provider:
         judge = make_judge(project, endpoint=make_endpoint(project, provider.base_url), max_tokens_name="")
@@ -138,7 +138,7 @@ def test_name_of_max_tokens_comes_out_of_the_first_judgment():
     assert float(run.spent) == pytest.approx(8 * 0.0006), "a refused call is not paid"
 
 
-def test_text_that_is_too_long_stops_no_judge(monkeypatch):
+def test_too_long_output_stops_no_judge(monkeypatch):
     project = news_project(documents=2, systems=4)
     with providing() as provider:
         provider.error = "This model's maximum context length is 10 tokens."
@@ -148,7 +148,7 @@ def test_text_that_is_too_long_stops_no_judge(monkeypatch):
     assert (run.status, statuses(run)) == ("finished", {"done": 7, "failed": 1})
 
 
-def test_refused_key_stops_the_run_and_keeps_its_plan():
+def test_rejected_key_stops_the_run_and_keeps_its_plan():
     project = news_project(documents=2, systems=4)
     with providing(status=401, error="bad key") as provider:
         endpoint = make_endpoint(project, provider.base_url)
@@ -198,7 +198,7 @@ def test_impossible_judge_of_a_batch_is_called_once_and_has_no_batch():
     assert Judgment.objects.filter(problem="rejected").count() == 8
 
 
-def test_nothing_is_asked_for_a_run_that_does_not_go_on():
+def test_inactive_run_sends_no_call():
     project = news_project(documents=1, systems=1)
     with providing() as provider:
         judge = make_judge(project, endpoint=make_endpoint(project, provider.base_url))

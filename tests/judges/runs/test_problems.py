@@ -43,7 +43,7 @@ def came_of(**says):
         ({"reply": "The text"}, "", "No score was found."),
     ],
 )
-def test_a_reply_without_a_value_is_marked_by_what_the_server_says_of_it(says, problem, reason):
+def test_reply_without_a_value_is_marked_by_the_server_reason(says, problem, reason):
     judgment, _ = came_of(**says)
     assert (judgment.status, judgment.problem) == ("unreadable", problem)
     assert judgment.reason.startswith(reason)
@@ -59,7 +59,7 @@ def test_a_reply_without_a_value_is_marked_by_what_the_server_says_of_it(says, p
         ("temperature must be 1", None, ""),
     ],
 )
-def test_a_refused_request_is_marked_by_its_code_or_words_and_keeps_them(error, code, problem):
+def test_rejected_request_is_marked_by_code_or_words_and_keeps_them(error, code, problem):
     judgment, _ = came_of(status=400, error=error, code=code)
     assert (judgment.status, judgment.problem) == ("failed", problem)
     assert error in judgment.reason
@@ -70,7 +70,7 @@ def test_a_reply_that_was_cut_off_behind_its_score_has_a_value():
     assert (judgment.status, judgment.value, judgment.problem) == ("done", 4, "")
 
 
-def test_what_is_retried_has_no_problem_any_more():
+def test_retried_judgment_no_longer_has_a_problem():
     judgment, run = came_of(status=400, error=TOO_LONG)
     retry_failed(run=run)
     judgment.refresh_from_db()

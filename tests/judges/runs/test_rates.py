@@ -22,7 +22,7 @@ def test_calls_go_on_a_little_slower_climb_back_and_then_look_beyond(now, rate):
 
 
 @pytest.mark.parametrize(("now", "rate"), [(20, 1), (22, 2), (30, 32), (40, inf)])
-def test_where_nothing_was_answered_before_calls_begin_with_one_a_second(now, rate):
+def test_calls_without_any_answer_start_at_one_a_second(now, rate):
     assert allowed_rate(Slowdown(rate=None, resumes_at=20), now) == rate
 
 
@@ -30,7 +30,7 @@ def test_who_was_never_asked_to_slow_down_is_not_limited():
     assert allowed_rate(None, 0) == inf
 
 
-def test_a_limit_that_stands_is_looked_beyond_more_and_more_rarely():
+def test_stable_limit_is_probed_less_and_less_often():
     climbs, known, now = [], None, 0.0
     for _ in range(5):
         known = slow_down(known, now=now, wait=20, answered=20)
@@ -40,7 +40,7 @@ def test_a_limit_that_stands_is_looked_beyond_more_and_more_rarely():
     assert slow_down(known, now=now, wait=1, answered=2).climb == 10, "another limit"
 
 
-def test_no_more_is_taken_for_the_limit_than_was_allowed():
+def test_limit_estimate_never_exceeds_the_allowed_rate():
     known = slow_down(Slowdown(10, resumes_at=0, climb=10), now=10, wait=1, answered=300)
     assert known == Slowdown(10, resumes_at=11, climb=20)
 
@@ -63,7 +63,7 @@ def test_the_last_answers_say_the_rate(answered, since, rate):
 # Asking a scripted server on a clock that jumps
 
 
-def test_sixteen_refusals_at_first_cost_their_pause_and_little_more():
+def test_sixteen_initial_rejections_cost_little_beyond_their_pause():
     came = ask_through([Phase(1, 0, retry_after=20), Phase(50, None)], latency=0.4, calls=16)
     assert came.answered(0, 20) == 0
     assert came.answered(21, 51) >= came.ideal(21, 51) / 2
@@ -76,7 +76,7 @@ def test_half_of_the_pace_is_there_within_seconds_after_an_outage():
 
 
 @pytest.mark.parametrize("runs", [1, 2])
-def test_a_limit_that_stands_is_used_with_few_refusals(runs):
+def test_stable_limit_is_used_with_few_rejections(runs):
     came = ask_through([Phase(120, 20)], latency=0.4, calls=16, runs=runs)
     assert came.answered(0, 120) >= 0.8 * 20
     assert came.refused(0, 120) <= 0.02 * came.answered(0, 120) * 120

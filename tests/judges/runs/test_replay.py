@@ -5,7 +5,7 @@ from tests.factories import make_project
 from tests.judges.factories import MODEL, make_endpoint, make_judge, make_run
 
 
-def test_the_replay_server_counts_what_it_was_asked(replay, transactional_db):
+def test_replay_server_counts_its_calls(replay, transactional_db):
     """Texts that it does not know are refused, so each judgment fails with its reason after one call."""
     server = replay()
     cast = make_project()

@@ -56,7 +56,7 @@ def test_it_previews_first_and_changes_after_confirmation() -> None:
     assert judgment.changes.get().actor == cast.admin
 
 
-def test_another_worker_goes_on_where_one_is_silent() -> None:
+def test_another_worker_replaces_a_silent_one() -> None:
     cast, judgment = scene()
     rereading = start_rereading(project=cast.project, judge=judgment.judge, by=cast.admin)
     Rereading.objects.update(status="reading", lease="11111111-1111-1111-1111-111111111111")

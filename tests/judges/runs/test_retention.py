@@ -44,7 +44,7 @@ def scene(clock: Clock, settings: Any) -> Scene:
     return cast, judgment
 
 
-def test_words_go_and_what_was_read_of_them_stays(scene: Scene, client: Client) -> None:
+def test_raw_replies_expire_and_their_parsed_values_stay(scene: Scene, client: Client) -> None:
     cast, judgment = scene
     assert (remove_old_replies(), remove_old_replies()) == (1, 0)
     judgment.refresh_from_db()
@@ -60,7 +60,7 @@ def test_words_go_and_what_was_read_of_them_stays(scene: Scene, client: Client) 
     assert list(units_proposed_by(judgment.judge)) == []
 
 
-def test_what_goes_on_or_is_new_or_kept_for_ever_stays(scene: Scene, settings: Any, clock: Clock) -> None:
+def test_active_new_or_permanent_replies_stay(scene: Scene, settings: Any, clock: Clock) -> None:
     _, judgment = scene
     settings.REPLY_DAYS = 32
     assert remove_old_replies() == 0
@@ -73,7 +73,7 @@ def test_what_goes_on_or_is_new_or_kept_for_ever_stays(scene: Scene, settings: A
     assert judgment.reply == "Fine throughout. Score: 3"
 
 
-def test_a_failed_judgment_begins_anew_when_it_is_asked_again(scene: Scene) -> None:
+def test_failed_judgment_starts_again_on_a_retry(scene: Scene) -> None:
     _, judgment = scene
     Judgment.objects.update(status="failed", value=None, reason="No answer.", reply="")
     remove_old_replies()

@@ -40,7 +40,7 @@ def endpoint_at(cast: Cast, provider: Provider, **fields: Any) -> Endpoint:
     return make_priced_endpoint(cast.project, provider.base_url, **fields)
 
 
-def test_identical_calls_are_answered_from_what_is_stored_and_counted_as_saved() -> None:
+def test_identical_calls_use_stored_answers_and_count_as_saved() -> None:
     cast = make_project(documents=2, systems=2)
     with providing() as provider:
         endpoint = endpoint_at(cast, provider)
@@ -84,7 +84,7 @@ def test_a_run_that_does_not_ask_for_it_pays_each_call() -> None:
     ],
     ids=["sampled", "no temperature", "samples", "model", "parameters", "seed"],
 )
-def test_other_calls_are_made(other: dict[str, Any]) -> None:
+def test_other_calls_run(other: dict[str, Any]) -> None:
     cast = make_project(documents=1, systems=1)
     with providing() as provider:
         endpoint = endpoint_at(cast, provider)
@@ -100,7 +100,7 @@ def test_other_calls_are_made(other: dict[str, Any]) -> None:
     [{"finish_reason": "length"}, {"reply": "Hm."}, {"refusal": "No."}],
     ids=["cut off", "unreadable", "refused"],
 )
-def test_only_whole_answers_are_taken_over(says: dict[str, Any]) -> None:
+def test_only_complete_answers_are_reused(says: dict[str, Any]) -> None:
     cast = make_project(documents=1, systems=1)
     with providing(**says) as provider:
         endpoint = endpoint_at(cast, provider)
@@ -111,7 +111,7 @@ def test_only_whole_answers_are_taken_over(says: dict[str, Any]) -> None:
     assert run.reused == 0
 
 
-def test_what_a_person_corrected_and_what_another_server_or_project_answered_is_asked() -> None:
+def test_corrected_or_foreign_answers_are_not_reused() -> None:
     cast, elsewhere = make_project(documents=1, systems=1), make_project(documents=1, systems=1)
     with providing() as provider:
         endpoint = endpoint_at(cast, provider)
@@ -166,7 +166,7 @@ def test_looking_up_takes_as_many_queries_for_many_judgments_as_for_few() -> Non
     assert counts[0] == counts[1]
 
 
-def test_a_call_about_several_dimensions_is_taken_over_by_each_and_a_batch_run_sends_no_file() -> None:
+def test_multi_dimension_call_is_reused_and_a_batch_run_sends_no_file() -> None:
     cast = make_project(dimensions=("fluency", "coherence"), documents=2, systems=1)
     with providing(reply="Fluency: 4\nCoherence: 2") as provider:
         endpoint = endpoint_at(cast, provider)
@@ -183,7 +183,7 @@ def test_a_call_about_several_dimensions_is_taken_over_by_each_and_a_batch_run_s
     assert run.reused_cost == before.spent
 
 
-def test_an_answer_taken_over_is_asked_again_and_given_back_with_where_it_is_from() -> None:
+def test_reused_answer_is_retried_and_restored_with_its_origin() -> None:
     cast = make_project(documents=1, systems=1)
     with providing() as provider:
         endpoint = endpoint_at(cast, provider)
@@ -204,7 +204,7 @@ def test_an_answer_taken_over_is_asked_again_and_given_back_with_where_it_is_fro
     assert (copy.status, copy.reused_from_id) == ("done", source)
 
 
-def test_what_was_taken_over_says_nothing_about_what_a_call_costs() -> None:
+def test_reused_answers_do_not_enter_the_cost_estimate_of_a_call() -> None:
     cast = make_project(documents=2, systems=2)
     with providing() as provider:
         endpoint = endpoint_at(cast, provider)
@@ -216,7 +216,7 @@ def test_what_was_taken_over_says_nothing_about_what_a_call_costs() -> None:
     assert affordable_calls(copies, endpoint, 99, {}) == int(Decimal("0.01") / Decimal("0.0056"))
 
 
-def test_the_pages_the_api_and_the_command_say_what_was_saved_and_from_which_judgment(client: Client) -> None:
+def test_pages_api_and_command_report_savings_and_the_source_judgment(client: Client) -> None:
     cast = make_project(documents=1, systems=2)
     with providing() as provider:
         endpoint = endpoint_at(cast, provider)

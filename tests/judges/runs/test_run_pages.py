@@ -62,7 +62,7 @@ def step(client, cast, run, step):
 # The plan
 
 
-def test_the_plan_is_shown_and_writes_nothing(client, cast):
+def test_plan_appears_and_writes_nothing(client, cast):
     make_judge(cast.project, endpoint=make_priced_endpoint(cast.project, requests_per_minute=2))
     shown = show(client, cast)
     assert "judgments 4 there already 0 calls to make 4" in shown
@@ -71,7 +71,7 @@ def test_the_plan_is_shown_and_writes_nothing(client, cast):
     assert not Run.objects.exists()
 
 
-def test_unknown_prices_are_shown_as_unknown(client, cast):
+def test_unknown_prices_appear_as_unknown(client, cast):
     make_judge(cast.project)
     assert "cost unknown time unknown" in show(client, cast)
 
@@ -104,7 +104,7 @@ def test_a_plan_is_started_within_its_budget(client, cast):
         ({"pairs": "neighbours"}, "need ratings by people"),
     ],
 )
-def test_what_cannot_be_run_is_refused_with_a_sentence(client, cast, sent, says):
+def test_unrunnable_choice_is_rejected_with_a_message(client, cast, sent, says):
     make_judge(cast.project, "h2h")
     reply = plan(client, cast, **sent)
     assert reply.status_code == 422
@@ -112,7 +112,7 @@ def test_what_cannot_be_run_is_refused_with_a_sentence(client, cast, sent, says)
     assert not Run.objects.exists()
 
 
-def test_a_dimension_that_a_judge_cannot_judge_is_refused(client, cast):
+def test_dimension_unsupported_by_a_judge_is_rejected(client, cast):
     cast.project.dimensions.update(measurement_level="nominal")
     make_judge(cast.project, "stars")
     assert "has named categories" in show(client, cast)
@@ -130,7 +130,7 @@ def test_chosen_pairs_are_the_only_ones_asked(client):
     assert set(asked) == {(first, second), (second, first)}
 
 
-def test_when_nothing_is_missing_no_run_is_made(client, cast):
+def test_complete_judgments_create_no_run(client, cast):
     judge = make_judge(cast.project)
     make_run(cast.project, judge)
     reply = plan(client, cast)
@@ -146,21 +146,21 @@ def test_when_nothing_is_missing_no_run_is_made(client, cast):
         (True, "0.0001", "It may cost more than the budget"),
     ],
 )
-def test_a_budget_that_will_not_do_is_told_before_the_start(client, cast, prices, budget, says):
+def test_insufficient_budget_is_reported_before_the_start(client, cast, prices, budget, says):
     endpoint = make_priced_endpoint(cast.project) if prices else make_endpoint(cast.project)
     make_judge(cast.project, endpoint=endpoint)
     assert says in show(client, cast, budget=budget)
     assert says not in show(client, cast, budget="")
 
 
-def test_that_nothing_is_missing_is_told_before_the_start(client, cast):
+def test_complete_plan_is_reported_before_the_start(client, cast):
     make_run(cast.project, make_judge(cast.project))
     shown = show(client, cast)
     assert "nothing is missing" in shown
     assert "4 existing judgments have no answer yet" in shown
 
 
-def test_a_refusal_is_not_replaced_by_the_plan_as_soon_as_the_page_is_there(client, cast):
+def test_rejection_is_not_replaced_by_the_plan_on_page_load(client, cast):
     make_judge(cast.project)
     assert 'hx-trigger="load, ' in client.get(address(cast, "runs/new/")).content.decode()
     assert 'hx-trigger="change' in plan(client, cast, budget="5").content.decode()
@@ -180,7 +180,7 @@ def test_without_a_judge_there_is_nothing_to_plan(client, cast):
 # A run
 
 
-def test_a_run_says_how_far_it_is(client, cast):
+def test_run_reports_its_progress(client, cast):
     judge = make_judge(cast.project, endpoint=make_priced_endpoint(cast.project))
     run = start_run(run=make_run(cast.project, judge, budget=Decimal(3)))
     outcomes(run, None, FAILED, UNREADABLE)
@@ -195,26 +195,26 @@ def test_a_run_says_how_far_it_is(client, cast):
 
 
 @pytest.mark.parametrize("path", ["runs/", "runs/{run}/"])
-def test_a_run_names_its_judge_even_where_it_is_the_only_one(client, cast, path):
+def test_run_names_its_judge_even_if_it_is_the_only_one(client, cast, path):
     run = make_run(cast.project, make_judge(cast.project, name="The only one"))
     assert "The only one" in text_of(client.get(address(cast, path.format(run=run.pk))))
 
 
-def test_a_finished_run_shows_the_way_to_what_came_of_it(client, cast):
+def test_finished_run_links_to_its_results(client, cast):
     run = make_run(cast.project, make_judge(cast.project))
     Run.objects.filter(pk=run.pk).update(status=Run.Status.FINISHED)
     page = client.get(address(cast, f"runs/{run.pk}/")).content.decode()
     assert f"/projects/{cast.project.slug}/results/judges/" in page.split('id="run"')[1]
 
 
-def test_what_was_spent_is_unknown_where_prices_are(client, cast):
+def test_spending_is_unknown_if_prices_are_unknown(client, cast):
     run = start_run(run=make_run(cast.project, make_judge(cast.project)))
     outcomes(run, None, None)
     assert "spent unknown" in text_of(client.get(address(cast, f"runs/{run.pk}/")))
 
 
 @pytest.mark.parametrize("path", ["runs/", "runs/{run}/"])
-def test_what_can_be_pressed_keeps_its_focus_when_the_page_looks_again(client, cast, path):
+def test_buttons_keep_their_focus_on_page_refresh(client, cast, path):
     run = start_run(run=make_run(cast.project, make_judge(cast.project)))
     page = client.get(address(cast, path.format(run=run.pk))).content.decode()
     assert f'id="pause-{run.pk}"' in page
@@ -262,14 +262,14 @@ def test_failed_judgments_are_retried(client, cast):
     assert run.judgments.filter(status=Judgment.Status.PLANNED).count() == 1
 
 
-def test_a_step_that_cannot_be_taken_is_explained(client, cast):
+def test_impossible_action_has_an_explanation(client, cast):
     run = make_run(cast.project, make_judge(cast.project))
     step(client, cast, run, "pause")
     shown = text_of(client.get(address(cast, f"runs/{run.pk}/")))
     assert "This run is planned; only a running one can be paused." in shown
 
 
-def test_a_stopped_run_says_why_and_can_be_resumed(client, cast):
+def test_stopped_run_has_a_reason_and_can_be_resumed(client, cast):
     run = start_run(run=make_run(cast.project, make_judge(cast.project)))
     stop_run(run, "The server refuses the key: no such key.")
     for path in ("runs/", f"runs/{run.pk}/"):
@@ -278,7 +278,7 @@ def test_a_stopped_run_says_why_and_can_be_resumed(client, cast):
     assert (run.status, run.reason) == ("running", "")
 
 
-def test_a_run_that_no_worker_takes_says_so(client, cast):
+def test_run_without_a_worker_reports_it(client, cast):
     run = start_run(run=make_run(cast.project, make_judge(cast.project)))
     where = address(cast, f"runs/{run.pk}/")
     assert "No worker is running" not in text_of(client.get(where))
@@ -288,14 +288,14 @@ def test_a_run_that_no_worker_takes_says_so(client, cast):
     assert "No worker is running" not in text_of(client.get(where))
 
 
-def test_a_server_that_asked_to_wait_is_named(client, cast):
+def test_page_names_the_server_that_requested_a_pause(client, cast):
     endpoint = make_endpoint(cast.project, name="Busy")
     run = start_run(run=make_run(cast.project, make_judge(cast.project, endpoint=endpoint)))
     Endpoint.objects.update(resting_until=timezone.now() + timedelta(minutes=1))
     assert "Busy asked everyone to wait until" in text_of(client.get(address(cast, f"runs/{run.pk}/")))
 
 
-def test_a_silent_server_is_named_with_since_when_and_what_happens_next(client, cast, clock):
+def test_silent_server_appears_with_its_start_time_and_the_next_action(client, cast, clock):
     endpoint = make_endpoint(cast.project, name="Lab")
     run = start_run(run=make_run(cast.project, make_judge(cast.project, endpoint=endpoint)))
     where = address(cast, f"runs/{run.pk}/")
@@ -314,7 +314,7 @@ def test_a_silent_server_is_named_with_since_when_and_what_happens_next(client, 
     assert "every 2s" in waiting.content.decode()
 
 
-def test_a_run_that_used_up_its_budget_goes_on_with_a_larger_one(client, cast):
+def test_run_out_of_budget_continues_with_a_larger_one(client, cast):
     judge = make_judge(cast.project, endpoint=make_priced_endpoint(cast.project))
     run = start_run(run=make_run(cast.project, judge, budget=Decimal(1)))
     stop_run(run, used_up(Decimal("1.0000")))
@@ -340,7 +340,7 @@ def test_a_run_that_used_up_its_budget_goes_on_with_a_larger_one(client, cast):
         ("3", Run.Status.PAUSED, "so Concord cannot enforce a budget."),
     ],
 )
-def test_a_budget_that_cannot_be_kept_is_refused(client, cast, sent, status, says):
+def test_impossible_budget_is_rejected(client, cast, sent, status, says):
     run = make_run(cast.project, make_judge(cast.project))
     Run.objects.filter(pk=run.pk).update(status=status)
     client.post(address(cast, f"runs/{run.pk}/budget/"), {"budget": sent})
@@ -378,12 +378,12 @@ def test_the_batch_interface_is_chosen_on_the_plan_at_half_the_price(client, cas
     assert Run.objects.latest("pk").via == Run.Via.BATCH
 
 
-def test_a_way_of_asking_that_does_not_exist_is_refused(client, cast):
+def test_unknown_call_mode_is_rejected(client, cast):
     make_judge(cast.project)
     assert plan(client, cast, via="letter").status_code == 422
 
 
-def test_a_run_shows_how_far_its_batches_are(client, cast):
+def test_run_shows_its_batch_progress(client, cast):
     run = batch_run(cast)
     make_batch(run, completed=700, failed=2)
     reason = "The server refuses the batch: too long."
@@ -413,7 +413,7 @@ def test_a_paused_run_waits_with_its_batches(client, cast):
     assert 'hx-trigger="every 2s"' not in page.content.decode()
 
 
-def test_batches_that_no_worker_looks_after_are_told(client, cast):
+def test_batches_without_a_worker_are_reported(client, cast):
     run = batch_run(cast)
     long_ago = timezone.now() - timedelta(minutes=1)
     Run.objects.filter(pk=run.pk).update(started_at=long_ago)
@@ -432,7 +432,7 @@ def test_batches_that_no_worker_looks_after_are_told(client, cast):
 # Judgments without a value
 
 
-def test_what_has_no_value_is_listed_with_reply_and_reason(client, cast):
+def test_judgments_without_a_value_are_listed_with_reply_and_reason(client, cast):
     run = make_run(cast.project, make_judge(cast.project))
     outcomes(run, FAILED, UNREADABLE, None)
     failed = text_of(client.get(address(cast, f"runs/{run.pk}/judgments/failed/")))
@@ -444,7 +444,7 @@ def test_what_has_no_value_is_listed_with_reply_and_reason(client, cast):
     assert unreadable.endswith(f"Product 1 · system-2 A refusal. Judgment {unread} I cannot.")
 
 
-def test_a_reply_is_shown_as_text(client, cast):
+def test_reply_appears_as_plain_characters(client, cast):
     run = make_run(cast.project, make_judge(cast.project))
     outcomes(run, {**UNREADABLE, "reply": "<script>alert(1)</script>"})
     page = client.get(address(cast, f"runs/{run.pk}/judgments/unreadable/")).content.decode()
@@ -492,7 +492,7 @@ def test_a_run_of_another_project_is_not_there(client, cast):
     assert step(client, cast, run, "start").status_code == 404
 
 
-def test_who_rates_in_an_open_round_sees_progress_but_no_replies(client, cast):
+def test_rater_in_an_open_round_sees_progress_but_no_replies(client, cast):
     make_member(cast.project, Role.ANNOTATOR, user=cast.admin)
     opened(cast)
     run = make_run(cast.project, make_judge(cast.project))

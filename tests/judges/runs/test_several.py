@@ -84,7 +84,7 @@ def test_what_lacks_one_score_leaves_that_one_unreadable() -> None:
     assert first.reason == "The reply gives no score of Coherence."
 
 
-def test_what_lacks_a_score_is_asked_once_more_and_only_that_is_stored(
+def test_only_the_missing_score_is_retried_once_and_stored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     replies = iter(["Fluency: 4\nStyle: 5", "Fluency: 1\nCoherence: 3\nStyle: 1"])
@@ -119,7 +119,7 @@ def test_a_call_without_an_answer_is_repeated_once_for_all(monkeypatch: pytest.M
     assert statuses(run) == {"done": 3}
 
 
-def test_a_request_that_is_refused_fails_for_all_its_dimensions() -> None:
+def test_rejected_request_fails_for_all_its_dimensions() -> None:
     with providing(status=400, error="No.") as provider:
         cast = make_project(dimensions=THREE, documents=1, systems=1)
         _, run = asked(provider, cast=cast)
@@ -127,7 +127,7 @@ def test_a_request_that_is_refused_fails_for_all_its_dimensions() -> None:
     assert statuses(run) == {"failed": 3}
 
 
-def test_a_shape_is_asked_for_and_read_by_key() -> None:
+def test_schema_is_requested_and_read_by_key() -> None:
     reply = json.dumps({"fluency": 4, "coherence": 2})
     with providing(reply=reply) as provider:
         cast, run = asked(provider, structured=True)
@@ -136,7 +136,7 @@ def test_a_shape_is_asked_for_and_read_by_key() -> None:
     assert [each.value for each in of_item(run, cast.items[0])] == [4, 2, None]
 
 
-def test_each_sample_is_a_call_also_where_an_endpoint_gives_several() -> None:
+def test_each_sample_is_a_call_even_if_an_endpoint_gives_several() -> None:
     with providing(reply=ALL) as provider:
         fields = {"samples": 2, "temperature": 1, "endpoint": {"samples_in_one_call": True}}
         cast, run = asked(provider, **fields)
@@ -169,7 +169,7 @@ def test_the_order_is_rotated_by_item_and_recorded() -> None:
     assert len(orders) > 1
 
 
-def test_chosen_dimensions_are_asked_in_their_order_and_a_run_takes_all_of_them() -> None:
+def test_chosen_dimensions_are_called_in_sequence_and_a_run_covers_all() -> None:
     with providing(reply=ALL) as provider:
         cast, judge = judging(provider)
         Judge.objects.update(asked_together=[cast.dimensions[2].pk, cast.dimensions[0].pk])
@@ -195,9 +195,7 @@ def test_chosen_dimensions_are_asked_in_their_order_and_a_run_takes_all_of_them(
         ("Style", True, "The key of one dimension is the name of another"),
     ],
 )
-def test_dimensions_that_no_reply_could_tell_apart_are_refused(
-    name: str, structured: bool, refusal: str
-) -> None:
+def test_indistinguishable_dimensions_are_rejected(name: str, structured: bool, refusal: str) -> None:
     with providing(reply=ALL) as provider:
         cast, judge = judging(provider, structured=structured)
     for dimension, new_name in zip(cast.dimensions, ("Text fluency", name, "Manner"), strict=True):
@@ -259,7 +257,7 @@ def test_calls_of_a_run_give_what_its_guideline_has_whatever_is_added_later() ->
     assert shared_calls(run).sizes == {judge.pk: 3, chosen.pk: 2}
 
 
-def test_what_a_dead_worker_held_is_asked_in_one_call_again() -> None:
+def test_leases_of_a_dead_worker_are_repeated_in_one_call() -> None:
     with providing(reply=ALL) as provider:
         cast, judge = judging(provider)
         run = running(cast.project, judge, dimensions=THREE)
@@ -360,7 +358,7 @@ def test_stored_replies_are_read_again_each_for_its_dimension() -> None:
     assert [(each.judgment.pk, each.value) for each in rereadings([judge])] == [(wrong.pk, 2)]
 
 
-def test_one_dimension_is_asked_again_in_a_call_about_all(client: Client) -> None:
+def test_retry_of_one_dimension_calls_about_all(client: Client) -> None:
     with providing(reply=ALL) as provider:
         cast, run = asked(provider)
         provider.reply = "Fluency: 1\nCoherence: 3\nStyle: 1"
@@ -411,7 +409,7 @@ def test_a_batch_has_a_request_for_each_item_and_its_reply_gives_all_dimensions(
     assert run.spent == Decimal("0.0006"), "half of what calls cost"
 
 
-def test_what_a_batch_lacks_is_asked_once_more_in_one_request() -> None:
+def test_missing_part_of_a_batch_is_retried_once_in_one_request() -> None:
     with batch_providing("Fluency: 4") as provider:
         cast, judge = judging(provider, temperature=1)
         run = batched(cast, judge)

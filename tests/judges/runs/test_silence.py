@@ -74,7 +74,7 @@ def test_many_failed_calls_at_once_stop_nothing(lab, clock):
     assert run.status == "running"
 
 
-def test_a_server_without_an_answer_for_ten_seconds_is_asked_by_probes_only(lab, clock):
+def test_server_silent_for_ten_seconds_gets_only_probes(lab, clock):
     endpoint, run = lab
     fail(endpoint)
     clock.advance(seconds=10)
@@ -91,7 +91,7 @@ def test_a_server_without_an_answer_for_ten_seconds_is_asked_by_probes_only(lab,
     assert pauses == [5, 5, 10, 20, 40, 60]
 
 
-def test_a_probe_waits_for_a_place_and_for_the_pause_that_the_server_asked_for(lab, clock):
+def test_probe_requires_a_free_slot_and_the_end_of_the_server_pause(lab, clock):
     endpoint, run = lab
     note_failure(endpoint=endpoint.pk, sentence=BUSY)
     held = lease(run=run.pk, endpoint=endpoint.pk, holder=uuid4(), how_many=1).judgments
@@ -153,7 +153,7 @@ def test_who_resumes_a_run_gives_the_server_the_full_time_again(lab, clock):
         assert run.status == status
 
 
-def test_failures_with_a_long_time_between_in_which_nobody_asked_are_no_long_silence(lab, clock):
+def test_distant_failures_without_calls_between_are_no_long_silence(lab, clock):
     endpoint, run = lab
     fail(endpoint)
     clock.advance(hours=3)
@@ -173,7 +173,7 @@ def test_a_server_that_only_asks_to_wait_is_not_probed_and_stops_its_runs_in_the
     assert (run.status, run.waits_for) == ("stopped", endpoint)
 
 
-def test_a_cancelled_run_waits_for_nothing(lab, clock):
+def test_cancelled_run_awaits_nothing(lab, clock):
     endpoint, run = lab
     stopped(endpoint, run, clock)
     cancel_run(run=run)
@@ -182,7 +182,7 @@ def test_a_cancelled_run_waits_for_nothing(lab, clock):
     assert (run.status, run.resumes_until) == ("cancelled", None)
 
 
-def test_workers_that_wait_for_a_server_are_not_missed(lab, clock):
+def test_workers_paused_for_a_server_are_not_missing(lab, clock):
     endpoint, run = lab
     clock.advance(minutes=1)
     assert list(runs_without_worker()) == [run]
@@ -207,7 +207,7 @@ def silent(endpoint):
     )
 
 
-def test_one_probe_ends_a_silence_and_the_run_goes_on():
+def test_one_probe_ends_a_silence_and_the_run_continues():
     project = news_project(documents=1, systems=1)
     with providing() as provider:
         endpoint = make_priced_endpoint(project, provider.base_url)
@@ -233,7 +233,7 @@ def test_a_failed_probe_asks_no_judgment():
     assert endpoint.failed_probes == 1
 
 
-def test_a_server_that_refuses_the_probe_answers():
+def test_server_that_rejects_the_probe_is_responsive():
     project = news_project(documents=1, systems=1)
     with providing(status=400, error="no") as provider:
         endpoint = make_endpoint(project, provider.base_url)
@@ -313,7 +313,7 @@ def test_the_mail_says_until_when_a_run_resumes_by_itself(lab, clock):
     assert "It resumes by itself when the server answers before" in mail.outbox[0].body
 
 
-def test_webhooks_are_sent_that_a_run_stopped(lab, clock):
+def test_webhooks_report_a_stopped_run(lab, clock):
     endpoint, run = lab
     hook = {"project": run.project, "url": "https://lab.example/", "events": ["run.stopped"]}
     Webhook.objects.create(**hook, salt="s", digest="d")
@@ -328,7 +328,7 @@ def test_webhooks_are_sent_that_a_run_stopped(lab, clock):
 
 @pytest.mark.long
 @pytest.mark.once
-def test_a_server_that_dies_and_comes_back_costs_no_judgment_and_nobody_has_to_do_anything(tmp_path):
+def test_server_outage_costs_no_judgment_and_no_manual_action(tmp_path):
     project = news_project(documents=8, systems=12)
     port = free_port()
     endpoint = make_endpoint(project, f"http://127.0.0.1:{port}/v1")

@@ -56,7 +56,7 @@ def judged(cast: Cast, provider: Provider | Any, method: str, **fields: Any) -> 
     return make_judge(cast.project, method, endpoint=endpoint, **fields)
 
 
-def test_key_points_are_asked_once_for_a_document_and_the_score_has_its_parts() -> None:
+def test_key_points_need_one_call_per_document_and_the_score_has_parts() -> None:
     cast = make_project(documents=2, systems=3)
     with providing(reply_to=by_summequal) as provider:
         judge = judged(cast, provider, "summequal")
@@ -74,7 +74,7 @@ def test_key_points_are_asked_once_for_a_document_and_the_score_has_its_parts() 
     assert sum(each.input_tokens or 0 for each in run.judgments.all()) == 100 * len(provider.asked)
 
 
-def test_a_new_text_of_a_document_takes_over_its_key_points() -> None:
+def test_new_output_of_a_document_reuses_its_key_points() -> None:
     cast = make_project(documents=1, systems=2)
     with providing(reply_to=by_summequal) as provider:
         judge = judged(cast, provider, "summequal")
@@ -90,7 +90,7 @@ def test_a_new_text_of_a_document_takes_over_its_key_points() -> None:
     assert len(provider.asked) == 4 + 5, "who asks again, asks everything again"
 
 
-def test_an_unreadable_step_is_asked_once_more_and_the_steps_before_stay(client: Client) -> None:
+def test_unreadable_step_is_retried_once_and_earlier_steps_stay(client: Client) -> None:
     cast = make_project(documents=1, systems=1)
     replies = iter(["yes", "Perhaps.", "no", "Perhaps.", "Perhaps."])
     Item.objects.update(text="He came. He left. Nobody saw him.")
@@ -117,7 +117,7 @@ def test_a_plan_counts_the_calls_of_a_value() -> None:
     assert plan.cost is not None
 
 
-def test_a_killed_worker_repeats_at_most_what_was_in_flight(tmp_path: Path) -> None:
+def test_killed_worker_repeats_no_more_than_its_calls_in_flight(tmp_path: Path) -> None:
     cast = make_project(documents=4, systems=2)
     answers = Semaphore(9)
     with providing(reply_to=by_summequal, answers=answers) as provider:
@@ -177,7 +177,7 @@ def _do_due_work(run: Run) -> Run:
     return worked(run)
 
 
-def test_units_of_the_project_take_the_place_of_the_first_call() -> None:
+def test_project_units_replace_the_first_call() -> None:
     cast = make_project(documents=2, systems=1)
     units = [{"text": "He came.", "weight": 3}, {"text": "He left.", "weight": 1}]
     with_units, without = Document.objects.order_by("pk")

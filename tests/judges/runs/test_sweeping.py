@@ -52,7 +52,7 @@ def judge(run):
     return out.getvalue(), 0
 
 
-def test_what_a_living_worker_holds_is_left_to_it(provider):
+def test_living_worker_keeps_its_leases(provider):
     run, holder, _ = abandoned(provider.base_url)
     assert sweep() == 0
     assert run.judgments.filter(lease=holder).count() == 3
@@ -71,7 +71,7 @@ def test_in_a_run_that_may_go_on_it_is_planned_again(provider, status):
 
 
 @pytest.mark.parametrize("status", ["cancelled", "finished"])
-def test_in_a_run_that_is_over_it_is_taken_out_of_the_plan_and_what_was_paid_stays(provider, status):
+def test_ended_run_drops_an_abandoned_plan_and_keeps_paid_calls(provider, status):
     run, holder, held = abandoned(provider.base_url)
     outcome = Outcome(held[0], "done", 1, value=4.0, reply="Score: 4")
     store(
@@ -92,7 +92,7 @@ def test_in_a_run_that_is_over_it_is_taken_out_of_the_plan_and_what_was_paid_sta
     assert statuses(run) == {"done": 1, "unreadable": 1}
 
 
-def test_the_command_asks_what_a_dead_worker_left_in_a_cancelled_run(provider):
+def test_command_retries_judgments_of_a_dead_worker_in_a_cancelled_run(provider):
     run, _, _ = abandoned(provider.base_url)
     cancel_run(run=run)
     die()
@@ -120,7 +120,7 @@ def test_the_command_asks_what_failed_in_a_cancelled_run(provider):
     assert code == 0
 
 
-def test_what_is_in_flight_in_a_cancelled_run_waits_and_is_not_called_complete(provider):
+def test_calls_in_flight_in_a_cancelled_run_are_pending(provider):
     run, _, _ = abandoned(provider.base_url, how_many=4)
     cancel_run(run=run)
     out, code = judge(run)
@@ -129,7 +129,7 @@ def test_what_is_in_flight_in_a_cancelled_run_waits_and_is_not_called_complete(p
     assert code == 1
 
 
-def test_leases_that_end_before_the_holder_is_dead_stay_with_it_so_that_all_its_calls_are_counted(provider):
+def test_early_expired_leases_stay_with_their_holder_until_its_death(provider):
     cast = make_project()
     server = make_priced_endpoint(cast.project, provider.base_url, calls_in_flight=128)
     run = start_run(run=make_run(cast.project, make_judge(cast.project, endpoint=server)))
@@ -194,7 +194,7 @@ def test_calls_that_a_dead_worker_made_for_two_runs_are_counted_once_in_all(prov
     assert spent == [Decimal("0.0012"), Decimal("0.0012")], "4 calls, as many of one as of the other"
 
 
-def test_who_was_held_up_and_leases_again_has_lost_no_call(provider):
+def test_delayed_holder_that_leases_again_has_lost_no_call(provider):
     cast = make_project()
     judge = make_judge(cast.project, endpoint=make_priced_endpoint(cast.project, provider.base_url))
     assert judge.endpoint_id is not None
@@ -234,7 +234,7 @@ def test_a_run_whose_last_worker_died_before_it_could_finish_it_is_finished(prov
     assert run.finished_at is not None
 
 
-def test_what_a_dead_worker_gave_back_to_a_cancelled_run_is_planned_no_more(provider):
+def test_judgments_returned_to_a_cancelled_run_leave_the_plan(provider):
     run, _, _ = abandoned(provider.base_url)
     cancel_run(run=run)
     run.judgments.update(status=Judgment.Status.PLANNED, lease=None, leased_until=None)

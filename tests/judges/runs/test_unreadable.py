@@ -23,7 +23,7 @@ REASON = "The reply has no score."
 
 
 @pytest.mark.parametrize(("temperature", "asked"), [(0, 1), (0.7, 2)])
-def test_an_unreadable_reply_is_asked_for_again_only_where_the_next_may_differ(temperature, asked):
+def test_unreadable_reply_is_retried_only_if_the_next_may_differ(temperature, asked):
     project = news_project(documents=1, systems=1)
     with providing(reply="No number.") as provider:
         endpoint = make_endpoint(project, provider.base_url)
@@ -33,7 +33,7 @@ def test_an_unreadable_reply_is_asked_for_again_only_where_the_next_may_differ(t
     assert len(provider.asked) == asked
 
 
-def test_a_run_of_unreadable_replies_pauses_and_goes_on_if_told_to():
+def test_run_of_unreadable_replies_pauses_and_continues_on_request():
     project = news_project(documents=5, systems=12)
     with providing(reply="No number.") as provider:
         endpoint = make_endpoint(project, provider.base_url, calls_in_flight=4)
@@ -83,7 +83,7 @@ def test_a_run_with_nothing_left_to_ask_is_not_paused():
     assert answered(run, 12, readable=0) == "running"
 
 
-def test_what_was_unreadable_before_the_last_two_hundred_replies_is_long_ago():
+def test_unreadable_replies_before_the_last_two_hundred_do_not_count():
     _, run = a_run(400)
     first = run.judgments.order_by("pk")[:20].values("pk")
     long_ago = timezone.now() - timedelta(hours=1)
@@ -100,7 +100,7 @@ def test_what_was_unreadable_before_the_last_two_hundred_replies_is_long_ago():
 
 
 @override_settings(EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend")
-def test_the_page_and_a_mail_say_why_and_what_to_do(client):
+def test_page_and_mail_report_the_reason_and_the_remedy(client):
     cast, run = a_run(40)
     Run.objects.update(created_by=cast.admin)
     answered(run, 11, readable=5)
