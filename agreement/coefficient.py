@@ -79,7 +79,7 @@ class Coefficient:
         """Whether there is a value."""
         return self.value is not None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The same as plain dictionaries, ready for JSON."""
         return asdict(self)
 

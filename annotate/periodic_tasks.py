@@ -9,7 +9,7 @@ from annotate.calibration.commands import reveal_complete_sessions
 from annotate.core.files import remove_scratch
 from annotate.core.jobs import JOB_KINDS, due_jobs, run_job
 from annotate.core.periodic import PeriodicTask
-from annotate.disputes.queries.digests import without_digest_today
+from annotate.disputes.queries.digests import users_due_for_digest
 from annotate.leaderboard.commands import age_out_submissions
 from annotate.material.commands.uploads import discard_forgotten, remove_orphans
 from annotate.people.attempts import forget_old_attempts
@@ -25,7 +25,7 @@ JOBS_AT_ONCE = 100
 
 def enqueue_digests() -> None:
     """Send a message if any subscriber of digests has had none today."""
-    if without_digest_today(timezone.localtime()).exists():
+    if users_due_for_digest(timezone.localtime()).exists():
         send_digests.apply_async(expires=EVERY)
 
 

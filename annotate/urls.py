@@ -137,7 +137,7 @@ urlpatterns = [
     path("benchmarks/<slug:key>/", benchmark_views.page, name="public_page"),
     path("benchmarks/<slug:key>/embed/", benchmark_views.embed, name="public_embed"),
     path("benchmarks/<slug:key>/leaderboard.json", benchmark_views.as_json, name="public_json"),
-    path("benchmarks/<slug:key>/leaderboard.csv", benchmark_views.as_csv, name="public_csv"),
+    path("benchmarks/<slug:key>/leaderboard.csv", benchmark_views.download_csv, name="public_csv"),
     path("benchmarks/<slug:key>/documents.json", benchmark_views.documents, name="public_documents"),
     path("benchmarks/<slug:key>/submit/", benchmark_views.submit, name="public_submit"),
     path("projects/<slug:slug>/public-page/", leaderboard_views.public_page, name="public_leaderboard"),
@@ -229,11 +229,13 @@ urlpatterns = [
     path("projects/<slug:slug>/rounds/<int:number>/deadline/", watching_views.deadline, name="deadline"),
     path(
         "projects/<slug:slug>/agreement/",
-        results_views.at_new_address,
+        results_views.redirect_to_new_url,
         {"name": "agreement"},
         name="agreement",
     ),
-    path("projects/<slug:slug>/agreement/<path:rest>", results_views.at_new_address, {"name": "agreement"}),
+    path(
+        "projects/<slug:slug>/agreement/<path:rest>", results_views.redirect_to_new_url, {"name": "agreement"}
+    ),
     path("projects/<slug:slug>/reproduction/", results_views.reproduction_page, name="reproduction"),
     path(
         "projects/<slug:slug>/reproduction/table-<slug:name>.<slug:format>",

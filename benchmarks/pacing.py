@@ -105,7 +105,7 @@ class Scripted:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingRows:
     """What came of a script: calls a second and 429s, over each of its phases."""
 
     server: Scripted
@@ -126,12 +126,12 @@ class Asked:
         return sum(begin <= moment < end for moment in self.server.refused)
 
 
-def ask_through(script: Sequence[Phase], *, latency: float, calls: int, runs: int = 1) -> Asked:
+def ask_through(script: Sequence[Phase], *, latency: float, calls: int, runs: int = 1) -> PendingRows:
     """Let runs ask a scripted server to the end of its script, with so many calls in flight together."""
     server = Scripted(script, latency)
     with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         runner.run(_work(server, calls, runs))
-    return Asked(server, calls)
+    return PendingRows(server, calls)
 
 
 async def _work(server: Scripted, calls: int, runs: int) -> None:

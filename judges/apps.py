@@ -14,7 +14,7 @@ class JudgesConfig(AppConfig):
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
         from judges.additions.queries import route_section
-        from judges.core.kinds import AskedKinds
+        from judges.core.kinds import KindPrompts
         from judges.core.navigation import JUDGES_PAGES
         from judges.endpoints.evaluation_steps import STEPS_JOB
         from judges.endpoints.prices import check_price_list
@@ -56,7 +56,7 @@ class JudgesConfig(AppConfig):
         from judges.runs.queries.drift import needs_of_drift
         from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
 
-        ask_with(AskedKinds())
+        ask_with(KindPrompts())
         checks.register(check_price_list)
         current_app.steps["worker"].update(
             (

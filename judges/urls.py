@@ -41,34 +41,46 @@ urlpatterns = [
     path(f"{PROJECT}of-unit/<int:item>/<slug:key>/", results_views.unit_judgments, name="unit_judgments"),
     path(
         f"{PROJECT}beside-people/",
-        annotate_results_views.at_new_address,
+        annotate_results_views.redirect_to_new_url,
         {"name": "judges"},
         name="judge_comparison",
     ),
-    path(f"{PROJECT}beside-people/<path:rest>", annotate_results_views.at_new_address, {"name": "judges"}),
+    path(
+        f"{PROJECT}beside-people/<path:rest>", annotate_results_views.redirect_to_new_url, {"name": "judges"}
+    ),
     path(f"{PROJECT}<int:pk>/beside-people/", results_views.judge_figures, name="judge_figures"),
     path(f"{PROJECT}<int:pk>/beside-people/<path:rest>", results_views.judge_figures),
     path(
         f"{PROJECT}reliability/",
-        annotate_results_views.at_new_address,
+        annotate_results_views.redirect_to_new_url,
         {"name": "reliability"},
         name="judge_reliability",
     ),
-    path(f"{PROJECT}reliability/<path:rest>", annotate_results_views.at_new_address, {"name": "reliability"}),
+    path(
+        f"{PROJECT}reliability/<path:rest>",
+        annotate_results_views.redirect_to_new_url,
+        {"name": "reliability"},
+    ),
     path(
         f"{PROJECT}estimates/",
-        annotate_results_views.at_new_address,
+        annotate_results_views.redirect_to_new_url,
         {"name": "estimates"},
         name="judge_estimates",
     ),
-    path(f"{PROJECT}estimates/<path:rest>", annotate_results_views.at_new_address, {"name": "estimates"}),
+    path(
+        f"{PROJECT}estimates/<path:rest>", annotate_results_views.redirect_to_new_url, {"name": "estimates"}
+    ),
     path(
         f"{PROJECT}replacement/",
-        annotate_results_views.at_new_address,
+        annotate_results_views.redirect_to_new_url,
         {"name": "replacement"},
         name="judge_replacement",
     ),
-    path(f"{PROJECT}replacement/<path:rest>", annotate_results_views.at_new_address, {"name": "replacement"}),
+    path(
+        f"{PROJECT}replacement/<path:rest>",
+        annotate_results_views.redirect_to_new_url,
+        {"name": "replacement"},
+    ),
     path(f"{PROJECT}addition/<slug:step>/", additions_views.addition_step, name="addition_step"),
     path(f"{PROJECT}certificates/", routing_views.certificates, name="certificates"),
     path(f"{PROJECT}certificates/new/", routing_views.certificate_new, name="certificate_new"),

@@ -187,7 +187,7 @@ def scene(db: None) -> Scene:
 
 def publish_version(project: Project) -> PublicLeaderboard:
     """Give the project a version and a public page that takes submissions."""
-    standings = Leaderboard((), (), 0).as_dict()
+    standings = Leaderboard((), (), 0).to_dict()
     Version.objects.create(project=project, major=1, minor=0, content_hash="0" * 64, leaderboard=standings)
     return PublicLeaderboard.objects.create(project=project, is_public=True, takes_submissions=True)
 

@@ -508,7 +508,7 @@ def _make_controls(
 ) -> dict[str, _Control]:
     everyone = np.zeros(len(judge), dtype=np.intp)
 
-    def by_group(groups: IntArray) -> _Control:
+    def sort_by_group(groups: IntArray) -> _Control:
         def fit(part: _Panel) -> list[FloatArray]:
             if part.is_named:
                 return values_by_group(part.human, [_share_of(part)], groups, part.documents)
@@ -522,7 +522,7 @@ def _make_controls(
             return values_by_length(part.human, [_share_of(part)], lengths, part.documents, generator)
         return means_by_length(mean_values(part.human), lengths, part.documents, generator)
 
-    found = {"constant": by_group(everyone), "system": by_group(panel.systems)}
+    found = {"constant": sort_by_group(everyone), "system": sort_by_group(panel.systems)}
     if lengths is not None:
         found["length"] = replace(_fit_control(panel, by_length), is_of_length=True)
     return found | {"shuffled": _shuffle_within_systems(panel, judge)}

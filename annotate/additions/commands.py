@@ -111,7 +111,7 @@ def _check_outputs(benchmark: Project, outputs: Mapping[str, Mapping[str, str]])
         problem = gettext("An addition has at most {most:,} outputs.").format(most=MOST_OUTPUTS)
     elif missing := sorted(keys - known.keys()):
         problem = gettext("The benchmark has no document “{key}”.").format(key=missing[0])
-    elif taken := sorted(set(outputs) & _taken_names(benchmark)):
+    elif taken := sorted(set(outputs) & _list_system_names(benchmark)):
         problem = gettext("The benchmark or an addition has a system “{name}” already.").format(name=taken[0])
     elif any(not name.strip() or len(name) > 200 for name in outputs):
         problem = gettext("Every system needs a name of at most 200 characters.")
@@ -126,7 +126,7 @@ def _check_outputs(benchmark: Project, outputs: Mapping[str, Mapping[str, str]])
     return known
 
 
-def _taken_names(benchmark: Project) -> set[str]:
+def _list_system_names(benchmark: Project) -> set[str]:
     own = set(benchmark.systems.values_list("name", flat=True))
     return own | {name for names in new_systems(list(additions_of(benchmark))).values() for name in names}
 
@@ -161,12 +161,12 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
     )
     for member in watching.order_by("pk"):
         add_member(project=child, role=Role(member.role), user=member.user, label=member.label)
-    if without_keys(current_guideline(child)) != without_keys(guideline):
+    if drop_dimension_ids(current_guideline(child)) != drop_dimension_ids(guideline):
         raise RuntimeError(f"The guideline of {child.slug} differs from that of {benchmark.slug}.")
     return child
 
 
-def without_keys(guideline: FrozenGuideline) -> dict[str, object]:
+def drop_dimension_ids(guideline: FrozenGuideline) -> dict[str, object]:
     content = guideline.to_json()
     for dimension in content["dimensions"]:
         del dimension["id"]

@@ -71,7 +71,7 @@ def round_states(additions: Sequence[Addition]) -> dict[int, str]:
     return found
 
 
-def why_unfinished(project: Project) -> str:
+def explain_unfinished(project: Project) -> str:
     """Return the reason for which a project cannot have additions; empty if it can. Two queries."""
     rounds = rounds_of(project)
     if project.calibrates_id or Addition.objects.filter(project=project).exists():
@@ -85,7 +85,7 @@ def why_unfinished(project: Project) -> str:
 
 def refuse_unfinished(project: Project) -> None:
     """Raise NotReadyError unless the rounds of a benchmark are over."""
-    if why := why_unfinished(project):
+    if why := explain_unfinished(project):
         raise NotReadyError(why)
 
 
@@ -178,7 +178,7 @@ class DimensionSeverity:
             else gettext("The new raters give {value} more on {name} {interval}.")
         )
         interval = _magnitudes(offset)
-        found = says.format(value=without_zero(abs(offset.value)), name=name, interval=interval)
+        found = says.format(value=format_without_zero(abs(offset.value)), name=name, interval=interval)
         before, after = self.bridge.before, self.bridge.after
         if before is None or after is None:
             return found
@@ -186,7 +186,7 @@ class DimensionSeverity:
             "With their severity removed they differ by {after} instead of {before} from the first raters on "
             "items that they share."
         )
-        return f"{found} {rest.format(after=without_zero(after), before=without_zero(before))}"
+        return f"{found} {rest.format(after=format_without_zero(after), before=format_without_zero(before))}"
 
 
 def severity_of(addition: Addition) -> Mapping[str, Bridge]:
@@ -248,10 +248,10 @@ def _magnitudes(offset: Offset) -> str:
         return ""
     ends = offset.interval.low, offset.interval.high
     low, high = ends if offset.value >= 0 else (-ends[1], -ends[0])
-    return f"[{without_zero(low)}, {without_zero(high)}]"
+    return f"[{format_without_zero(low)}, {format_without_zero(high)}]"
 
 
-def without_zero(value: float) -> str:
+def format_without_zero(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 

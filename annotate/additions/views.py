@@ -8,7 +8,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.additions.commands import add_systems, invite_first_raters
 from annotate.additions.forms import OutputsForm
-from annotate.additions.queries import addition_state, additions_of, new_systems, round_states, why_unfinished
+from annotate.additions.queries import (
+    addition_state,
+    additions_of,
+    explain_unfinished,
+    new_systems,
+    round_states,
+)
 from annotate.additions.registry import SECTIONS
 from annotate.core.access import (
     project_for_admin,
@@ -54,7 +60,7 @@ def additions(request: Request, slug: str) -> HttpResponse:
     context = {
         "form": form,
         "additions": listed,
-        "why_unfinished": why_unfinished(project),
+        "explain_unfinished": explain_unfinished(project),
         "is_admin": Role.ADMIN in roles_in(request.user, project),
     }
     return render_in_project(request, project, "additions/additions.html", context, status=status)

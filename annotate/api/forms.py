@@ -9,7 +9,7 @@ from django.utils.choices import flatten_choices
 from rest_framework import serializers
 
 from annotate.api.pages import LARGEST_KEY
-from annotate.api.values import Amount, Data, Flag, Input, Number, OneOf, Text, Whole, list_choices
+from annotate.api.values import Amount, ChoiceValue, Data, Flag, Input, Number, Text, Whole, list_choices
 from annotate.core.errors import InvalidValueError
 
 Form = TypeVar("Form", bound=forms.BaseForm)
@@ -138,5 +138,5 @@ def _key(**how: Any) -> Whole:
 def _choice(field: forms.ChoiceField, how: dict[str, Any]) -> serializers.Field[Any, Any, Any, Any]:
     known = [key for key, _ in field.choices if isinstance(key, str | float) and key]  # type: ignore[union-attr,misc]
     if known and len(known) == len(list(field.choices)):  # type: ignore[arg-type]
-        return OneOf(choices=known, **how)
+        return ChoiceValue(choices=known, **how)
     return Text(allow_blank=not field.required, **how)

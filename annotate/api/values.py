@@ -90,7 +90,7 @@ def list_choices(choices: Iterable[object]) -> str:
     return gettext("choose one of {choices}.").format(choices=", ".join(shown))
 
 
-class OneOf(serializers.ChoiceField):
+class ChoiceValue(serializers.ChoiceField):
     """One of several strings; an error lists them."""
 
     def fail(self, key: str, **kwargs: Any) -> NoReturn:

@@ -242,10 +242,12 @@ def assignment_for_annotator(
         raise Http404(
             gettext("This item is not in your list; an admin may have reassigned it to another rater.")
         )
-    raise _why_lost(user, place)
+    raise _explain_lost_access(user, place)
 
 
-def _why_lost(user: SomeUser, place: str) -> NotYoursError | MembershipClosedError | PlaceGoneError:
+def _explain_lost_access(
+    user: SomeUser, place: str
+) -> NotYoursError | MembershipClosedError | PlaceGoneError:
     held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=_key(place)).first()
     if held is None:
         return NotYoursError(

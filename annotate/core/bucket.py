@@ -29,7 +29,7 @@ def _code_of(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", "unknown"))
 
 
-def _as_file(act: Callable[..., Any]) -> Callable[..., Any]:
+def _raise_file_errors(act: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(act)
     def ask(self: "Bucket", name: str, *rest: Any, **named: Any) -> Any:
         with _errors_of_files(name):
@@ -48,12 +48,12 @@ class Bucket(S3Storage):  # type: ignore[misc]
         patience = {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}
         super().__init__(client_config=Config(s3={"addressing_style": style}, **patience), **options)
 
-    delete = _as_file(S3Storage.delete)
-    exists = _as_file(S3Storage.exists)
-    listdir = _as_file(S3Storage.listdir)
-    size = _as_file(S3Storage.size)
-    get_modified_time = _as_file(S3Storage.get_modified_time)
-    _save = _as_file(S3Storage._save)
+    delete = _raise_file_errors(S3Storage.delete)
+    exists = _raise_file_errors(S3Storage.exists)
+    listdir = _raise_file_errors(S3Storage.listdir)
+    size = _raise_file_errors(S3Storage.size)
+    get_modified_time = _raise_file_errors(S3Storage.get_modified_time)
+    _save = _raise_file_errors(S3Storage._save)
 
     def _open(self, name: str, mode: str = "rb") -> "File[Any]":
         with _errors_of_files(name):

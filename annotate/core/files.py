@@ -81,7 +81,7 @@ def changed_at(name: str) -> float:
         return 0.0
 
 
-def kept_names(folder: str = "") -> Iterator[str]:
+def iter_file_names(folder: str = "") -> Iterator[str]:
     try:
         folders, files = default_storage.listdir(folder)
     except FileNotFoundError:  # nothing was ever kept
@@ -89,7 +89,7 @@ def kept_names(folder: str = "") -> Iterator[str]:
     for each in sorted(files):
         yield f"{folder}{each}"
     for each in sorted(folders):
-        yield from kept_names(f"{folder}{each}/")
+        yield from iter_file_names(f"{folder}{each}/")
 
 
 def remove_scratch() -> int:

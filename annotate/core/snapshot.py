@@ -10,7 +10,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 _READING: ContextVar[bool] = ContextVar("reading", default=False)
 
 
-def in_snapshot() -> bool:
+def is_in_snapshot() -> bool:
     """Return True while a snapshot is read, in which no write is possible."""
     return _READING.get()
 

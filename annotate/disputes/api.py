@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Data, Input, OneOf, Points, Text, Whole
+from annotate.api.values import ChoiceValue, Data, Input, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import project_for_admin, rates_independently
 from annotate.core.errors import InvalidValueError
@@ -27,11 +27,11 @@ from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post
 from annotate.disputes.commands.nudges import nudge_raters
 from annotate.disputes.commands.rules import set_dispute_rules
 from annotate.disputes.forms import LARGEST, AdjudicationForm, DisputeRulesForm, PostForm, field_name
-from annotate.disputes.queries.list import DisputeFilter, disputes_of_project, waited_for_in
+from annotate.disputes.queries.list import DisputeFilter, count_pending_by_rater, disputes_of_project
 from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.disputes.queries.rules import rule_previews
 from annotate.disputes.views import DECISIONS
-from annotate.results.figures import kept_figures
+from annotate.results.figures import load_figures
 from annotate.results.queries.spreads import SPREADS, counted_spreads
 from annotate.results.registry import result_of
 
@@ -156,7 +156,7 @@ class DisputeDetail(serializers.Serializer[Any]):
 class DisputeChoice(serializers.Serializer[Any]):
     """Filters for disputes. A missing filter matches all."""
 
-    status = OneOf(Dispute.Status.choices, required=False)
+    status = ChoiceValue(Dispute.Status.choices, required=False)
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
     rater = serializers.CharField(required=False, help_text="The alias of a rater whom it waits for.")
     silent = serializers.IntegerField(
@@ -223,7 +223,7 @@ class Disputes(ApiView):
         return self.page(light, DisputeRow, reads=True, closed=closed)
 
 
-class OneDispute(ApiView):
+class DisputeView(ApiView):
     """A dispute."""
 
     about = "disputes"
@@ -421,7 +421,7 @@ class Nudges(ApiView):
         """Nudge the raters that these disputes need, on their page and by mail, once a day."""
         project = project_for_admin(request.user, slug)
         meant, round_two = DisputeFilter(**self.check(NudgeInput)), rounds_of(project).get(2)
-        waiting = waited_for_in(project, meant, round_two) if round_two else {}
+        waiting = count_pending_by_rater(project, meant, round_two) if round_two else {}
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)
         told = {
@@ -436,7 +436,7 @@ class Nudges(ApiView):
 def _rules(request: Request, project: Project) -> Response:
     round = rounds_of(project).get(1)
     may_see_values = round is not None and not rates_independently(request.user, project)
-    kept = kept_figures(project, result_of(project, SPREADS)) if may_see_values else None
+    kept = load_figures(project, result_of(project, SPREADS)) if may_see_values else None
     dimensions = [
         {
             "dimension": each.dimension.key,

@@ -20,7 +20,7 @@ from annotate.core.raters import disputes_of
 from annotate.core.scale import is_on_scale
 from annotate.core.scale_text import format_value
 from annotate.disputes.commands.rules import OwnRule
-from annotate.disputes.queries.disputes import Waits, WorkFilter
+from annotate.disputes.queries.disputes import PendingStep, WorkFilter
 from annotate.disputes.queries.list import DisputeFilter
 from annotate.disputes.queries.rules import Rule, RulePreview
 from annotate.rating.forms import DataField, EvidenceField, PointsFormField
@@ -190,7 +190,7 @@ class WorkFilterForm(forms.Form):
     """Filters for a rater's own disputes. An unknown value matches all."""
 
     waits = forms.ChoiceField(
-        required=False, label=_("Waits"), choices=[("", _("for anybody")), *Waits.choices]
+        required=False, label=_("PendingStep"), choices=[("", _("for anybody")), *PendingStep.choices]
     )
     is_new = forms.ChoiceField(
         required=False, label=_("New"), choices=[("", _("or not")), ("1", _("since my last visit"))]

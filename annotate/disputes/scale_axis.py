@@ -9,7 +9,7 @@ NEAR_ON_LONG_SCALES = 17.0  # The same if a mark shows its value too.
 
 
 @dataclass(frozen=True)
-class Held:
+class HolderMark:
     """A value and its raters, by the short names on the axis."""
 
     name: str
@@ -66,22 +66,24 @@ class ScaleAxis:
         return f"{self.marks[-1].at - self.marks[0].at:.2f}%"
 
 
-def scale_axis(values: Sequence[float], held: Sequence[Held], *, decided: float | None = None) -> ScaleAxis:
+def scale_axis(
+    values: Sequence[float], held: Sequence[HolderMark], *, decided: float | None = None
+) -> ScaleAxis:
     """Return the axis of a scale with the raters of its values (one or more), and the adjudicated value."""
-    ticks = tuple(Tick(value, _at(values, value)) for value in _labelled_values(values))
+    ticks = tuple(Tick(value, _position_at(values, value)) for value in _labelled_values(values))
     near = NEAR if len(values) <= ALL_TICKS else NEAR_ON_LONG_SCALES
     last: list[float] = []  # where the last mark of each lane stands
     marks = []
     for each in sorted(held, key=lambda each: each.value):
-        at = _at(values, each.value)
+        at = _position_at(values, each.value)
         lane = next((lane for lane, before in enumerate(last) if at - before >= near), len(last))
         last[lane : lane + 1] = [at]
         marks.append(AxisMark(each.value, at, each.name, each.is_me, lane))
-    decision = None if decided is None else Tick(decided, _at(values, decided))
+    decision = None if decided is None else Tick(decided, _position_at(values, decided))
     return ScaleAxis(ticks, tuple(marks), len(values), decision)
 
 
-def _at(values: Sequence[float], value: float) -> float:
+def _position_at(values: Sequence[float], value: float) -> float:
     return 100 * (value - values[0]) / (values[-1] - values[0])
 
 

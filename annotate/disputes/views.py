@@ -50,22 +50,27 @@ from annotate.disputes.forms import (
     WorkFilterForm,
 )
 from annotate.disputes.queries.disputes import (
-    Answered,
+    UndoableAnswer,
+    count_remaining,
+    count_undecided,
     disputes_on_text,
     just_answered,
-    left_after,
-    left_to_decide,
     place_of_text,
     sections_of,
     work_list,
 )
-from annotate.disputes.queries.list import DisputesByNumber, dispute_rows, kept_reasons, waited_for_in
+from annotate.disputes.queries.list import (
+    DisputesByNumber,
+    count_pending_by_rater,
+    count_reasons,
+    dispute_rows,
+)
 from annotate.disputes.queries.page import DisputePage, dispute_page, version_of
 from annotate.disputes.queries.rules import rule_previews
 from annotate.questions import Given, kind_of
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries.wording import new_wording
-from annotate.results.figures import kept_figures
+from annotate.results.figures import load_figures
 from annotate.results.queries.spreads import SPREADS, counted_spreads
 from annotate.results.registry import result_of
 
@@ -163,7 +168,7 @@ def _all_disputes(request: Request, project: Project, role: Role, *, at_queue: b
         "disputes": found,
         "rows": dispute_rows(list(found)),
         "round_two": round_two,
-        "kept_reasons": kept_reasons(project),
+        "count_reasons": count_reasons(project),
         # Deciders, and raters who talk to them, must not know the system.
         "shows_systems": role != Role.ADJUDICATOR and round_two is not None and not round_two.is_open,
         "is_admin": is_admin,
@@ -204,7 +209,7 @@ def answer(request: Request, slug: str, number: int) -> HttpResponse:
         return _page(request, slug, number, refusal=refusal)
     if form.cleaned_data["only_send"]:
         return _page(request, slug, number) if request.htmx else redirect("dispute", slug, number)
-    following = number if form.cleaned_data["stay"] else left_after(place, found).following
+    following = number if form.cleaned_data["stay"] else count_remaining(place, found).following
     if following is None:
         return _go_to(request, f"{reverse('disputes', args=[slug])}?after={number}")
     return _go_on(request, slug, following, after=number)
@@ -264,7 +269,7 @@ def decide(request: Request, slug: str, number: int) -> HttpResponse:
     waited = found.status == Dispute.Status.IRRESOLVABLE
     if refusal := _refusal(form, carry_out):
         return _page(request, slug, number, refusal=refusal)
-    following = left_to_decide(found).following if waited else None
+    following = count_undecided(found).following if waited else None
     if following is None:
         return _go_to(request, reverse("dispute", args=[slug, number]))
     return _go_to(request, f"{reverse('dispute', args=[slug, following])}?after={number}")
@@ -299,7 +304,7 @@ def _go_on(request: Request, slug: str, number: int, *, after: int | None = None
     shown = _number_shown(request, slug)
     if shown == number:
         return _page(request, slug, number, after=after)
-    if shown is None or not _about_one_text(slug, {shown, number}):
+    if shown is None or not _is_one_item(slug, {shown, number}):
         return _go_to(request, url)
     beside = _page(request, slug, number, after=after, part=PagePart.AT_WORK)
     return replace_url(reswap(retarget(beside, f"#{PagePart.AT_WORK}"), "outerHTML"), url)
@@ -315,7 +320,7 @@ def _number_shown(request: Request, slug: str) -> int | None:
     return found.kwargs["number"] if is_here else None
 
 
-def _about_one_text(slug: str, numbers: set[int]) -> bool:
+def _is_one_item(slug: str, numbers: set[int]) -> bool:
     found = Dispute.objects.filter(round__project__slug=slug, number__in=numbers)
     return found.order_by().values("item").distinct().count() == 1
 
@@ -374,11 +379,11 @@ def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
     held = {each.dimension.id: each.says for each in page.own_values}
     around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.place, held)}
     if reading.place:
-        around["left"] = left_after(reading.place, reading.dispute)
+        around["left"] = count_remaining(reading.place, reading.dispute)
         if page.round_two and page.takes_answers:
             around["new_wording"] = new_wording(page.round_two, reading.place)
     elif reading.decides:
-        around["left"] = left_to_decide(reading.dispute)
+        around["left"] = count_undecided(reading.dispute)
     return around
 
 
@@ -398,7 +403,7 @@ def _decided_before(request: Request, reading: Reading, page: DisputePage) -> di
 
 def _answer_to_take_back(
     request: Request, place: Membership | None, after: int | None = None
-) -> Answered | None:
+) -> UndoableAnswer | None:
     """Return this rater's answer in the dispute `after` which this page comes, for undoing it."""
     form = AfterForm(request.GET)
     number = after or (form.cleaned_data["after"] if form.is_valid() else None)
@@ -431,7 +436,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     round = rounds_of(project).get(1)
     may_see_values = not access.rates_independently(request.user, project)
-    kept = kept_figures(project, result_of(project, SPREADS)) if round and may_see_values else None
+    kept = load_figures(project, result_of(project, SPREADS)) if round and may_see_values else None
     previews = rule_previews(project, counted_spreads(kept) if kept else {})
     frozen = round is not None and not round.is_open
     form = DisputeRulesForm(request.POST or None, project=project, previews=previews, frozen=frozen)
@@ -468,7 +473,7 @@ def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
     form = DisputeFilterForm(request.POST, project=project)
     round_two = rounds_of(project).get(2)
     with show_refusal(request):
-        waiting = waited_for_in(project, form.chosen, round_two) if round_two else {}
+        waiting = count_pending_by_rater(project, form.chosen, round_two) if round_two else {}
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)
         messages.success(request, _nudge_message(nudged))

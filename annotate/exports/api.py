@@ -99,7 +99,7 @@ class Exports(ApiView):
         return Response(ExportRow(made).data, status=201)
 
 
-class OneExport(ApiView):
+class ExportView(ApiView):
     """An export."""
 
     about = "exports"

@@ -56,4 +56,4 @@ class ExportChoice:
 
     def filters(self) -> dict[str, Any]:
         filters = {"format": self.format.value, "without": sorted(self.left_out), "licence": self.licence}
-        return {**filters, "card": self.card.as_dict()} if self.format == Format.HUGGING_FACE else filters
+        return {**filters, "card": self.card.to_dict()} if self.format == Format.HUGGING_FACE else filters

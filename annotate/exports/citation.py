@@ -30,12 +30,12 @@ class Card:
     text_licences: tuple[tuple[str, str], ...] = ()
     split: SplitName = SplitName.TEST
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Card":
-        """Return the card from the output of `as_dict`; an empty input gives an empty card."""
+        """Return the card from the output of `to_dict`; an empty input gives an empty card."""
         return cls(
             authors=tuple(plain.get("authors", ())),
             address=plain.get("address", ""),
@@ -68,7 +68,7 @@ class Datasheet:
     task_categories: tuple[str, ...] = ()
     sections: Mapping[DatasheetSection, str] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the same as plain values for JSON; an empty datasheet gives an empty dict."""
         sections = {each.value: self.sections[each] for each in DatasheetSection if each in self.sections}
         written = {
@@ -80,7 +80,7 @@ class Datasheet:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Datasheet":
-        """Return the datasheet from the output of `as_dict`. Raises ValueError for an invalid input."""
+        """Return the datasheet from the output of `to_dict`. Raises ValueError for an invalid input."""
         languages, tasks, sections = (
             plain.get(name) or kind()
             for name, kind in (("languages", list), ("task_categories", list), ("sections", dict))
@@ -116,8 +116,8 @@ def bibtex(slug: str, name: str, card: Card, latest: datetime | None) -> str:
     if not card.authors:
         return ""
     fields = {
-        "title": f"{{{_in_braces(name)}}}",
-        "author": " and ".join(map(_in_braces, card.authors)),
+        "title": f"{{{_wrap_in_braces(name)}}}",
+        "author": " and ".join(map(_wrap_in_braces, card.authors)),
         **({"year": f"{latest:%Y}"} if latest else {}),
         **({"url": card.address} if card.address else {}),
     }
@@ -125,6 +125,6 @@ def bibtex(slug: str, name: str, card: Card, latest: datetime | None) -> str:
     return f"@misc{{{slug},\n{lines}\n}}"
 
 
-def _in_braces(text: str) -> str:
+def _wrap_in_braces(text: str) -> str:
     # BibTeX counts braces, also those after a backslash.
     return escape_latex(text.replace("{", "(").replace("}", ")").replace("\\", "/"))

@@ -15,7 +15,7 @@ from annotate.exports.formats.datasheet import datasheet
 from annotate.exports.formats.parquet import write_parquet, write_shards
 from annotate.exports.formats.preferences import preference_tables
 from annotate.exports.formats.text import FORMATS as TEXT_FORMATS
-from annotate.exports.formats.text import in_pieces, jsonl
+from annotate.exports.formats.text import encode_chunks, jsonl
 from annotate.exports.manifest import Manifest, Passed, write_manifest
 from annotate.exports.paper.writing import write_paper
 from annotate.exports.registry import ExportTable, Row
@@ -62,7 +62,7 @@ Rows = Callable[[ExportTable], Iterable[Row]]
 def _write_text(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
     for table in choice.tables_of(project):
         with (folder / f"{table.name}.{choice.format}").open("wb") as file:
-            file.writelines(in_pieces(TEXT_FORMATS[choice.format](table, rows_of(table))))
+            file.writelines(encode_chunks(TEXT_FORMATS[choice.format](table, rows_of(table))))
 
 
 def _write_parquet(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
@@ -86,7 +86,7 @@ def _write_workbook(project: Project, choice: ExportChoice, folder: Path, rows_o
 def _write_preferences(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:
     for table in preference_tables(project, choice.left_out):
         with (folder / f"{table.name}.jsonl").open("wb") as file:
-            file.writelines(in_pieces(jsonl(table, rows_of(table))))
+            file.writelines(encode_chunks(jsonl(table, rows_of(table))))
 
 
 def _write_data_set(project: Project, choice: ExportChoice, folder: Path, rows_of: Rows) -> None:

@@ -67,7 +67,7 @@ def push_folder(
     """
     refuse_repository(repository)
     token = _token(project)
-    with _told_in_sentences(repository):
+    with _raise_hub_errors(repository):
         return _push(folder, repository, token, private, on_progress or (lambda _sent, _size: None))
 
 
@@ -101,7 +101,7 @@ def _push(folder: Path, repository: str, token: str, private: bool, on_progress:
 
 
 @contextmanager
-def _told_in_sentences(repository: str) -> Iterator[None]:
+def _raise_hub_errors(repository: str) -> Iterator[None]:
     from httpx2 import HTTPError
 
     try:

@@ -51,7 +51,9 @@ class Wire:
         # so too: Django assumes that the connection is in one as soon as `atomic` was entered.
         begins = self._libpq.transaction_status == TransactionStatus.IDLE and not self.connection.autocommit
         frame = [Statement("BEGIN")] if begins else [], [Statement("COMMIT")] if commit else []
-        ready = [(each, self._as_text(each.parameters)) for each in (*frame[0], *statements, *frame[1])]
+        ready = [
+            (each, self._values_to_text(each.parameters)) for each in (*frame[0], *statements, *frame[1])
+        ]
         # Names that the server learns in this round trip. They are valid only if the whole round trip
         # succeeds: the server skips statements after a failure, so a later PREPARE may never have happened.
         new: dict[str, bytes] = {}
@@ -78,7 +80,7 @@ class Wire:
             self._take(waiting, result)
         self._names |= new
 
-    def _as_text(self, values: Sequence[object]) -> Sequence[Any]:
+    def _values_to_text(self, values: Sequence[object]) -> Sequence[Any]:
         """Return values as untyped strings. The server infers their types from the comparison."""
         return self._types.dump_sequence(values, [PyFormat.TEXT] * len(values)) if values else ()
 

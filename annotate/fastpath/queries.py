@@ -17,7 +17,7 @@ from django.db.models.base import ModelState
 
 from annotate.fastpath import is_off
 from annotate.fastpath.pipeline import Statement
-from annotate.fastpath.statements import at_once, execute
+from annotate.fastpath.statements import execute, send_together
 
 NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
 WORD = "a stand-in"
@@ -40,21 +40,21 @@ class Prepared(Generic[M]):
         self._stand_ins = stand_ins
         self._here = local()
 
-    def ask(self, *values: Value) -> "Asked[M]":
+    def ask(self, *values: Value) -> "PendingRows[M]":
         """Ask for the rows for these values, to be read after `statements.at_once`. One query."""
         ahead = getattr(_here, "ahead", None)
-        asked: Asked[M] | None = ahead.pop((self, values), None) if ahead else None
+        asked: PendingRows[M] | None = ahead.pop((self, values), None) if ahead else None
         return asked or self._ask(values)
 
-    def _ask(self, values: tuple[Value, ...]) -> "Asked[M]":
+    def _ask(self, values: tuple[Value, ...]) -> "PendingRows[M]":
         if is_off():
             rows = list(self._make(*values))
-            return Asked(lambda: rows)
+            return PendingRows(lambda: rows)
         if not hasattr(self._here, "compiled"):
             self._here.compiled = _Compiled(self._make(*self._stand_ins), self._stand_ins)
         compiled: _Compiled = self._here.compiled
         statement = compiled.execute(values)
-        return Asked(lambda: compiled.objects(statement))
+        return PendingRows(lambda: compiled.objects(statement))
 
     def all(self, *values: Value) -> list[M]:
         """Return the rows for these values. One query."""
@@ -71,7 +71,7 @@ def prefetch_queries(*questions: tuple[Prepared[Any], tuple[Value, ...]]) -> Ite
 
     The first use of each inside has its rows already.
     """
-    with at_once():
+    with send_together():
         _here.ahead = {question: question[0].ask(*question[1]) for question in questions}
     try:
         yield
@@ -79,12 +79,12 @@ def prefetch_queries(*questions: tuple[Prepared[Any], tuple[Value, ...]]) -> Ite
         del _here.ahead
 
 
-def _as_parameter(value: Value) -> Any:
+def _convert_parameter(value: Value) -> Any:
     """Return a value as a parameter; SQLite takes times as strings."""
     return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
 
-class Asked(Generic[M]):
+class PendingRows(Generic[M]):
     """Requested rows; inside `at_once` they are available only after it."""
 
     def __init__(self, rows: Callable[[], list[M]]) -> None:
@@ -102,7 +102,7 @@ class _Compiled:
         self._sql, parameters = self._compiler.as_sql()
         # The value identifies a stand-in, so it must be unlike anything else in the query. Django may repeat
         # one, or insert its own value between two: each position is checked separately.
-        places = {_as_parameter(each): place for place, each in enumerate(stand_ins)}
+        places = {_convert_parameter(each): place for place, each in enumerate(stand_ins)}
         self._parameters = [(places.get(each), each) for each in parameters]
         select, info = self._compiler.select, self._compiler.klass_info
         self._converters = self._compiler.get_converters([column for column, *_ in select])
@@ -114,7 +114,9 @@ class _Compiled:
 
     def execute(self, values: Sequence[Value]) -> Statement:
         """Execute the statement with these values instead of the stand-ins."""
-        sent = [each if place is None else _as_parameter(values[place]) for place, each in self._parameters]
+        sent = [
+            each if place is None else _convert_parameter(values[place]) for place, each in self._parameters
+        ]
         return execute(self._sql, sent)
 
     def objects(self, statement: Statement) -> list[Any]:

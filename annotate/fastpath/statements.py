@@ -30,7 +30,7 @@ def execute(sql: str, parameters: Sequence[object]) -> Statement:
     """Execute a statement; return it with its rows, which inside `at_once` are there when that ends."""
     statement = Statement(sql, parameters)
     connection: Any = connections[DEFAULT_DB_ALIAS]
-    if not _goes_prepared(connection):
+    if not _is_prepared(connection):
         with connection.cursor() as cursor:
             cursor.execute(sql, parameters)
             statement.rows = cursor.fetchall() if cursor.description else []
@@ -42,7 +42,7 @@ def execute(sql: str, parameters: Sequence[object]) -> Statement:
 
 
 @contextmanager
-def at_once(*, last: bool = False) -> Iterator[None]:
+def send_together(*, last: bool = False) -> Iterator[None]:
     """Send the statements executed inside to PostgreSQL together, without waiting for each.
 
     `last`: nothing follows in the transaction, which ends with them unless it is part of another.
@@ -52,7 +52,7 @@ def at_once(*, last: bool = False) -> Iterator[None]:
             yield
         return
     connection: Any = connections[DEFAULT_DB_ALIAS]
-    if not _goes_prepared(connection):
+    if not _is_prepared(connection):
         yield
         return
     together: list[Statement] = []
@@ -113,7 +113,7 @@ class Writes:
                 model._default_manager.bulk_update(rows, fields)
 
 
-def _goes_prepared(connection: Any) -> bool:
+def _is_prepared(connection: Any) -> bool:
     # Tests that count queries, and the log, see only what passes Django's cursor.
     return (
         settings.FAST_PATH == LIBPQ

@@ -101,7 +101,7 @@ _STATES: Mapping[str, Q] = {
 }
 
 
-def found_keys(project: Project, chosen: ItemFilter) -> list[int]:
+def select_keys(project: Project, chosen: ItemFilter) -> list[int]:
     """Return the keys of the selected items, in the chosen order. Up to three queries.
 
     Returns all keys: a count and then a page would run the slow part twice.
@@ -187,7 +187,7 @@ def tags_of(project: Project) -> list[str]:
 
 
 @dataclass(frozen=True)
-class GivenAnswer:
+class AnswerHistory:
     """A rating with every state in which it was saved."""
 
     rating: Rating
@@ -200,7 +200,7 @@ class RaterAnswers:
 
     rater: str
     round: int
-    answers: Sequence[tuple[FrozenDimension, GivenAnswer | None]]
+    answers: Sequence[tuple[FrozenDimension, AnswerHistory | None]]
 
 
 @dataclass(frozen=True)
@@ -254,12 +254,12 @@ def _answers(item: Item, dimensions: Sequence[FrozenDimension]) -> list[RaterAns
         .prefetch_related("changes")
         .order_by("assignment__round__number", "assignment__annotator__alias")
     )
-    given: dict[tuple[int, str], dict[int, GivenAnswer]] = {}
+    given: dict[tuple[int, str], dict[int, AnswerHistory]] = {}
     for rating in ratings:
         if rating.is_answered and rating.assignment.annotator:
             changes = sorted(rating.changes.all(), key=lambda change: change.revision)
             key = rating.assignment.round.number, rating.assignment.annotator.rater_name
-            given.setdefault(key, {})[rating.dimension_id] = GivenAnswer(rating, changes)
+            given.setdefault(key, {})[rating.dimension_id] = AnswerHistory(rating, changes)
     return [
         RaterAnswers(rater, number, [(each, answers.get(each.id)) for each in dimensions])
         for (number, rater), answers in given.items()

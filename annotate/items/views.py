@@ -15,7 +15,7 @@ from annotate.core.models import Item, Project, Role, User
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.items.commands import send_to_people, tag_items, untag_items
 from annotate.items.forms import BulkForm, ItemFilterForm
-from annotate.items.queries import describe_contents, found_keys, item_facts, items_of, listed_items
+from annotate.items.queries import describe_contents, item_facts, items_of, listed_items, select_keys
 from annotate.items.registry import LEADS
 from annotate.results.queries.disagreements import shows_systems
 from annotate.results.registry import UNIT_PARTS
@@ -40,7 +40,7 @@ def items(request: Request, slug: str) -> HttpResponse:
             with show_refusal(request):
                 messages.success(request, _do(bulk, project, chosen, request_user(request)))
             return redirect(reverse("items", args=[slug]) + (f"?{form.query}" if form.query else ""))
-    page = Paginator(found_keys(project, form.chosen), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(select_keys(project, form.chosen), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "form": form,
         "bulk": bulk,

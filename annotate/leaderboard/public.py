@@ -150,9 +150,9 @@ class PublicPage:
         year = f"{self.version.created_at:%Y}"
         return found or f"{name} ({year}). {address}"
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all boards as plain values for JSON, without hidden content."""
-        found = self.leaderboard.as_dict()
+        found = self.leaderboard.to_dict()
         for board in found["boards"]:
             board["values"] = {
                 name: own for name, own in board["values"].items() if name in self.metadata_names

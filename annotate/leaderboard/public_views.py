@@ -132,12 +132,12 @@ def embed(request: HttpRequest, page: PublicPage) -> HttpResponse:
 @require_safe
 @_public
 def as_json(_request: HttpRequest, page: PublicPage) -> HttpResponse:
-    return _let_others_read(JsonResponse(page.as_dict(), json_dumps_params={"ensure_ascii": False}))
+    return _let_others_read(JsonResponse(page.to_dict(), json_dumps_params={"ensure_ascii": False}))
 
 
 @require_safe
 @_public
-def as_csv(request: HttpRequest, page: PublicPage) -> HttpResponse:
+def download_csv(request: HttpRequest, page: PublicPage) -> HttpResponse:
     """Return the chosen table as CSV, in which spreadsheets compute nothing."""
     table = page.table(request.GET.dict())
     content = comma_separated(table, defuses_formulas=True) if table else ""

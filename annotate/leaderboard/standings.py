@@ -81,7 +81,7 @@ class Leaderboard:
     def hours(self) -> float:
         return sum(each.hours for each in self.parts)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
 
     @classmethod

@@ -271,7 +271,7 @@ class ComparisonsInput(Input):
     )
 
 
-class DrawnComparisons(serializers.Serializer[Any]):
+class CreatedComparisons(serializers.Serializer[Any]):
     """The number of new comparisons."""
 
     made = serializers.IntegerField()
@@ -282,12 +282,12 @@ class Comparisons(ApiView):
 
     about = "material"
 
-    @writes(DrawnComparisons, accepts=ComparisonsInput, status=201)
+    @writes(CreatedComparisons, accepts=ComparisonsInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
         """Create comparisons before Round I opens. Documents with comparisons of this size keep them."""
         project = project_for_admin(request.user, slug)
         made = draw_comparisons(project=project, **self.check(ComparisonsInput))
-        return Response(DrawnComparisons({"made": made}).data, status=201)
+        return Response(CreatedComparisons({"made": made}).data, status=201)
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str) -> Response:

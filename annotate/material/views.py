@@ -30,14 +30,14 @@ from annotate.material.forms import ComparisonsForm, PartsFileForm
 from annotate.material.import_kinds import KINDS
 from annotate.material.page import preview_of_upload, start_on_worker, uploads_page
 from annotate.material.parts_file import read_parts
-from annotate.material.queries.comparisons import count_comparisons, drawn_by_size
+from annotate.material.queries.comparisons import count_by_size, count_comparisons
 from annotate.material.queries.imports import (
     is_late,
     opening_of,
     refused_file_of,
     state_of,
 )
-from annotate.material.queries.undo import why_it_stays
+from annotate.material.queries.undo import explain_no_undo
 from annotate.material.reading.opening import Opening
 from annotate.material.reading.refused import FORMATS
 from annotate.material.reading.sheets import SheetChoice
@@ -155,7 +155,7 @@ def _render(
         **shown,
     }
     if kind.may_be_undone and upload.status == DataImport.Status.IMPORTED:
-        context["why_it_stays"] = why_it_stays(upload)
+        context["explain_no_undo"] = explain_no_undo(upload)
     template = f"material/import.html{part if request.htmx else ''}"
     response = render_in_project(request, upload.project, template, context, status=status)
     patch_vary_headers(response, ["HX-Request"])  # page and part have one URL
@@ -233,7 +233,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
     context = {
         "form": form,
         "count": count_comparisons(project, **form.cleaned_data) if form.is_valid() else None,
-        "drawn": drawn_by_size(project),
+        "drawn": count_by_size(project),
         "frozen": is_frozen(project),
     }
     template = "material/comparisons.html" + ("#count" if request.htmx else "")

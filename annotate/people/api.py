@@ -173,7 +173,7 @@ class People(ApiView):
         return self.page(places, PersonRow, loads=loads)
 
 
-class OnePlace(ApiView):
+class MembershipView(ApiView):
     """A membership of a project."""
 
     about = "people"
@@ -304,7 +304,7 @@ class MailOfInvitation(ApiView):
         return Response(InvitationRow(offer).data)
 
 
-class OneInvitation(ApiView):
+class InvitationView(ApiView):
     """An invitation."""
 
     about = "people"

@@ -48,13 +48,15 @@ def data_of(user: User) -> dict[str, Any]:
 
     It contains their own values and comments, and no system names, because annotators do not see them.
     """
-    return {name: kept if isinstance(kept, dict) else list(kept) for name, kept in _kept_of(user).items()}
+    return {
+        name: kept if isinstance(kept, dict) else list(kept) for name, kept in _collect_sections(user).items()
+    }
 
 
 def data_as_json(user: User) -> Iterator[str]:
     """Yield the same as JSON, row by row: all ratings of a person can be more than memory should hold."""
     encode = DjangoJSONEncoder(ensure_ascii=False).encode
-    for before, (name, kept) in zip(chain("{", repeat(",")), _kept_of(user).items(), strict=False):
+    for before, (name, kept) in zip(chain("{", repeat(",")), _collect_sections(user).items(), strict=False):
         yield f"{before}\n {encode(name)}: "
         if isinstance(kept, dict):
             yield encode(kept)
@@ -64,7 +66,7 @@ def data_as_json(user: User) -> Iterator[str]:
     yield "\n}\n"
 
 
-def _kept_of(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
+def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
     """Return the sections. They omit round and plan, so that no section reveals a hidden check."""
     places = Membership.objects.filter(user=user)
     former = FormerName.objects.filter(user=user)

@@ -85,7 +85,7 @@ class Gold(ApiView):
         return Response(GoldRow(made).data, status=201)
 
 
-class OneGold(ApiView):
+class GoldItemView(ApiView):
     """A gold item."""
 
     about = "gold"
@@ -97,7 +97,7 @@ class OneGold(ApiView):
         """
         project = project_for_admin(request.user, slug)
         gold, sent = gold_in(project, pk), self.check(GoldInput)
-        values = _by_dimension(project, sent["values"])
+        values = _answers_by_dimension(project, sent["values"])
         describe_gold(project=project, gold=gold, explanation=sent.get("explanation", ""), values=values)
         return Response(GoldRow(gold_in(project, pk)).data)
 
@@ -123,7 +123,7 @@ class BarOfPractice(ApiView):
         return Response({"practice_bar": bar})
 
 
-def _by_dimension(project: Project, sent: list[dict[str, Any]]) -> dict[int, RightValue]:
+def _answers_by_dimension(project: Project, sent: list[dict[str, Any]]) -> dict[int, RightValue]:
     keys = dict(project.dimensions.values_list("key", "pk"))
     if unknown := {each["dimension"] for each in sent} - keys.keys():
         raise Http404(gettext("There is no dimension {dimension}.").format(dimension=sorted(unknown)[0]))

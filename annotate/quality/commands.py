@@ -26,7 +26,7 @@ from annotate.core.scale import is_on_scale
 from annotate.core.scale_text import off_scale_sentence
 from annotate.quality.queries import practice_of, practice_values
 from annotate.questions.scale import SCALE
-from annotate.rating.commands.ratings import SentAnswer, check_answer
+from annotate.rating.commands.ratings import SubmittedAnswer, check_answer
 from annotate.rating.evidence import check_passages, passages_to_json
 from annotate.rating.queries.texts import item_texts
 
@@ -159,7 +159,7 @@ STANDS = gettext_noop("You have seen the reference value, so your first answer c
 
 @transaction.atomic
 def save_practice(
-    *, place: Membership, gold: GoldItem, attempt: int, given: Sequence[SentAnswer]
+    *, place: Membership, gold: GoldItem, attempt: int, given: Sequence[SubmittedAnswer]
 ) -> list[InvalidValueError | None]:
     """Store answers on a practice item; they stay editable until the annotator sees the reference values.
 
@@ -181,7 +181,7 @@ def save_practice(
 
 
 def _save_practice_answer(
-    place: Membership, gold: GoldItem, asked: GoldValue | None, given: SentAnswer
+    place: Membership, gold: GoldItem, asked: GoldValue | None, given: SubmittedAnswer
 ) -> None:
     answer, sent = given.answer, given.sent
     if asked is None:

@@ -31,7 +31,7 @@ from annotate.disputes.queries.rules import Rule, rules_of
 from annotate.quality import RatedItem, Signals, signals_of
 from annotate.questions.scale import SCALE
 from annotate.rating.calibration import RaterCalibration, calibrate
-from annotate.rating.queries.assigned import in_own_order
+from annotate.rating.queries.assigned import order_for_rater
 from annotate.rating.queries.hidden_checks import Checks, checks_of
 from annotate.rating.queries.work import ItemPage, Row
 from annotate.results.page import Section
@@ -233,7 +233,7 @@ def practice_item_of(gold: GoldItem, place: Membership) -> PracticeItem:
     round = Round(project=place.project, number=1, guideline=wording, status=status)
     number = items.index(gold.pk) if gold.pk in items else 0
     left = [each for each in items if each != gold.pk and not attempt.is_settled(each)]
-    dimensions = in_own_order(guideline.dimensions, opened, place) if opened else guideline.dimensions
+    dimensions = order_for_rater(guideline.dimensions, opened, place) if opened else guideline.dimensions
     return PracticeItem(
         gold=gold,
         page=ItemPage(
@@ -264,11 +264,11 @@ def _practice_rows(gold: GoldItem, dimensions: Sequence[FrozenDimension], attemp
         if right := asked.get(dimension.id):
             answer = attempt.answers.get(right.pk)
             lesson = _lesson(right, answer, dimension, attempt) if answer and is_settled else None
-            rows.append(PracticeRow(dimension, _as_rated(answer), lesson=lesson))
+            rows.append(PracticeRow(dimension, _build_rating(answer), lesson=lesson))
     return rows
 
 
-def _as_rated(answer: PracticeAnswer | None) -> Rating | None:
+def _build_rating(answer: PracticeAnswer | None) -> Rating | None:
     if answer is None:
         return None
     names = ("value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence")
@@ -428,7 +428,7 @@ def evidence(place: Membership, kept: KeptPage) -> RaterEvidence:
     """Return one annotator's signals with their items. Six queries."""
     checks = checks_of(place.project).get(place.pk, Checks())
     signals = _signals_in(kept).get(place.pk, KeptSignals())
-    shown = _shown_items({*signals.too_fast_shown, *signals.straight_shown})
+    shown = _load_shown_items({*signals.too_fast_shown, *signals.straight_shown})
     return RaterEvidence(
         rater=Rater(place, signals, checks),
         too_fast=[shown[key] for key in signals.too_fast_shown if key in shown],
@@ -484,7 +484,7 @@ def _items(project: Project) -> Mapping[int, list[RatedItem]]:
     return items
 
 
-def _shown_items(assignments: set[int]) -> dict[int, ShownItem]:
+def _load_shown_items(assignments: set[int]) -> dict[int, ShownItem]:
     rows = Assignment.objects.filter(pk__in=assignments).annotate(characters=Length("item__text"))
     ratings = Rating.objects.filter(assignment__in=assignments).order_by("dimension__position", "dimension")
     given: dict[int, list[float | None]] = defaultdict(list)

@@ -46,10 +46,10 @@ from annotate.quality.queries import (
 )
 from annotate.questions.scale import SCALE
 from annotate.rating.commands.outside import screen_out
-from annotate.rating.commands.ratings import SentAnswer
+from annotate.rating.commands.ratings import SubmittedAnswer
 from annotate.rating.forms import AnswerForm, sent_answers
 from annotate.rating.rows import practice_rows_as_html
-from annotate.results.figures import kept_figures
+from annotate.results.figures import load_figures
 from annotate.results.registry import result_of
 
 # Gold items: marked, described, unmarked, and how much of practice must be right.
@@ -228,9 +228,9 @@ def _save_sent(
 ) -> list[dict[str, object] | InvalidValueError]:
     shown = practice_item_of(gold, place)
     read = [_read_answer(shown, each) for each in sent]
-    given = [each for each in read if isinstance(each, SentAnswer)]
+    given = [each for each in read if isinstance(each, SubmittedAnswer)]
     stored = iter(save_practice(place=place, gold=gold, attempt=_attempt_in(token), given=given))
-    problems = [next(stored) if isinstance(each, SentAnswer) else each for each in read]
+    problems = [next(stored) if isinstance(each, SubmittedAnswer) else each for each in read]
     complete = practice_item_of(gold, place).is_answered
     return [each or {"revision": 0, "complete": complete} for each in problems]
 
@@ -242,7 +242,7 @@ def _attempt_in(token: str) -> int:
 
 def _read_answer(
     shown: PracticeItem, sent: Mapping[str, Any], prefix: str | None = None
-) -> SentAnswer | InvalidValueError:
+) -> SubmittedAnswer | InvalidValueError:
     dimension = shown.guideline.dimension(str(sent.get("key", prefix)))
     form = AnswerForm(sent, prefix=prefix)
     if dimension is None:
@@ -250,12 +250,12 @@ def _read_answer(
     if not form.is_valid():
         fields = {name: str(errors[0]) for name, errors in form.errors.items()}
         return InvalidValueError(next(iter(fields.values())), fields=fields)
-    return SentAnswer(dimension, form.answer(), form.to_sent())
+    return SubmittedAnswer(dimension, form.answer(), form.to_sent())
 
 
 def _save_all(request: HttpRequest, place: Membership, shown: PracticeItem) -> list[str]:
     read = [_read_answer(shown, request.POST, row.dimension.key) for row in shown.page.rows]
-    given = [each for each in read if isinstance(each, SentAnswer)]
+    given = [each for each in read if isinstance(each, SubmittedAnswer)]
     attempt = _attempt_in(request.POST.get("assignment", ""))
     try:
         problems = save_practice(place=place, gold=shown.gold, attempt=attempt, given=given)
@@ -295,7 +295,7 @@ def _render_practice(
 @require_GET
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_of_watching_admin(request.user, slug)
-    kept = kept_figures(project, result_of(project, SIGNALS))
+    kept = load_figures(project, result_of(project, SIGNALS))
     context = {
         "raters": raters_with_signals(project, kept),
         "fastest": FASTEST_READING,
@@ -325,7 +325,7 @@ def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             )
             messages.success(request, message.format(label=place.label))
         return redirect("quality_rater", slug, pk)
-    kept = kept_figures(place.project, result_of(place.project, SIGNALS))
+    kept = load_figures(place.project, result_of(place.project, SIGNALS))
     context = {
         "evidence": evidence(place, kept),
         "form": form,

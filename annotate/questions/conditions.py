@@ -19,11 +19,11 @@ def hidden_dimensions(dimensions: Iterable[FrozenDimension], answers: Mapping[in
         if each.shown_if is None or asked is None:
             continue
         given = None if asked.id in hidden else answers.get(asked.id)
-        if not given or not said_values(given) & set(each.shown_if["values"]):
+        if not given or not values_for_conditions(given) & set(each.shown_if["values"]):
             hidden.add(each.id)
     return hidden
 
 
-def said_values(given: Given) -> set[float | str]:
+def values_for_conditions(given: Given) -> set[float | str]:
     labels = (given.data or {}).get("labels")
     return set(labels) if labels is not None else {given.value}

@@ -137,7 +137,7 @@ class QuestionKind:
         """Return the distance that opens a dispute if it reaches the threshold."""
         return self.distance(dimension, one, other) or 0
 
-    def apart_sentence(self, options: Options, apart: float) -> str:
+    def describe_distance(self, options: Options, apart: float) -> str:
         """Return a message with the largest distance between the answers about a unit, their spread."""
         return gettext("The answers differ by {distance}.").format(distance=format_value(apart))
 

@@ -100,7 +100,7 @@ class LabelsKind(QuestionKind):
         """Return the distance of Jaccard, or MASI (Passonneau 2006), by the dimension's options."""
         return DISTANCES[dimension.options["distance"]](labels_in(one), labels_in(other))
 
-    def apart_sentence(self, options: Options, apart: float) -> str:
+    def describe_distance(self, options: Options, apart: float) -> str:
         """Return a message with the distance of the sets, or one for sets without a common label."""
         if apart >= 1:
             return gettext("The sets of labels have no label in common.")

@@ -135,7 +135,7 @@ class PartsKind(QuestionKind):
         ]
         return sum(mine != yours for mine, yours in both) / len(both) if both else 0.0
 
-    def apart_sentence(self, options: Options, apart: float) -> str:
+    def describe_distance(self, options: Options, apart: float) -> str:
         return gettext("{percent} % of the parts have different labels.").format(percent=round(100 * apart))
 
 

@@ -148,7 +148,7 @@ class PreferenceKind(QuestionKind):
         apart = self.distance(dimension, one, other)
         return 1.0 if apart and dimension.options["tie_disputes"] else apart
 
-    def apart_sentence(self, options: Options, apart: float) -> str:
+    def describe_distance(self, options: Options, apart: float) -> str:
         """Return a message: raters prefer different outputs, or an output and a tie."""
         if apart >= 1 and options["tie_disputes"]:
             return gettext("The raters do not agree which output is better.")

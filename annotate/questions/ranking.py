@@ -159,7 +159,7 @@ class RankingKind(QuestionKind):
         ]
         return 1.0 if firsts[0].isdisjoint(firsts[1]) else self.distance(dimension, one, other)
 
-    def apart_sentence(self, options: Options, apart: float) -> str:
+    def describe_distance(self, options: Options, apart: float) -> str:
         if apart >= 1:
             return gettext("The raters rank different outputs first.")
         return gettext("The rankings differ by {distance}.").format(distance=format_value(apart))

@@ -64,7 +64,7 @@ class CategoryKind(ScaleKind):
         """Return 1 for different categories."""
         return float(one.value != other.value)
 
-    def apart_sentence(self, options: Options, apart: float) -> str:
+    def describe_distance(self, options: Options, apart: float) -> str:
         return gettext("The raters chose different categories.")
 
     def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:

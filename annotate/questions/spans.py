@@ -193,7 +193,7 @@ class SpansKind(QuestionKind):
             return 1.0
         return self.distance(dimension, one, other)
 
-    def apart_sentence(self, options: Options, apart: float) -> str:
+    def describe_distance(self, options: Options, apart: float) -> str:
         """Return a message about marked words: their distance, or that words or severities differ."""
         if apart >= 1:
             return gettext("The raters mark different words, or give the same words different severities.")

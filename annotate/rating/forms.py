@@ -18,7 +18,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import AssignmentPlan, DimensionOrder, Project, WorkOrder
 from annotate.core.scale import int_if_whole
 from annotate.core.scale_text import format_value
-from annotate.rating.commands.ratings import Answer, Sent
+from annotate.rating.commands.ratings import Answer, SaveOrigin
 from annotate.rating.evidence import Passage
 from annotate.rating.planning import ListRefusedError, read_list
 from annotate.rating.queries.own_items import Marked, OwnFilter
@@ -271,10 +271,10 @@ class AnswerForm(forms.Form):
             data["data"],
         )
 
-    def to_sent(self) -> Sent:
+    def to_sent(self) -> SaveOrigin:
         """Return the metadata of the answer."""
         data = self.cleaned_data
-        return Sent(
+        return SaveOrigin(
             data["revision"] or 0,
             data["active_seconds"] or 0.0,
             data["client"],

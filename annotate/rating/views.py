@@ -45,20 +45,27 @@ from annotate.rating.commands.assignments import (
 )
 from annotate.rating.commands.outside import complete_study
 from annotate.rating.commands.plans import choose_plan
-from annotate.rating.commands.ratings import Answer, Saved, SentAnswer, save_note, save_rating, save_ratings
+from annotate.rating.commands.ratings import (
+    Answer,
+    SaveOutcome,
+    SubmittedAnswer,
+    save_note,
+    save_rating,
+    save_ratings,
+)
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.forms import NOT_APPLICABLE, AnswerForm, OwnWorkForm, PlanForm, sent_answers
 from annotate.rating.planning import CannotBeMetError
 from annotate.rating.queries.assigned import asked_dimensions
 from annotate.rating.queries.own_items import (
     TIMED_ITEMS,
+    load_with_answers,
     own_checks,
     own_documents,
     own_items,
     own_rows,
     own_spreads,
     seconds_for_an_item,
-    with_answers,
 )
 from annotate.rating.queries.plans import (
     plan_of,
@@ -69,7 +76,7 @@ from annotate.rating.queries.plans import (
 )
 from annotate.rating.queries.progress import progress
 from annotate.rating.queries.wording import has_guidelines_to_read, new_wording
-from annotate.rating.queries.work import ItemPage, first_position, first_unfinished, item_page, with_next
+from annotate.rating.queries.work import ItemPage, add_next, first_position, first_unfinished, item_page
 from annotate.rating.rows import rows_as_html
 
 # Rating in Round I: where to go on, one item, saving.
@@ -136,7 +143,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         refusals = _save_all(request, assignment)
         if not refusals:
             return _go_on(slug, item_page(assignment), back="back" in request.POST)
-    if how_many := _asked_ahead(request):
+    if how_many := _count_prefetched(request):
         return HttpResponse("".join(_items_ahead(request, assignment, how_many)))
     context = _item_context(request, assignment) | {
         "layout": "base.html",
@@ -146,7 +153,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
 
 
-def _asked_ahead(request: HttpRequest) -> int:
+def _count_prefetched(request: HttpRequest) -> int:
     """Return the number of items that a page loads ahead, 0 if the browser requests a page."""
     asked = request.headers.get("Concord-Ahead", "")
     return min(int(asked), LOADED_AHEAD) if asked.isdecimal() else 0
@@ -193,7 +200,7 @@ def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any
     renew_reservation(assignment=assignment, annotator=place)
     page = item_page(assignment)
     if page.next is None and _reserve_more(place):
-        page = with_next(page)
+        page = add_next(page)
     return {
         "project": place.project,
         "place": place,
@@ -226,7 +233,7 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
         "round": round,
         "form": form,
         "items": shown,
-        "rows": own_rows(with_answers(list(shown)), dimensions),
+        "rows": own_rows(load_with_answers(list(shown)), dimensions),
         "dimensions": dimensions,
         "progress": done,
         "seconds": seconds_for_an_item(place, round),
@@ -337,10 +344,10 @@ def save_answers(request: HttpRequest, slug: str, position: int) -> HttpResponse
     """
     assignment = _rateable(request, slug, position)
     forms = [_read_answer(assignment, sent) for sent in sent_answers(request.POST.get("answers", ""))]
-    given = [each for each in forms if isinstance(each, SentAnswer)]
+    given = [each for each in forms if isinstance(each, SubmittedAnswer)]
     became = iter(save_ratings(assignment=assignment, given=given, by=request_user(request)))
-    results = [next(became) if isinstance(each, SentAnswer) else each for each in forms]
-    answers = [_reply(each) if isinstance(each, Saved) else error_content(each) for each in results]
+    results = [next(became) if isinstance(each, SubmittedAnswer) else each for each in forms]
+    answers = [_reply(each) if isinstance(each, SaveOutcome) else error_content(each) for each in results]
     return JsonResponse({"answers": answers, "guideline": assignment.round.guideline.version})
 
 
@@ -400,14 +407,14 @@ def _dimension(assignment: Assignment, key: str) -> FrozenDimension:
     return dimension
 
 
-def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SentAnswer | InvalidValueError:
+def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SubmittedAnswer | InvalidValueError:
     """Return one of several answers, or its error: the other answers are saved anyway."""
     try:
         dimension = _dimension(assignment, str(sent.get("key", "")))
         form = _valid(AnswerForm(sent))
     except InvalidValueError as error:
         return error
-    return SentAnswer(dimension, form.answer(), form.to_sent())
+    return SubmittedAnswer(dimension, form.answer(), form.to_sent())
 
 
 def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment:
@@ -448,7 +455,7 @@ def _valid(form: AnswerForm) -> AnswerForm:
     return form
 
 
-def _reply(saved: Saved) -> dict[str, object]:
+def _reply(saved: SaveOutcome) -> dict[str, object]:
     return {
         "revision": saved.revision,
         "replaced": _answer_as_dict(saved.replaced),

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotate.api.operations import READ_ERRORS, ApiView, operation, reads
 from annotate.core.access import project_for_reader
 from annotate.core.models import Project
-from annotate.results.figures import kept_figures, plot_of
+from annotate.results.figures import load_figures, plot_of
 from annotate.results.plots import CONTENT_TYPES, draw
 from annotate.results.queries.kept import KeptPage
 from annotate.results.queries.plain import plain_pages, plain_result
@@ -88,7 +88,7 @@ class Results(ApiView):
         return Response(plain_pages())
 
 
-class OneResult(ApiView):
+class ResultView(ApiView):
     """A result."""
 
     about = "results"
@@ -142,4 +142,4 @@ def _result_or_404(request: Request, project: Project, name: str) -> tuple[Resul
     if name not in PAGES:
         raise Http404(gettext("There is no such result; there are {names}.").format(names=", ".join(PAGES)))
     result = result_of(project, name, request.query_params.dict())
-    return result, kept_figures(project, result)
+    return result, load_figures(project, result)

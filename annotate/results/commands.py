@@ -11,8 +11,8 @@ from annotate.core.errors import DomainError
 from annotate.core.jobs import JobKind, own_row, wake_worker
 from annotate.core.models import ChangeCount, ComputedResult, Project, Round
 from annotate.core.optional_writes import write_if_possible
-from annotate.core.snapshot import in_snapshot, snapshot
-from annotate.results.queries.kept import KeptPage, kept_page, rest_of, sections_to
+from annotate.core.snapshot import is_in_snapshot, snapshot
+from annotate.results.queries.kept import KeptPage, load_kept_page, rest_of, sections_to
 from annotate.results.registry import Result, result_called, version_of
 
 MOST_ASSUMPTIONS = 60
@@ -26,7 +26,7 @@ def current_page(*, project: Project, result: Result) -> KeptPage:
 
     For commands, exports and decisions, which wait; a page of the browser enqueues a worker task instead.
     """
-    kept = kept_page(project, result, version_of(result, project))
+    kept = load_kept_page(project, result, version_of(result, project))
     return kept if kept.is_current else compute_page(project=project, result=result)
 
 
@@ -47,7 +47,7 @@ def compute_page(*, project: Project, result: Result) -> KeptPage:
         computed_at=timezone.now(),
         seconds=perf_counter() - began,
     )
-    if not in_snapshot():
+    if not is_in_snapshot():
         write_if_possible(lambda: _keep_page(row, result))
     return KeptPage(row, version, sections)
 

@@ -11,7 +11,7 @@ from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project
 from annotate.results.commands import ask_for_page, compute_page, keep_plot
 from annotate.results.plots import draw
-from annotate.results.queries.kept import KeptPage, kept_page, kept_plot
+from annotate.results.queries.kept import KeptPage, load_kept_page, load_kept_plot
 from annotate.results.registry import Result, version_of
 from annotate.results.shown import ShownPage
 from annotate.results.table import Table
@@ -19,12 +19,12 @@ from annotate.results.table import Table
 AT_ONCE = 500  # a page of as many values is computed while the reader waits: in less than 0.3 s
 
 
-def kept_figures(project: Project, result: Result) -> KeptPage:
+def load_figures(project: Project, result: Result) -> KeptPage:
     """Return a result: of a small project always the current one, of others as computed by a worker.
 
     Raises DomainError if nothing can be computed: for a large project after a worker has found that out.
     """
-    kept = kept_page(project, result, version_of(result, project))
+    kept = load_kept_page(project, result, version_of(result, project))
     if kept.is_current:
         return kept
     if result.page.size(project) <= AT_ONCE:
@@ -65,7 +65,7 @@ def show_figures(
     waits = request.htmx and request.htmx.target != "view"
     if waits and not has_current_figures(project, result):
         return HttpResponse(status=204)
-    kept = kept_figures(project, result)
+    kept = load_figures(project, result)
     if request.htmx and not kept.is_current:
         return HttpResponse(status=204)
     units = reverse("disagreements", args=[project.slug])
@@ -79,7 +79,7 @@ def show_figures(
 def plot_of(project: Project, result: Result, kept: KeptPage, table: Table) -> str:
     """Return a table's plot as SVG: the stored one, else render and store it."""
     name = f"{result.name}&plot={table.key}"
-    drawing = kept_plot(project, name, kept.row.version)
+    drawing = load_kept_plot(project, name, kept.row.version)
     if not drawing:
         drawing = draw(table, "svg").decode()
         keep_plot(project=project, name=name, version=kept.row.version, content=drawing)

@@ -9,7 +9,7 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.results.arrangement import Data
 from annotate.results.charts import chart_of
-from annotate.results.figures import kept_figures
+from annotate.results.figures import load_figures
 from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import PAGES, Result, result_of
 from annotate.results.table import Table
@@ -42,7 +42,7 @@ def front_cards(project: Project, units: str) -> Sequence[FrontCard]:
             continue
         try:
             result = result_of(project, page)
-            kept = kept_figures(project, result)
+            kept = load_figures(project, result)
         except DomainError:
             continue  # its own page shows the reason
         tables = {table.key: table for table in kept.tables}

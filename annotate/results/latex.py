@@ -102,7 +102,7 @@ _BESIDE = [_TableSetting(r"\normalsize", 1, 6, False), _TableSetting(r"\small", 
 _BELOW = [_TableSetting(r"\small", 0.925, 4, True), _TableSetting(r"\footnotesize", 0.85, 3, True)]
 
 
-class _Shown(NamedTuple):
+class _RenderedCell(NamedTuple):
     """A cell: its value, its interval, and its position in its column."""
 
     value: str
@@ -115,7 +115,7 @@ class _Grid:
     """The contents of a table: its columns' names and its cells; the first `heads` name the row."""
 
     names: Sequence[str]
-    rows: Sequence[Sequence[_Shown]]
+    rows: Sequence[Sequence[_RenderedCell]]
     words: Sequence[bool]
     heads: int
 
@@ -184,11 +184,11 @@ def _one_of(choices: type[_Choice], given: object) -> _Choice:
 
 
 def _grid(table: Table, choices: LatexChoices) -> _Grid:
-    columns = [_with_digits(column, choices.digits) for column in table.columns]
+    columns = [_set_digits(column, choices.digits) for column in table.columns]
     marks, off = marks_of(table), choices.intervals is Intervals.OFF
     rows = [
         [
-            _Shown(format_cell(cell, column, marks), "" if off else interval(cell, column), cell.place)
+            _RenderedCell(format_cell(cell, column, marks), "" if off else interval(cell, column), cell.place)
             for cell, column in zip(row, columns, strict=True)
         ]
         for row in table.rows
@@ -196,11 +196,11 @@ def _grid(table: Table, choices: LatexChoices) -> _Grid:
     names = [column.name for column in columns]
     if not choices.transposed or not rows:
         return _Grid(names, rows, [column.kind is ColumnKind.TEXT for column in columns], table.heads)
-    first, *others = [[_Shown(name), *(row[at] for row in rows)] for at, name in enumerate(names)]
+    first, *others = [[_RenderedCell(name), *(row[at] for row in rows)] for at, name in enumerate(names)]
     return _Grid([cell.value for cell in first], others, [True] + [False] * len(rows), 1)
 
 
-def _with_digits(column: Column, digits: int | None) -> Column:
+def _set_digits(column: Column, digits: int | None) -> Column:
     if digits is None or column.kind not in (ColumnKind.NUMBER, ColumnKind.P_VALUE):
         return column
     return replace(column, decimals=digits)
@@ -269,13 +269,13 @@ def _widths(grid: _Grid, setting: _TableSetting) -> list[float]:
     return found
 
 
-def _width_of(cell: _Shown, setting: _TableSetting) -> float:
+def _width_of(cell: _RenderedCell, setting: _TableSetting) -> float:
     """Return the width of the first line of a cell at 10 pt; the best value is bold."""
     value = _width(cell.value) * (_BOLD if cell.place == 1 else 1)
     return value if setting.below or not cell.interval else value + _width(f" {cell.interval}")
 
 
-def _lines_of(cell: _Shown, setting: _TableSetting) -> tuple[str, str]:
+def _lines_of(cell: _RenderedCell, setting: _TableSetting) -> tuple[str, str]:
     value, bounds = escape_latex(cell.value), escape_latex(cell.interval)
     if cell.place:
         value = rf"\textbf{{{value}}}" if cell.place == 1 else rf"\underline{{{value}}}"

@@ -24,8 +24,8 @@ class Section:
     def heading(self) -> dict[str, Any]:
         return {"title": self.title, "says": self.says, "anchor": self.anchor}
 
-    def as_kept(self) -> dict[str, Any]:
-        return {**self.heading(), "tables": [each.as_kept() for each in self.tables], "packed": self.packed}
+    def to_kept(self) -> dict[str, Any]:
+        return {**self.heading(), "tables": [each.to_kept() for each in self.tables], "packed": self.packed}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> "Section":

@@ -47,7 +47,7 @@ class Parameter:
         return asked
 
 
-def _as_in_the_data(_project: Project) -> Sequence[tuple[str, str]]:
+def _offer_default(_project: Project) -> Sequence[tuple[str, str]]:
     return [("", gettext("as in the data"))]
 
 
@@ -59,7 +59,7 @@ class NumberParameter(Parameter):
     invisible differences.
     """
 
-    choices: Callable[[Project], Sequence[tuple[str, str]]] = _as_in_the_data
+    choices: Callable[[Project], Sequence[tuple[str, str]]] = _offer_default
     least: float = 0
     most: float = 1_000
 

@@ -101,10 +101,10 @@ class ShownPage:
     def variant(self) -> str:
         """The prefix of the table that is open, such as “round-1”."""
         prefixes = list(self._variants.get(self.tab, {}))
-        asked = _prefix_of(self._given.get("table", "")) or self._asked_prefix(prefixes)
+        asked = _prefix_of(self._given.get("table", "")) or self._find_prefix(prefixes)
         return asked if asked in prefixes else (prefixes[0] if prefixes else "")
 
-    def _asked_prefix(self, prefixes: Sequence[str]) -> str:
+    def _find_prefix(self, prefixes: Sequence[str]) -> str:
         kinds = {prefix.partition("-")[0] for prefix in prefixes if prefix}
         return next((f"{kind}-{self._given[kind]}" for kind in kinds if kind in self._given), "")
 
@@ -195,13 +195,13 @@ class ShownPage:
     def rows(self) -> Rows | None:
         if self.table is None:
             return None
-        table = self._in_view(self._filter(self.table))
+        table = self._select_columns(self._filter(self.table))
         sort = self.arrangement.sorts.get(self.tab)
         ordered = _sort(table, sort) if sort else table.rows
         page = Paginator(ordered, ROWS, orphans=ORPHANS).get_page(self._given.get("page"))
         return Rows(replace(table, rows=list(page.object_list)), page)
 
-    def _in_view(self, table: Table) -> Table:
+    def _select_columns(self, table: Table) -> Table:
         keys = self.arrangement.columns.get(self.tab)
         left_out = self.arrangement.columns_in_files.get(self.tab, ())
         if not keys and not left_out:

@@ -79,7 +79,7 @@ class Column:
     def name(self) -> str:
         return self.label if isinstance(self.label, str) else self.label()
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"key": self.key, "name": self.name, "kind": self.kind, "decimals": self.decimals}
 
 
@@ -184,16 +184,18 @@ class Table:
     def cells(self) -> Iterator[Cell]:
         return (cell for row in self.rows for cell in row)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the same as plain values for JSON; empty parts of a cell are omitted."""
-        return self._without_rows() | {"rows": [[_cell_as_dict(cell) for cell in row] for row in self.rows]}
+        return self._to_dict_without_rows() | {
+            "rows": [[_cell_as_dict(cell) for cell in row] for row in self.rows]
+        }
 
-    def as_kept(self) -> dict[str, Any]:
+    def to_kept(self) -> dict[str, Any]:
         """Return the same for JSON that is parsed in parts, with the rows as strings."""
-        return self._without_rows() | {"rows": KeptRows.plain(self)}
+        return self._to_dict_without_rows() | {"rows": KeptRows.plain(self)}
 
-    def _without_rows(self) -> dict[str, Any]:
-        columns = [column.as_dict() for column in self.columns]
+    def _to_dict_without_rows(self) -> dict[str, Any]:
+        columns = [column.to_dict() for column in self.columns]
         return asdict(replace(self, rows=[], columns=[])) | {"columns": columns}
 
     @classmethod
@@ -244,12 +246,12 @@ def figure(coefficient: Coefficient, *, count: int | None = None, link: str = ""
         count=coefficient.counts.pairable_units if count is None else count,
         reason=coefficient.reason or "",
         warning=coefficient.warning,
-        how=how_computed(coefficient),
+        how=describe_computation(coefficient),
         link=link,
     )
 
 
-def how_computed(coefficient: Coefficient) -> str:
+def describe_computation(coefficient: Coefficient) -> str:
     """Return the name, function, parameters, source and kind of interval of a coefficient in one line."""
     parts = [f"{coefficient.label} (function {coefficient.name})"]
     parts += [f"{name.replace('_', ' ')}: {value}" for name, value in coefficient.parameters.items()]

@@ -32,7 +32,7 @@ def writer_of(format: str, project: Project, given: Mapping[str, Any]) -> Callab
     if format == "csv":
         return partial(comma_separated, defuses_formulas=is_for_spreadsheet(given))
     if format == "json":
-        return lambda table: json.dumps(table.as_dict(), ensure_ascii=False)
+        return lambda table: json.dumps(table.to_dict(), ensure_ascii=False)
     return markdown
 
 

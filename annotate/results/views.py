@@ -17,7 +17,7 @@ from annotate.core.models import Project
 from annotate.core.page import Request, render_in_project
 from annotate.core.raters import uncounted_annotators
 from annotate.results.charts import differences_chart
-from annotate.results.figures import ask_worker, kept_figures, plot_of, show_figures
+from annotate.results.figures import ask_worker, load_figures, plot_of, show_figures
 from annotate.results.forms import DisagreementForm
 from annotate.results.front import front_cards
 from annotate.results.plots import CONTENT_TYPES, draw
@@ -39,7 +39,7 @@ from annotate.results.registry import (
     UnknownChoiceError,
     result_of,
 )
-from annotate.results.reproduction.figures import as_result
+from annotate.results.reproduction.figures import build_result_table
 from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
 from annotate.results.shown import Link
 from annotate.results.table import Table
@@ -86,8 +86,8 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
             ask_worker(project, result)
             return redirect(request.get_full_path())
         if shown.shown_at and shown is page:
-            return redirect(_with_query(shown.shown_at(slug, result.chosen), request))
-        context = {"page": page, "parts": parts, "left_out": _left_out(project)}
+            return redirect(_append_query(shown.shown_at(slug, result.chosen), request))
+        context = {"page": page, "parts": parts, "left_out": _describe_excluded(project)}
         context |= {"action": "" if request.htmx else _action(request, project, page)}
         return show_figures(request, project, result, "results/page.html", context)
     except UnknownChoiceError as error:
@@ -97,7 +97,7 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         return render_in_project(request, project, "results/page.html", context)
 
 
-def _left_out(project: Project) -> str:
+def _describe_excluded(project: Project) -> str:
     return ", ".join(place.rater_name for place in uncounted_annotators(project))
 
 
@@ -145,20 +145,20 @@ def so_far(request: Request, slug: str) -> HttpResponse:
     if not request.htmx:
         return redirect("results_page", slug, "so-far")
     result = result_of(project, "so-far")
-    kept = kept_figures(project, result)
+    kept = load_figures(project, result)
     context = {"result": result, "kept": kept, "table": kept.table("alpha")}
     return render_in_project(request, project, "results/_so_far.html", context)
 
 
 @login_required
 @require_GET
-def at_new_address(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
+def redirect_to_new_url(request: HttpRequest, slug: str, name: str, **_parts: str) -> HttpResponse:
     """Redirect from an earlier URL of a page of results to the present one."""
     access.project_for_reader(request.user, slug)
-    return redirect(_with_query(reverse("results_page", args=[slug, name]), request))
+    return redirect(_append_query(reverse("results_page", args=[slug, name]), request))
 
 
-def _with_query(url: str, request: HttpRequest) -> str:
+def _append_query(url: str, request: HttpRequest) -> str:
     query = request.GET.urlencode()
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
@@ -172,7 +172,7 @@ def _read_address(request: HttpRequest, project: Project, name: str) -> Result:
 def _table(request: HttpRequest, project: Project, name: str, key: str) -> tuple[Result, KeptPage, Table]:
     try:
         asked = _read_address(request, project, name)
-        kept = kept_figures(project, asked)
+        kept = load_figures(project, asked)
     except DomainError as error:
         raise Http404(error.message) from error
     table = kept.table(key)
@@ -233,7 +233,7 @@ def _find_disagreements(
 ) -> tuple[DisagreementSource, DisagreementForm, KeptPage, Sequence[UnitApart]]:
     source = SOURCES.get(request.GET.get("between", "")) or next(iter(SOURCES.values()))
     form = DisagreementForm(request.GET, project=project, shows_systems=shows_systems(project))
-    kept = kept_figures(project, result_of(project, source.part))
+    kept = load_figures(project, result_of(project, source.part))
     return source, form, kept, source.units(project, form.meant, kept)
 
 
@@ -267,7 +267,7 @@ def reproduction_page(request: HttpRequest, slug: str) -> HttpResponse:
 def reproduction_table(request: HttpRequest, slug: str, name: str, format: str) -> HttpResponse:
     project, found = _reproduction_or_404(request, slug)
     key = f"table-{name}"
-    tables = map(as_result, found.tables)
+    tables = map(build_result_table, found.tables)
     return table_file(project, tables, key, f"{project.slug}-{key}", format, request.GET)
 
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, OneOf, Points, Text, Whole
+from annotate.api.values import ChoiceValue, Input, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import dimension_in, membership, project_for_admin
 from annotate.core.errors import DomainError, InvalidValueError
@@ -100,7 +100,7 @@ DimensionInput = form_input(
     DimensionForm,
     without=("another_point", "kind"),
     usual={name: value for name, value in initial_of(None).items() if name != "kind"},
-    kind=OneOf(choices=list(KINDS), default="scale", help_text="The kind of question."),
+    kind=ChoiceValue(choices=list(KINDS), default="scale", help_text="The kind of question."),
     options=serializers.DictField(
         default=None, allow_null=True, help_text="The settings of the kind, such as labels; null on a scale."
     ),
@@ -160,7 +160,7 @@ class Dimensions(ApiView):
         return Response(DimensionRow(dimensions, many=True).data)
 
 
-class OneDimension(ApiView):
+class DimensionView(ApiView):
     """A dimension."""
 
     about = "dimensions"
@@ -309,7 +309,7 @@ class Projects(ApiView):
         return _answer(request, project, status=201)
 
 
-class OneProject(ApiView):
+class ProjectView(ApiView):
     """A project."""
 
     about = "projects"

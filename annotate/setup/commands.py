@@ -206,7 +206,7 @@ def checked_question(
         raise InvalidValueError(
             gettext("The kind of question is one of {names}.").format(names=", ".join(KINDS))
         )
-    dimension = _with_condition(project, dimension, besides)
+    dimension = _resolve_condition(project, dimension, besides)
     if dimension.kind in ("scale", "category"):
         level = "nominal" if dimension.kind == "category" else dimension.measurement_level
         return replace(dimension, kind="scale", measurement_level=level, options=None)
@@ -217,7 +217,9 @@ def checked_question(
     return replace(dimension, options=options, measurement_level="interval", **scale)
 
 
-def _with_condition(project: Project, dimension: DimensionSpec, besides: Dimension | None) -> DimensionSpec:
+def _resolve_condition(
+    project: Project, dimension: DimensionSpec, besides: Dimension | None
+) -> DimensionSpec:
     if not dimension.shown_if:
         return replace(dimension, shown_if=None)
     key, values = dimension.shown_if.get("dimension"), dimension.shown_if.get("values")
@@ -545,7 +547,7 @@ def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
             fields={"note": gettext("Give a reason.")},
         )
     version = freeze_guideline(project, note=note.strip(), by=by)
-    Round.with_checks.filter(project=project, status=Round.Status.OPEN).update(guideline=version)
+    Round.insert_checks.filter(project=project, status=Round.Status.OPEN).update(guideline=version)
     return version
 
 
@@ -561,7 +563,7 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
         for field in DIMENSION_FIELDS
         if field not in WORDING and getattr(dimension, field) != getattr(to, field)
     ]
-    if not changed and _without_words(dimension.options) == _without_words(to.options):
+    if not changed and _drop_option_words(dimension.options) == _drop_option_words(to.options):
         return
     off = Rating.objects.filter(dimension=dimension).filter(
         Q(value__lt=to.scale_minimum) | Q(value__gt=to.scale_maximum)
@@ -581,7 +583,7 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
     )
 
 
-def _without_words(options: Mapping[str, Any] | None) -> dict[str, Any]:
+def _drop_option_words(options: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         name: [{key: each[key] for key in each if key not in WORDS_OF_ROWS} for each in value]
         if isinstance(value, list)

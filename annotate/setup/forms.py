@@ -160,7 +160,7 @@ class DimensionForm(forms.Form):
             self._fix()
 
     @classmethod
-    def as_entered(cls, entered: Mapping[str, Any], earlier: Sequence[Dimension] = ()) -> "DimensionForm":
+    def from_entered(cls, entered: Mapping[str, Any], earlier: Sequence[Dimension] = ()) -> "DimensionForm":
         """Return the form with the values entered, not checked yet, to show other settings or points.
 
         `usual` replaces the scale entered with a usual one; `more` adds a category.

@@ -32,14 +32,14 @@ from annotate.core.models import (
     User,
 )
 from annotate.core.models.ratings import has_answer
-from annotate.core.models.rounds import without_checks
+from annotate.core.models.rounds import rounds_of_study
 from annotate.core.pictures import keys_in
 from annotate.core.rounds import rounds_of
 from annotate.core.sentence_ends import split_sentences
 from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
 from annotate.core.wording import Change, changes_of_wording
 from annotate.questions import KINDS, ItemContent, kind_of
-from annotate.rating.queries.work import ItemPage, Row, shown_sides
+from annotate.rating.queries.work import ItemPage, Row, order_sides
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.template_file import read_template
 
@@ -133,7 +133,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
         parts=document_parts,
         text=text,
         format=item.format if item else TextFormat.PLAIN,
-        sides=shown_sides(content, len(document_parts)),
+        sides=order_sides(content, len(document_parts)),
         rows=[Row(dimension, None, content) for dimension in asked],
         previous=number - 1 if number > 1 else None,
         next=number + 1 if number < last else None,
@@ -534,7 +534,7 @@ def _count_answers(project: Project) -> dict[tuple[int, str], int]:
     counts = (
         Rating.objects.filter(
             has_answer(),
-            without_checks("assignment__round__"),
+            rounds_of_study("assignment__round__"),
             assignment__round__project=project,
             guideline__isnull=False,
         )

@@ -156,7 +156,7 @@ def _edit(
 ) -> HttpResponse:
     earlier = earlier_questions(project, edited)
     if request.POST.keys() & {"show", "usual", "more"}:
-        return _page(request, project, edited, DimensionForm.as_entered(request.POST, earlier))
+        return _page(request, project, edited, DimensionForm.from_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
     form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project), earlier=earlier)
     status = 200 if entered is None else 422
@@ -375,7 +375,7 @@ def template_file(request: HttpRequest, key: str, ending: str) -> HttpResponse:
     found = template_for(request_user(request), key)
     if found is None:
         raise Http404(gettext("There is no such template."))
-    return _as_file(found, ending)
+    return _download_file(found, ending)
 
 
 @login_required
@@ -401,13 +401,13 @@ def project_template(request: HttpRequest, slug: str) -> HttpResponse:
     """
     project = project_for_admin(request.user, slug)
     if request.method == "GET":
-        return _as_file(template_of(project), request.GET.get("format", "yaml"))
+        return _download_file(template_of(project), request.GET.get("format", "yaml"))
     made = save_template(owner=request_user(request), template=template_of(project))
     messages.success(request, gettext("“{name}” is one of your templates now.").format(name=made.name))
     return redirect("templates")
 
 
-def _as_file(template: ProjectTemplate, ending: str) -> HttpResponse:
+def _download_file(template: ProjectTemplate, ending: str) -> HttpResponse:
     name = slugify(template.name)[:60] or "template"
     if ending == "json":
         response = HttpResponse(to_json(template), content_type="application/json")

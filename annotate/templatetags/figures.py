@@ -29,7 +29,7 @@ def interval(coefficient: Coefficient) -> str:
 
 
 @register.filter
-def with_sign(value: float) -> str:
+def format_signed(value: float) -> str:
     """Return a difference with two decimals and its sign."""
     return f"{value:+.2f}".replace("-", "−")
 

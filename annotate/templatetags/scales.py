@@ -43,9 +43,9 @@ def answer_to_all(answer: Rating | RatingChange, dimension: FrozenDimension) -> 
 
 
 @register.filter
-def apart_in_round_one(dispute: Dispute) -> str:
+def describe_initial_distance(dispute: Dispute) -> str:
     """Return a message with the distance of the Round I answers, for questions that are not on a scale."""
-    return kind_of(dispute.dimension).apart_sentence(dispute.dimension.options or {}, dispute.spread)
+    return kind_of(dispute.dimension).describe_distance(dispute.dimension.options or {}, dispute.spread)
 
 
 @register.filter

@@ -140,7 +140,7 @@ def _read_state(request: VersionRequest) -> _BenchmarkState:
         return _BenchmarkState(
             digest,
             [each.number for each in additions],
-            leaderboard_of(project).as_dict(),
+            leaderboard_of(project).to_dict(),
             [read_values(each) for each in projects],
             files,
         )

@@ -77,7 +77,7 @@ class Webhooks(ApiView):
         return ShownOnce(WebhookRow(made).data, secret=secret, status=201)
 
 
-class OneWebhook(ApiView):
+class WebhookView(ApiView):
     """A webhook."""
 
     about = "webhooks"

@@ -233,7 +233,7 @@ class DrawPlanRow(TypedDict):
     digest: str
 
 
-class DrawnComparisons(TypedDict):
+class CreatedComparisons(TypedDict):
     made: int
 
 
@@ -774,7 +774,7 @@ RunRowStatusEnum: TypeAlias = Literal["planned", "running", "paused", "stopped",
 RunRowViaEnum: TypeAlias = Literal["calls", "batch"]
 
 
-class SavedAnswer(TypedDict):
+class AnswerReceipt(TypedDict):
     revision: int
     assignment_complete: bool
 
@@ -883,7 +883,7 @@ class SystemRowPage(TypedDict):
     results: list[SystemRow]
 
 
-class Taken(TypedDict):
+class TakenItems(TypedDict):
     taken: int
 
 
@@ -1921,7 +1921,7 @@ class SeveralDimensions(TypedDict):
     dimensions: list[DimensionInput]
 
 
-class UseRow(TypedDict):
+class JudgeUseRow(TypedDict):
     use: UseRowUseEnum
     shown: ShownEnum
     says: str
@@ -1935,7 +1935,7 @@ class VersionRequestRow(TypedDict):
     created_at: datetime
 
 
-class AskedDimension(TypedDict):
+class RequestedDimension(TypedDict):
     dimension: str
     name: str
     scale_minimum: int
@@ -1962,7 +1962,7 @@ class DimensionVerdictRow(TypedDict):
     use: DimensionVerdictRowUseEnum
     ground: GroundEnum
     says: str
-    uses: list[UseRow]
+    uses: list[JudgeUseRow]
     refusal: str | None
 
 
@@ -2045,6 +2045,6 @@ class WorkItem(TypedDict):
     text: str
     sides: list[WorkSide]
     item_parts: list[str]
-    dimensions: list[AskedDimension]
+    dimensions: list[RequestedDimension]
     previous: int | None
     next: int | None

@@ -290,7 +290,7 @@ class Project:
         found = self._find("Certificates", name)
         if found:
             return cast("models.CalibrationDetail", self.call("getOneCalibration", id=found["id"]))
-        sent = self._by_id(settings, judge="judge", other="judge")
+        sent = self._replace_names_by_ids(settings, judge="judge", other="judge")
         return cast("models.CalibrationDetail", self.call("postCertificates", name=name, **sent))
 
     def certify(self, name: str) -> models.CalibrationDetail:
@@ -310,7 +310,7 @@ class Project:
         """
         if found := self._find("Policies", name):
             return cast("models.PolicyDetail", self.call("getOnePolicy", id=found["id"]))
-        sent = {"name": name, **self._by_id(settings, rts="judge", mcq="judge")}
+        sent = {"name": name, **self._replace_names_by_ids(settings, rts="judge", mcq="judge")}
         if certificate is None:
             return cast("models.PolicyDetail", self.call("postPolicies", **sent))
         calibration = self._id("certificate", certificate)
@@ -381,7 +381,7 @@ class Project:
             raise RefusedError(message, "not_found")
         return int(keys[name])
 
-    def _by_id(self, settings: Mapping[str, Any], **kinds: str) -> dict[str, Any]:
+    def _replace_names_by_ids(self, settings: Mapping[str, Any], **kinds: str) -> dict[str, Any]:
         """Return settings with names replaced by ids."""
         return {
             name: self._id(kinds[name], value) if name in kinds and value is not None else value

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import SuspiciousFileOperation
 from django.core.files.storage import default_storage
 
-from annotate.core.files import is_local, keep_file, kept_names, scratch
+from annotate.core.files import is_local, iter_file_names, keep_file, scratch
 from concord.backups.archive import BackupError, Reader, Writer, chunks_of
 
 FOLDER = "uploads/"
@@ -31,7 +31,7 @@ def hold_files(held: Path) -> None:
     Called before the database is read and again after it: every file named in its rows existed at one of the
     two.
     """
-    for name in kept_names():
+    for name in iter_file_names():
         target = held / name
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def dump_files(writer: Writer, held: Path) -> int:
 
 def refuse_used_folder() -> None:
     """Raise BackupError if there are uploads already: files of two installations must not mix."""
-    if next(kept_names(), None) is not None:
+    if next(iter_file_names(), None) is not None:
         cure = f"{settings.MEDIA_ROOT} is not empty: restore into a new folder (another CONCORD_DATA)."
         raise BackupError(cure if is_local() else "The bucket is not empty: restore into a new one.")
 
@@ -79,7 +79,7 @@ def loaded_files(reader: Reader) -> Iterator[None]:
             _load_file(reader, name)
         yield
     except BaseException:
-        for name in kept_names():  # there was none before
+        for name in iter_file_names():  # there was none before
             default_storage.delete(name)
         raise
 

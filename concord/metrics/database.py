@@ -51,7 +51,7 @@ class DatabaseCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics; without the database, only its absence."""
         try:
-            found = [*_queues(), *_states(), *_of_judges(), _workers()]
+            found = [*_queues(), *_states(), *_select_judges(), _workers()]
         except DatabaseError:
             found = []
         up = GaugeMetricFamily("concord_database_up", "Whether the database answered.")
@@ -90,7 +90,7 @@ def _states() -> Iterator[Metric]:
     yield jobs
 
 
-def _of_judges() -> Iterator[Metric]:
+def _select_judges() -> Iterator[Metric]:
     if not apps.is_installed("judges"):
         return
     every_run = apps.get_model("judges", "Run").objects.all()

@@ -31,7 +31,7 @@ from judges.core.models import (
     RoutingPolicy,
     Run,
 )
-from judges.core.specification import EndpointSpec, JudgeSpec, by_certificates
+from judges.core.specification import EndpointSpec, JudgeSpec, policy_from_certificates
 from judges.core.stages import stages_of
 from judges.endpoints.commands import add_endpoint, add_judge
 from judges.endpoints.keys import key_of
@@ -87,7 +87,7 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
     holding = (each for each in made.order_by("-pk") if not any(look_at(each).lapses.values()))
     calibration = next(holding, None) or _learn(addition, learned, by)
     follows = route_of(addition.benchmark).policy
-    spec = by_certificates(
+    spec = policy_from_certificates(
         calibration,
         name=gettext("Route of the benchmark"),
         raters=follows.raters if follows else project.raters_per_item,

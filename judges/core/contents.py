@@ -30,7 +30,7 @@ def contents_of(items: Collection[int]) -> dict[int, Subject]:
     }
 
 
-def in_order_of_sample(subject: Subject, sample: int) -> Subject:
+def rotate_sides(subject: Subject, sample: int) -> Subject:
     """Return a subject with its sides rotated by sample: each sample starts with the next side."""
     sides = range(len(subject.sides))
     first = sample % max(len(sides), 1)

@@ -26,7 +26,7 @@ class RunStateError(DomainError):
     status = 409
 
 
-class UsedError(DomainError):
+class InUseError(DomainError):
     """The object can no longer be changed because judgments used it."""
 
     code = "used"

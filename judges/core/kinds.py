@@ -14,7 +14,7 @@ from judges.methods.base import Subject
 from judges.methods.readings import Readable, Reading, Unreadable
 
 
-class AskedKinds:
+class KindPrompts:
     """The prompt and parser of each dimension's question kind; see judges.methods.questions."""
 
     def prompt(self, dimension: FrozenDimension, subject: Subject) -> str:

@@ -134,7 +134,7 @@ class PolicySpec:
     risk: float = 0.2
 
 
-def by_certificates(
+def policy_from_certificates(
     calibration: Calibration,
     *,
     name: str,

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation, reads, writes
-from annotate.api.values import Input, OneOf, Text
+from annotate.api.values import ChoiceValue, Input, Text
 from annotate.core.access import project_for_admin
 from annotate.core.errors import NotFoundError
 from annotate.core.models import Project, System
@@ -279,7 +279,7 @@ class PricesOfEndpoint(ApiView):
         return Response(ModelPriceShape(row).data, status=201)
 
 
-class OnePriceOfEndpoint(ApiView):
+class EndpointPriceView(ApiView):
     """The prices that people entered for a model."""
 
     about = "judges"
@@ -291,7 +291,7 @@ class OnePriceOfEndpoint(ApiView):
         return Response(status=204)
 
 
-class OneEndpoint(ApiView):
+class EndpointView(ApiView):
     """An endpoint."""
 
     about = "judges"
@@ -410,7 +410,7 @@ class PromptChangeInput(Input):
 class PromptInput(PromptChangeInput):
     """A prompt to create."""
 
-    method = OneOf(choices=list(METHODS))
+    method = ChoiceValue(choices=list(METHODS))
     name = Text(max_length=80)
 
 
@@ -433,10 +433,10 @@ class Prompts(ApiView):
         project, sent = project_for_admin(request.user, slug), self.check(PromptInput)
         content = {name: sent.get(name, "") for name in ("method", "name", "text", "pattern")}
         made = create_template(project=project, by=request_user(request), **content)
-        return Response(_prompt_row(_with_wordings(request, made, sent)), 201)
+        return Response(_prompt_row(_add_wordings(request, made, sent)), 201)
 
 
-class OnePrompt(ApiView):
+class PromptView(ApiView):
     """A version of a prompt."""
 
     about = "judges"
@@ -454,10 +454,10 @@ class OnePrompt(ApiView):
         pattern = sent.get("pattern", template.pattern)
         by = request_user(request)
         changed = edit_template(template=template, text=sent["text"], pattern=pattern, by=by)
-        return Response(_prompt_row(_with_wordings(request, changed, sent)))
+        return Response(_prompt_row(_add_wordings(request, changed, sent)))
 
 
-def _with_wordings(request: Request, template: PromptTemplate, sent: dict[str, Any]) -> PromptTemplate:
+def _add_wordings(request: Request, template: PromptTemplate, sent: dict[str, Any]) -> PromptTemplate:
     for key, text in sent.get("wordings", {}).items():
         dimension = dimension_in(template.project, key)
         template = edit_wording(template=template, dimension=dimension, text=text, by=request_user(request))
@@ -497,7 +497,7 @@ class Judges(ApiView):
         return Response(_judge_row(add_judge(project=project, judge=spec, by=request_user(request))), 201)
 
 
-class OneJudge(ApiView):
+class JudgeView(ApiView):
     """A judge."""
 
     about = "judges"

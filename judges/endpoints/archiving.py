@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.models import User
-from judges.core.errors import UsedError
+from judges.core.errors import InUseError
 from judges.core.models import (
     Endpoint,
     EndpointKey,
@@ -33,7 +33,7 @@ Archived = Judge | Endpoint
 def archive(*, kept: Archived, by: User | None) -> None:
     """Archive a judge or an endpoint: it is no longer offered or called, and its data stays.
 
-    Locks the project, so that no run is planned, and its runs, so that none is started. Raises UsedError
+    Locks the project, so that no run is planned, and its runs, so that none is started. Raises InUseError
     while a run calls it.
     """
     lock_project(kept.project)
@@ -41,7 +41,7 @@ def archive(*, kept: Archived, by: User | None) -> None:
     list(runs.order_by("pk").select_for_update().values_list("pk"))
     if run := _run_that_asks(kept):
         message = gettext("Run {run} still calls {name}. Finish or cancel it first.")
-        raise UsedError(message.format(run=run.pk, name=kept.name))
+        raise InUseError(message.format(run=run.pk, name=kept.name))
     if kept.archived_at is None:
         kept.archived_at = timezone.now()
         kept.save(update_fields=["archived_at"])
@@ -60,14 +60,14 @@ def unarchive(*, kept: Archived, by: User | None) -> None:
 
 @transaction.atomic
 def delete_unused(*, unused: Archived, by: User | None) -> None:
-    """Delete a judge or an endpoint without references. Locks the project. Raises UsedError."""
+    """Delete a judge or an endpoint without references. Locks the project. Raises InUseError."""
     lock_project(unused.project)
     computed = isinstance(unused, Judge) and Panel.objects.filter(judge=unused.pk).exists()
     if computed:  # its replies come from its members, unless a person corrected them
         Judgment.objects.filter(judge=unused.pk, is_corrected=False).delete()
     if user := user_of(unused):
         message = gettext("{name} is in use: there are {things} with it. Archive it instead.")
-        raise UsedError(message.format(name=unused.name, things=user))
+        raise InUseError(message.format(name=unused.name, things=user))
     record(unused.project, f"{_kind(unused)}.deleted", unused, by=by)
     unused.delete()
 

@@ -12,7 +12,13 @@ from annotate.core.jobs import MaybePaidError
 from annotate.core.lazy_module import LazyModule
 from judges.endpoints.connections import client_of_many
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.failures import ProviderError, RequestFailed, in_sentences, json_of, no_server_sentence
+from judges.endpoints.failures import (
+    ProviderError,
+    RequestFailed,
+    json_of,
+    no_server_sentence,
+    raise_request_failures,
+)
 from judges.endpoints.limits import seconds_until_reset
 from judges.endpoints.questions import OTHER_NAME, USUAL_NAME, Question, Server
 from judges.endpoints.replies import Reply
@@ -57,7 +63,7 @@ class Client:
         A server without support for `n` gives one reply, with all the tokens.
         """
         began = time.perf_counter()
-        with in_sentences(self._server, self._dialect.kind):
+        with raise_request_failures(self._server, self._dialect.kind):
             response = await self._complete(question)
             answer = response.json()
             if not isinstance(answer, dict):
@@ -72,7 +78,7 @@ class Client:
 
     async def list_models(self) -> list[str]:
         """Return the names of the server's models in alphabetical order. Raises RequestFailed like `ask`."""
-        with in_sentences(self._server, self._dialect.kind):
+        with raise_request_failures(self._server, self._dialect.kind):
             listed = (await self._send("GET", self._dialect.models_path)).json()
         names = self._dialect.models(listed) if isinstance(listed, dict) else None
         if names is None:

@@ -20,7 +20,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dimension, Project, User
 from annotate.core.outbound.permits import origin_of
 from annotate.core.outbound.variables import VariableRefusedError, refuse_variable
-from judges.core.errors import KeyMissingError, UsedError
+from judges.core.errors import InUseError, KeyMissingError
 from judges.core.judge_settings import names_of_settings
 from judges.core.models import (
     CallOrder,
@@ -517,7 +517,7 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: b
     """Replace all settings of a judge without judgments. Locks the project, as planning a run does.
 
     may_be_same: returns a judge that has these values already, even with judgments. Raises InvalidValueError,
-    and UsedError once judgments of it were planned.
+    and InUseError once judgments of it were planned.
     """
     project = lock_project(judge.project)
     judge = Judge.with_candidates.select_for_update().get(pk=judge.pk)
@@ -528,7 +528,7 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: b
     if may_be_same and all(getattr(judge, field) == value for field, value in values.items()):
         return judge
     if has_judgments:
-        raise UsedError(
+        raise InUseError(
             gettext("{name} has judgments, so you cannot change it; create a new judge.").format(
                 name=judge.name
             )

@@ -26,8 +26,8 @@ from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
 from judges.methods import METHODS
 from judges.methods.base import Message
-from judges.methods.evaluation_steps import ask_for_steps, has_steps, steps_in, with_steps
-from judges.methods.proposed_schema import ask_for_schema, has_schema, schema_in, with_schema
+from judges.methods.evaluation_steps import ask_for_steps, has_steps, replace_steps, steps_in
+from judges.methods.proposed_schema import ask_for_schema, has_schema, replace_schema, schema_in
 from judges.methods.readings import Unreadable
 
 LONGEST_STEPS = 800  # tokens
@@ -96,10 +96,10 @@ def write_steps(
             continue
         if dimension:
             own = Dimension.objects.get(pk=dimension.id)
-            wording = with_steps(template.text, steps)
+            wording = replace_steps(template.text, steps)
             template = edit_wording(template=template, dimension=own, text=wording, by=by)
         else:
-            template = edit_template(template=template, text=with_schema(template.text, steps), by=by)
+            template = edit_template(template=template, text=replace_schema(template.text, steps), by=by)
         yield replace(written, template=template, steps=steps)
 
 

@@ -119,7 +119,7 @@ class Kind:
 
 
 @contextmanager
-def in_sentences(server: Server, kind: Kind, unreadable: str = "") -> Iterator[None]:
+def raise_request_failures(server: Server, kind: Kind, unreadable: str = "") -> Iterator[None]:
     """Raise RequestFailed for an answer that is no valid reply; `unreadable`:
 
     the message for a malformed one.
@@ -159,12 +159,12 @@ def no_server_sentence(server: Server, kind: Kind) -> str:
 
 
 def _log(error: Exception, server: Server) -> None:
-    cause = _without_key(f"{type(error).__name__}: {error.__cause__ or error}", server.key)
+    cause = _hide_key(f"{type(error).__name__}: {error.__cause__ or error}", server.key)
     logger.info("A call to %s failed: %s", server.base_url, cause)
 
 
 def _request_failed(error: ProviderError, server: Server, kind: Kind) -> RequestFailed:
-    failed = _classify(error, _without_key(error.message, server.key))
+    failed = _classify(error, _hide_key(error.message, server.key))
     if error.message or failed.problem is RequestProblem.TOO_LONG:
         return failed
     _log(error, server)
@@ -262,5 +262,5 @@ def error_inside(answer: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]] | N
     return None
 
 
-def _without_key(text: str, key: str) -> str:
+def _hide_key(text: str, key: str) -> str:
     return text.replace(key, "[key]") if key and key != "none" else text

@@ -64,7 +64,7 @@ class EndpointPrices:
             share = BATCH_DISCOUNT if row.batch_share is None else row.batch_share
             prices = Prices(row.input_price, row.output_price, row.cached_price, share)
             found = ModelCost(prices, gettext("entered for this model"), row.as_of)
-            return found if row.currency == settings.CURRENCY else _in_other_currency(row.currency)
+            return found if row.currency == settings.CURRENCY else _reject_currency(row.currency)
         own = self._endpoint
         if own.has_prices:
             prices = Prices(own.input_price, own.output_price, own.cached_price)
@@ -154,14 +154,14 @@ def _read_row(row: Mapping[str, str | None]) -> ModelCost:
         raise ValueError("a price is not between 0 and 1,000,000")
     as_of, currency = date.fromisoformat(told["as_of"]), told["currency"]
     if currency != settings.CURRENCY:
-        return _in_other_currency(currency)
+        return _reject_currency(currency)
     sent, got, cached, share = numbers
     prices = Prices(sent, got, cached, BATCH_DISCOUNT if share is None else share)
     origin = gettext("list price: {source}").format(source=told["source"])
     return ModelCost(prices, origin, as_of)
 
 
-def _in_other_currency(currency: str) -> ModelCost:
+def _reject_currency(currency: str) -> ModelCost:
     origin = gettext("the price is in {currency}, and this installation counts in {own}")
     return ModelCost(UNKNOWN_PRICES, origin.format(currency=currency, own=settings.CURRENCY))
 

@@ -13,7 +13,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Document, Item, Project, User
 from annotate.core.outbound.permits import origin_of
 from annotate.questions import kind_of
-from judges.core.contents import contents_of, in_order_of_sample
+from judges.core.contents import contents_of, rotate_sides
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.endpoints.dialects import DIALECTS
 from judges.methods import METHODS, Method
@@ -325,7 +325,7 @@ def preview_of(
     try:
         messages = METHODS[method].messages_about(
             text,
-            in_order_of_sample(contents_of([item.pk])[item.pk], 0)
+            rotate_sides(contents_of([item.pk])[item.pk], 0)
             if asks_kinds
             else _subject(item, pair=METHODS[method].asks_pairs),
             asked,

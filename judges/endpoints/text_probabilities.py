@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from judges.core.models import Endpoint
 from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.failures import ProviderError, RequestFailed, in_sentences, json_of
+from judges.endpoints.failures import ProviderError, RequestFailed, json_of, raise_request_failures
 from judges.endpoints.questions import Server
 from judges.endpoints.replies import count_of, object_in
 
@@ -56,9 +56,9 @@ class TextProbabilities:
         """
         if self._server.dialect != Endpoint.Dialect.OPENAI:
             raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
-        with in_sentences(self._server, self._dialect.kind):
+        with raise_request_failures(self._server, self._dialect.kind):
             if self._echoes is not False:
-                found = self._by_echo(text)
+                found = self._measure_by_echo(text)
                 if found is not None:
                     self._echoes = True
                     return found
@@ -67,7 +67,7 @@ class TextProbabilities:
                 self._echoes = False
             return self._token_by_token(text)
 
-    def _by_echo(self, text: str) -> TextProbability | None:
+    def _measure_by_echo(self, text: str) -> TextProbability | None:
         answer = self._complete(prompt=text, echo=True)
         found = object_in(_first(answer.get("choices")).get("logprobs"))
         probabilities, starts = found.get("token_logprobs"), found.get("text_offset")

@@ -18,7 +18,7 @@ from annotate.material.reading.source import Source
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Judge, Judgment
 from judges.endpoints.commands import create_template
-from judges.interchange.queries.check import JudgmentCheck, KnownJudge, ResolvedJudgment
+from judges.interchange.queries.check import JudgeRecord, JudgmentCheck, ResolvedJudgment
 from judges.interchange.queries.imports import JudgmentReading, read_judgments
 from judges.interchange.reading.mapping import JudgmentMapping
 from judges.interchange.reading.report import JudgmentReport
@@ -120,7 +120,7 @@ class JudgmentImporter(JudgmentCheck):
         if len(self._judgments) >= BATCH:
             self._flush()
 
-    def new_judge(self, name: str, model: str, method: Method) -> KnownJudge:
+    def new_judge(self, name: str, model: str, method: Method) -> JudgeRecord:
         judge = super().new_judge(name, model, method)
         with step():
             judge.pk = Judge.objects.create(

@@ -21,7 +21,7 @@ def _preview(
     upload: DataImport, opening: Opening, mapping: JudgmentMapping, chosen: Mapping[str, Any]
 ) -> JudgmentPreview:
     del chosen
-    source = source_of(upload, mapping, kept=opening.kept_records)
+    source = source_of(upload, mapping, kept=opening.record_store)
     return preview_judgments(project=upload.project, source=source)
 
 

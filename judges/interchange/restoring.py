@@ -6,7 +6,7 @@ from typing import Any
 from annotate.core.models import System
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.people import actor
-from annotate.exports.restoring.restored import Known, Restored
+from annotate.exports.restoring.restored import Restored, RestoredRows
 from judges.core.models import (
     DevelopmentDocument,
     Endpoint,
@@ -46,8 +46,8 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
         )
         for row in archive.rows("development_documents")
     )
-    judges = Known((row["judge"], _judge(restored, row)) for row in archive.rows("judges"))
-    runs = Known((row["run"], _run(restored, row)) for row in archive.rows("runs"))
+    judges = RestoredRows((row["judge"], _judge(restored, row)) for row in archive.rows("judges"))
+    runs = RestoredRows((row["run"], _run(restored, row)) for row in archive.rows("runs"))
     _restore_proposals(restored, archive, judges)
     rows = archive.rows("judgments")
     while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):
@@ -61,9 +61,11 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     _restore_metrics(restored, archive)
 
 
-def _restore_proposals(restored: Restored, archive: ExportArchive, judges: "Known[str, Judge]") -> None:
+def _restore_proposals(
+    restored: Restored, archive: ExportArchive, judges: "RestoredRows[str, Judge]"
+) -> None:
     """Create the proposals; the draftings and searches that they belong to are not exported."""
-    proposals: Known[int, Proposal] = Known()
+    proposals: RestoredRows[int, Proposal] = RestoredRows()
     parts = {}
     for row in archive.rows("proposals"):
         proposal = _proposal(restored, row, judges)
@@ -73,7 +75,7 @@ def _restore_proposals(restored: Restored, archive: ExportArchive, judges: "Know
         proposal.parts.set([proposals[number] for number in numbers])
 
 
-def _proposal(restored: Restored, row: Row, judges: "Known[str, Judge]") -> Proposal:
+def _proposal(restored: Restored, row: Row, judges: "RestoredRows[str, Judge]") -> Proposal:
     has_text = row["text"] or row["status"] == Proposal.Status.FAILED
     return Proposal.objects.create(
         judge=judges[row["judge"]],

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Amount, Input, Number, OneOf, Text, Whole
+from annotate.api.values import Amount, ChoiceValue, Input, Number, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.models import Project
 from annotate.core.page import request_user
@@ -63,7 +63,7 @@ DraftingInput = form_input(
     "DraftingInput",
     ProposeForm,
     without=("kind", "dimension", "nearest"),
-    draft=OneOf(
+    draft=ChoiceValue(
         choices=[Proposal.Kind.CLARIFICATION, Proposal.Kind.WORDING],
         default=Proposal.Kind.CLARIFICATION,
         help_text="What each proposal is.",
@@ -257,13 +257,13 @@ class ProposedExamples(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Propose units as examples for a judge's prompt."""
         project = project_for_routing(request.user, slug)
-        form = valid(ProposeForm(_as_examples(self.check(ExamplesInput)), project=project))
+        form = valid(ProposeForm(_parse_examples(self.check(ExamplesInput)), project=project))
         wanted = {name: form.cleaned_data[name] for name in ("judge", "dimension", "count", "nearest")}
         made = propose_examples(**wanted, by=request_user(request))
         return _proposal(made, status=201)
 
 
-class OneProposal(ApiView):
+class ProposalView(ApiView):
     """A proposal."""
 
     about = "alignment"
@@ -332,7 +332,7 @@ class Draftings(ApiView):
         return _drafting(drafting, status=201)
 
 
-class OneDrafting(ApiView):
+class DraftingView(ApiView):
     """A drafting."""
 
     about = "alignment"
@@ -384,7 +384,7 @@ class PromptSearches(ApiView):
         return _search(search, status=201)
 
 
-class OnePromptSearch(ApiView):
+class PromptSearchView(ApiView):
     """A search for a better prompt."""
 
     about = "alignment"
@@ -413,7 +413,7 @@ class PromptSearchStep(ApiView):
         return _search(search)
 
 
-def _as_examples(sent: dict[str, Any]) -> dict[str, Any]:
+def _parse_examples(sent: dict[str, Any]) -> dict[str, Any]:
     """Return the data of the page's form: no model drafts examples, so any drafter is valid."""
     return {**sent, "kind": Proposal.Kind.EXAMPLES, "drafter": sent.get("judge")}
 
@@ -451,7 +451,7 @@ class ExperimentInput(Input):
     temperatures = serializers.ListField(child=Number(min_value=0, max_value=2), required=False)
     samples = serializers.ListField(child=Whole(min_value=1, max_value=100), required=False)
     scales = serializers.ListField(
-        child=OneOf(choices=list(SCALES)), required=False, help_text="Scales of its own."
+        child=ChoiceValue(choices=list(SCALES)), required=False, help_text="Scales of its own."
     )
     orders = serializers.ListField(
         child=Text(max_length=20),

@@ -52,7 +52,7 @@ def cluster_cases(cases: Sequence[Case], most: int) -> list[Cluster]:
     groups: list[list[Case]] = []
     for case in learned:
         near = [
-            (cosine(weights[case.name], _sum(_of_other_documents(group, case), weights)), -place)
+            (cosine(weights[case.name], _sum(_cases_of_other_documents(group, case), weights)), -place)
             for place, group in enumerate(groups)
             if group[0].direction == case.direction
         ]
@@ -79,7 +79,7 @@ def _words_of_reasons(case: Case) -> list[str]:
     return [word for word in words_of(" ".join([*case.reasons, case.rationale])) if word not in own]
 
 
-def _of_other_documents(group: Sequence[Case], case: Case) -> list[Case]:
+def _cases_of_other_documents(group: Sequence[Case], case: Case) -> list[Case]:
     return [other for other in group if not case.document or other.document != case.document]
 
 

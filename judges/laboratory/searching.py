@@ -50,7 +50,7 @@ def _advance(found: PromptSearch) -> None:
     The worker reads first, then writes in one transaction. A killed worker has changed nothing.
     """
     if found.step == Step.DRAFT:
-        _after_drafting(found)
+        _start_next_round(found)
         return
     assert found.run is not None
     is_finished = found.run.status == Run.Status.FINISHED
@@ -219,7 +219,7 @@ def _tried_additions(search: PromptSearch) -> list[str]:
     return list(parts.order_by("pk").distinct().values_list("text", flat=True))
 
 
-def _after_drafting(found: PromptSearch) -> None:
+def _start_next_round(found: PromptSearch) -> None:
     """Start the next round with the drafted additions; end the rounds if there are none."""
     with transaction.atomic():
         search = lock_search(found)

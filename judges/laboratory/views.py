@@ -232,7 +232,7 @@ def alignment_decide(request: Request, slug: str, pk: int, step: str) -> HttpRes
             send_to_raters(proposal=proposal, note=form.cleaned_data["note"], by=by)
     except DomainError as error:
         return _render(
-            request, project, status=add_refusal(form, _as_form(error)), decided=proposal, form=form
+            request, project, status=add_refusal(form, _to_form_error(error)), decided=proposal, form=form
         )
     return redirect(_address(project, proposal.judge, proposal.dimension))
 
@@ -245,7 +245,7 @@ def _address(project: Project, judge: Judge, dimension: Dimension) -> str:
 _FORMS: dict[str, type[forms.Form]] = {"accept": AcceptForm, "dismiss": forms.Form, "send": SendForm}
 
 
-def _as_form(error: DomainError) -> DomainError:
+def _to_form_error(error: DomainError) -> DomainError:
     """Show an error above the form if the form lacks its field."""
     error.fields = {}
     return error

@@ -53,7 +53,7 @@ def _example(case: Case, answer: str) -> str:
     return "\n".join([*_material(case), *(f"Reason: {reason}" for reason in reasons), *wrong, answer])
 
 
-def with_addition(template: str, kind: str, addition: str) -> str:
+def insert_addition(template: str, kind: str, addition: str) -> str:
     """Return a prompt with examples or a clarification before its first inserted material.
 
     A further addition joins the existing one under the same heading. Double braces in it are removed: content

@@ -127,7 +127,9 @@ class Method(ABC):
                 f"{self.label} judges {'two texts' if self.asks_pairs else 'one text'} at a time."
             )
         plain, pool = split_pool(template)
-        values = about_subject(subject) | about_dimension(dimension) | self.own_values(dimension)
+        values = (
+            subject_placeholders(subject) | dimension_placeholders(dimension) | self.own_values(dimension)
+        )
         if pool:
             document = "\n\n".join(text for _, text in subject.document_parts)
             values[PLACEHOLDER] = pool.nearest(document, subject.text)
@@ -234,7 +236,7 @@ def chat(template: str, values: Mapping[str, str], *, required: Iterable[str]) -
     return [*([Message("system", system)] if system else []), asked]
 
 
-def about_subject(subject: Subject) -> dict[str, str]:
+def subject_placeholders(subject: Subject) -> dict[str, str]:
     """Return the values of the material's placeholders."""
     beside = {"document": _document(subject.document_parts), "reference": subject.reference}
     if subject.other is None:
@@ -246,7 +248,7 @@ def _document(parts: tuple[tuple[str, str], ...]) -> str:
     return "\n\n".join(f"{label}:\n{text}" if label.strip() else text for label, text in parts)
 
 
-def about_dimension(dimension: FrozenDimension) -> dict[str, str]:
+def dimension_placeholders(dimension: FrozenDimension) -> dict[str, str]:
     """Return the values of a dimension's placeholders."""
     return {
         "dimension": dimension.name,

@@ -55,7 +55,7 @@ def has_steps(template: str) -> bool:
     return BLOCK.search(template) is not None
 
 
-def with_steps(template: str, steps: list[str]) -> str:
+def replace_steps(template: str, steps: list[str]) -> str:
     """Replace the steps of a template; double braces in the new steps are removed."""
     plain = [step.replace("{{", "").replace("}}", "") for step in steps]
     written = "".join(f"{number}. {step}\n" for number, step in enumerate(plain, 1))

@@ -67,7 +67,7 @@ class MultipleChoice(ChoiceMethod):
         options = self.options(dimension)
         return super().own_values(dimension) | {
             "answer": f"from {options[0].letter} to {options[-1].letter}",
-            "scored_options": "\n".join(_with_score(dimension, option) for option in options),
+            "scored_options": "\n".join(_format_option(dimension, option) for option in options),
         }
 
 
@@ -75,7 +75,7 @@ def _text(dimension: FrozenDimension, value: int) -> str:
     return scales.meaning(dimension, value) or f"{value} on the scale {scales.extent(dimension)}"
 
 
-def _with_score(dimension: FrozenDimension, option: Option) -> str:
+def _format_option(dimension: FrozenDimension, option: Option) -> str:
     """Return 'D: Well ordered. Score: Four.', as in the paper."""
     described = scales.meaning(dimension, int(option.value)).rstrip(".")
     score = f"Score: {scales.in_words(int(option.value)).capitalize()}."

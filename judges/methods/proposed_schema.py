@@ -62,6 +62,6 @@ def has_schema(template: str) -> bool:
     return SECTION.search(template) is not None
 
 
-def with_schema(template: str, lines: Sequence[str]) -> str:
+def replace_schema(template: str, lines: Sequence[str]) -> str:
     written = "\n".join(lines)
     return SECTION.sub(lambda match: f"{match['heading']}{written}\n\n", template, count=1)

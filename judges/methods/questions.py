@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
-from judges.methods.base import Message, Method, Subject, about_dimension, about_subject, chat
+from judges.methods.base import Message, Method, Subject, chat, dimension_placeholders, subject_placeholders
 from judges.methods.reading.pattern import read_by_pattern
 from judges.methods.reading.plain import answer_start
 from judges.methods.reading.structured import json_value
@@ -106,7 +106,7 @@ class KindMethod(Method):
         if not texts:
             raise ValueError(f"There is nothing that {dimension.name} could be asked about.")
         tags = ["document", *(tag for tag, _ in texts)]
-        known = about_dimension(dimension) | about_subject(subject)
+        known = dimension_placeholders(dimension) | subject_placeholders(subject)
         values = {name: known[name] for name in ("dimension", "definition", "guidelines", "reference")} | {
             "document": neutralise_tags(known["document"], tags),
             "what": "texts" if len(subject.sides) > 1 else "a text",

@@ -16,14 +16,14 @@ from judges.methods.readings import Reading
 
 def read_score(reply: str, dimension: FrozenDimension) -> Reading:
     """Return the score that a reply states, and its reasons."""
-    return read(_with_numbers(reply, dimension), score_forms(dimension))
+    return read(_replace_number_words(reply, dimension), score_forms(dimension))
 
 
 def read_json_score(reply: str, dimension: FrozenDimension) -> Reading:
-    return read(_with_numbers(reply, dimension), score_forms(dimension), structured=True)
+    return read(_replace_number_words(reply, dimension), score_forms(dimension), structured=True)
 
 
-def _with_numbers(reply: str, dimension: FrozenDimension) -> str:
+def _replace_number_words(reply: str, dimension: FrozenDimension) -> str:
     return write_modifiers_as_numbers(reply) if scales.takes_modifiers(dimension) else reply
 
 

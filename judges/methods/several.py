@@ -7,7 +7,7 @@ from typing import Any
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods import scales
-from judges.methods.base import Message, Subject, about_subject, chat
+from judges.methods.base import Message, Subject, chat, subject_placeholders
 from judges.methods.reading.parts import read_part
 from judges.methods.readings import Reading
 from judges.methods.scoring import ScoreMethod, object_of, score_schema
@@ -62,7 +62,7 @@ class SeveralDimensions(ScoreMethod):
         """Return the messages about all dimensions of a call, in order."""
         if subject.other is not None:
             raise ValueError(f"{self.label} judges one text at a time.")
-        values = about_subject(subject) | {
+        values = subject_placeholders(subject) | {
             "dimensions": "\n\n".join(map(_description, dimensions)),
             "answers": "\n".join(f"{each.name}: {scales.answer(each)}" for each in dimensions),
         }

@@ -14,7 +14,15 @@ from typing import Any, ClassVar
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods import scales
-from judges.methods.base import COMMON, Message, Method, Subject, about_dimension, about_subject, chat
+from judges.methods.base import (
+    COMMON,
+    Message,
+    Method,
+    Subject,
+    chat,
+    dimension_placeholders,
+    subject_placeholders,
+)
 from judges.methods.readings import Reading, Unreadable
 from judges.methods.template import END_OF_SYSTEM, check
 
@@ -93,7 +101,7 @@ class SteppedMethod(Method):
         shape: dict[str, Any] | None = None,
     ) -> MethodStep:
         """Return a step by the section of this name; filled: placeholder values from earlier replies."""
-        given = about_subject(subject) | about_dimension(dimension)
+        given = subject_placeholders(subject) | dimension_placeholders(dimension)
         values = given | dict.fromkeys(self.of_steps, "") | dict(filled)
         text = sections_of(template)[name]
         return MethodStep(name, chat(text, values, required=self.sections[name]), shape)

@@ -39,14 +39,14 @@ does, and you answer in the form that you are asked for.
 """
 
 
-def without_source(template: str) -> str:
+def drop_source(template: str) -> str:
     """Return a template without the document; it must have the shared paragraphs of material."""
     assert MATERIAL in template
     alone = template.replace(MATERIAL, TEXT_ALONE)
     return re.sub(r" The text\swas written for a document\.", "", alone)
 
 
-def with_reference(template: str) -> str:
+def add_reference(template: str) -> str:
     """Return a template that shows a reference; it must have the shared paragraphs of material."""
     assert MATERIAL in template
     return template.replace(MATERIAL, WITH_REFERENCE)
@@ -63,14 +63,14 @@ def document_first(template: str) -> str:
 
 _ALL = (
     *_prompts_of_papers(),
-    Variant("rts-no_source", "rts", "Reason, then score: without source", without_source(rts.TEMPLATE)),
-    Variant("rts-reference", "rts", "Reason, then score: with reference", with_reference(rts.TEMPLATE)),
+    Variant("rts-no_source", "rts", "Reason, then score: without source", drop_source(rts.TEMPLATE)),
+    Variant("rts-reference", "rts", "Reason, then score: with reference", add_reference(rts.TEMPLATE)),
     Variant("rts-first", "rts", "Reason, then score: document first", document_first(rts.TEMPLATE)),
-    Variant("mcq-no_source", "mcq", "Multiple choice: without source", without_source(mcq.TEMPLATE)),
+    Variant("mcq-no_source", "mcq", "Multiple choice: without source", drop_source(mcq.TEMPLATE)),
     Variant("mcq-first", "mcq", "Multiple choice: document first", document_first(mcq.TEMPLATE)),
     Variant("direct-system", "direct", "Score only: system message", SYSTEM + direct.TEMPLATE),
-    Variant("direct-reference", "direct", "Score only: with reference", with_reference(direct.TEMPLATE)),
-    Variant("direct-no_source", "direct", "Score only: without source", without_source(direct.TEMPLATE)),
+    Variant("direct-reference", "direct", "Score only: with reference", add_reference(direct.TEMPLATE)),
+    Variant("direct-no_source", "direct", "Score only: without source", drop_source(direct.TEMPLATE)),
     Variant("direct-first", "direct", "Score only: document first", document_first(direct.TEMPLATE)),
     Variant(
         "several-first", "several", "Several dimensions: document first", document_first(several.TEMPLATE)

@@ -18,7 +18,7 @@ def _preview(
     upload: DataImport, opening: Opening, mapping: MetricMapping, chosen: Mapping[str, Any]
 ) -> dict[str, MetricReport]:
     del chosen
-    source = source_of(upload, mapping, kept=opening.kept_records)
+    source = source_of(upload, mapping, kept=opening.record_store)
     return {"report": check_metrics(project=upload.project, source=source, limit=CHECKED_RECORDS)}
 
 

@@ -25,7 +25,7 @@ SAYS = "exponential of minus the mean log-probability of a {text}’s tokens but
 
 
 @dataclass(frozen=True)
-class AskedText:
+class MeasuredText:
     """The result for one output or document: its perplexity, or why it has none; cost if prices are known.
 
     name: of the output or the document. values: the number of new values.
@@ -52,7 +52,7 @@ def metric_name(judge: Judge, *, of_documents: bool = False) -> str:
 
 def measure_perplexities(
     *, judge: Judge, of_documents: bool = False, by: User | None = None
-) -> Iterator[AskedText]:
+) -> Iterator[MeasuredText]:
     """Compute the missing perplexities under a judge's model, and store each value immediately.
 
     of_documents: process each document once, and give all of its outputs the value.
@@ -86,7 +86,7 @@ def measure_perplexities(
                 except RequestFailed as error:
                     if not error.permanent or error.fatal_for_run:
                         raise
-                    yield AskedText(name, None, error.sentence)
+                    yield MeasuredText(name, None, error.sentence)
                     continue
                 new = sum(_keep(metric, pk, found) for pk in own)
                 kept += new
@@ -96,7 +96,7 @@ def measure_perplexities(
                     else gettext("The text is one token, which has none before it.")
                 )
                 cost = prices.cost(found.input_tokens, 0, None)
-                yield AskedText(name, found.perplexity, problem, cost, new)
+                yield MeasuredText(name, found.perplexity, problem, cost, new)
     finally:
         if kept:
             record(judge.project, "metrics.computed", metric.name, after={"values": kept}, by=by)

@@ -93,7 +93,9 @@ def metric_rows(record: Record, mapping: MetricMapping, documents: int) -> Itera
         document = _document(record, mapping)
         for name in mapping.metrics:
             if not is_blank(cell := record.fields.get(name)):
-                yield MetricRow(record.line, document, key_of(name, name), dict(_of_object(cell, name)))
+                yield MetricRow(
+                    record.line, document, key_of(name, name), dict(_iter_object_numbers(cell, name))
+                )
         return
     system = key_of(require_field(record.fields, mapping.system), mapping.system)
     if mapping.document or mapping.number:
@@ -128,7 +130,7 @@ def _document(record: Record, mapping: MetricMapping) -> str | int:
     return count_of(require_field(record.fields, mapping.number), mapping.number)
 
 
-def _of_object(cell: object, name: str) -> Iterator[tuple[str, float]]:
+def _iter_object_numbers(cell: object, name: str) -> Iterator[tuple[str, float]]:
     """Yield the numbers of a system's object; objects in it are people's values, not metrics."""
     if not isinstance(cell, dict):
         raise RefusedFieldError(

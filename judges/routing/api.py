@@ -25,11 +25,11 @@ from judges.results.queries.pairings import measured_judges
 from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import (
+    fit_budget,
     follow_proposal,
     make_policy,
     route,
     withdraw_policy,
-    within_budget,
 )
 from judges.routing.forms import (
     OF_DIMENSION,
@@ -127,7 +127,7 @@ class GainRow(serializers.Serializer[Any]):
     kept = PartRow(help_text="What stays with the judge.")
 
 
-class UseRow(serializers.Serializer[Any]):
+class JudgeUseRow(serializers.Serializer[Any]):
     """A use of the judge's values, and its permission."""
 
     use = serializers.ChoiceField(choices=[(each.value, each.value) for each in JudgeUse])
@@ -143,7 +143,7 @@ class DimensionVerdictRow(serializers.Serializer[Any]):
     use = serializers.ChoiceField(choices=[(each.value, each.value) for each in Use])
     ground = serializers.ChoiceField(choices=[(each.value, each.value) for each in Ground])
     says = serializers.CharField(help_text="The verdict in a sentence or two.")
-    uses = UseRow(many=True, help_text="Uses of the judge's values; empty if it is refused.")
+    uses = JudgeUseRow(many=True, help_text="Uses of the judge's values; empty if it is refused.")
     refusal = serializers.CharField(
         allow_null=True, help_text="The reason against the units that stay; null if they may stay."
     )
@@ -223,12 +223,12 @@ class Policies(ApiView):
         usual = usual_values(project, [policy.name for policy in policies_of(project)])
         sent = _form_fields(self.check(PolicyInput))
         form = valid(RoutingForm({**usual, **sent}, project=project))
-        spec = within_budget(project, form.spec(), form.cleaned_data["budget"])
+        spec = fit_budget(project, form.spec(), form.cleaned_data["budget"])
         policy = make_policy(project=project, spec=spec, by=request_user(request))
         return _detail(policy, status=201)
 
 
-class OnePolicy(ApiView):
+class PolicyView(ApiView):
     """A routing policy."""
 
     about = "policies"
@@ -434,7 +434,7 @@ class CertificatePreview(ApiView):
         return Response(DrawPlanRow(draw_plan(project, _calibration_spec(project, sent))).data)
 
 
-class OneCalibration(ApiView):
+class CalibrationView(ApiView):
     """A calibration."""
 
     about = "certificates"

@@ -42,7 +42,7 @@ RISKS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 USUAL_RISK = 0.2
 
 
-def _none_or_judges(project: Project) -> Sequence[tuple[str, str]]:
+def _offer_judges(project: Project) -> Sequence[tuple[str, str]]:
     judges = [(str(judge.pk), judge.name) for judge in measured_judges(project)]
     return [("", gettext("none: the rest goes to people")), *judges]
 
@@ -52,8 +52,8 @@ def _losses(_project: Project) -> Sequence[tuple[str, str]]:
     return [(str(each.value), str(each.label)) for each in kinds]
 
 
-SECOND = Parameter("then", gettext_lazy("Then ask"), _none_or_judges)
-THIRD = Parameter("last", gettext_lazy("Then ask"), _none_or_judges)
+SECOND = Parameter("then", gettext_lazy("Then ask"), _offer_judges)
+THIRD = Parameter("last", gettext_lazy("Then ask"), _offer_judges)
 LOSS = Parameter("wrong", gettext_lazy("A value is wrong if it is"), _losses)
 RISK = NumberParameter("risk", gettext_lazy("Accepted share of wrong values"), least=0.001, most=0.999)
 BUDGET = NumberParameter("budget", gettext_lazy("Budget"), least=0, most=1e9)
@@ -75,7 +75,7 @@ class UnitCosts:
         """Return people's cost of a unit, in money."""
         return None if self.seconds is None or not self.wage else self.seconds / 3600 * self.wage
 
-    def of_calls(self, judges: Sequence[Judge], reached: npt.NDArray[np.float64]) -> float | None:
+    def call_costs(self, judges: Sequence[Judge], reached: npt.NDArray[np.float64]) -> float | None:
         """Return the money for the calls, if `reached` units arrive at each judge."""
         prices = [self.calls.get(judge.pk) for judge in judges]
         if any(price is None and count for price, count in zip(prices, reached, strict=False)):
@@ -116,7 +116,7 @@ class RatedJudges:
     documents: npt.NDArray[np.int64]
     units: int
 
-    def of_stages(self, stages: Sequence[int]) -> "RatedJudges":
+    def select_stages(self, stages: Sequence[int]) -> "RatedJudges":
         """Return the judges of some stages only."""
         chosen = list(stages)
         return RatedJudges(
@@ -242,7 +242,7 @@ def _option(
     decided: dict[str, float] = {}
     people, wrong, reached = 0.0, 0.0, np.zeros(len(stages))
     for each in rated:
-        found = each.of_stages(stages).forecast(project, [risk])
+        found = each.select_stages(stages).forecast(project, [risk])
         if found is None:
             people += each.units
             continue
@@ -253,7 +253,7 @@ def _option(
             key = judges[stage].name
             decided[key] = decided.get(key, 0.0) + each.units * found.decided[0, place]
     own = [judges[stage] for stage in stages]
-    return RouteOption(name, decided, people, wrong, costs.of_calls(own, reached))
+    return RouteOption(name, decided, people, wrong, costs.call_costs(own, reached))
 
 
 def _options(
@@ -272,12 +272,14 @@ def _options(
     if len(judges) > 1:
         name = gettext(" then ").join([*(judge.name for judge in judges), gettext("people")])
         yield _option(name, project, judges, list(range(len(judges))), rated, costs, risk)
-    by_r = _by_indicator(project, judges[0], [each.dimension.key for each in rated], loss, risk, costs)
+    by_r = _find_indicator_option(
+        project, judges[0], [each.dimension.key for each in rated], loss, risk, costs
+    )
     if by_r is not None:
         yield by_r
 
 
-def _by_indicator(
+def _find_indicator_option(
     project: Project, judge: Judge, keys: Sequence[str], loss: Loss, risk: float, costs: UnitCosts
 ) -> RouteOption | None:
     """Return the paper's rule at the r that keeps most with the accepted share; None without a partner."""
@@ -296,15 +298,15 @@ def _by_indicator(
             evidence_of(Kind.STEADINESS, JudgeStage(1, each), material, samples, one.key).scores
             for each in stage.judges
         )
-        kept, errors = _kept_by_r(own, other, loss, risk)
+        kept, errors = _share_kept_by_r(own, other, loss, risk)
         size = len(material.items)
         units, people, wrong = units + size, people + size * (1 - kept), wrong + size * errors
     name = gettext("{judge} where R is above r, then people (no guarantee)").format(judge=judge.name)
-    calls = costs.of_calls([judge], np.array([units]))
+    calls = costs.call_costs([judge], np.array([units]))
     return RouteOption(name, {judge.name: units - people}, people, wrong, calls)
 
 
-def _kept_by_r(own: Scores, other: Scores, loss: Loss, risk: float) -> tuple[float, float]:
+def _share_kept_by_r(own: Scores, other: Scores, loss: Loss, risk: float) -> tuple[float, float]:
     """Return the shares of units that stay and of wrong units, at the r that keeps most within the risk."""
     values = [found.coefficient.value for found in indicator(own, other.as_read, spearman)]
     levels = np.array([np.nan if value is None else value for value in values], dtype=float)
@@ -369,7 +371,7 @@ def _compare_options(
                 None if costs.seconds is None else each.people * costs.seconds / 3600, str(_NO_TIME)
             ),
             number_or_reason(each.calls, str(_NO_PRICE)),
-            number_or_reason(each.cost(costs), _why_no_cost(each, costs)),
+            number_or_reason(each.cost(costs), _explain_no_cost(each, costs)),
         ]
         for each in options
     ]
@@ -377,7 +379,7 @@ def _compare_options(
     return Table("compared", title, columns, rows if rated else [], says=str(_SAYS))
 
 
-def _why_no_cost(option: RouteOption, costs: UnitCosts) -> str:
+def _explain_no_cost(option: RouteOption, costs: UnitCosts) -> str:
     if option.calls is None:
         return str(_NO_PRICE)
     return str(_NO_TIME if costs.seconds is None else _NO_WAGE)
@@ -404,7 +406,7 @@ def _curve(
         for place, risk in enumerate(RISKS):
             share = float(found.decided[place, -1])
             rate = float(found.error_rates[place])
-            calls = costs.of_calls(judges, 1_000 * found.reached[place, :-1])
+            calls = costs.call_costs(judges, 1_000 * found.reached[place, :-1])
             hours = None if costs.seconds is None else 1_000 * share * costs.seconds / 3600
             rows.append(
                 [

@@ -11,7 +11,7 @@ from annotate.core.models import Project
 from judges.core.material import names_of_scales, scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
-from judges.core.specification import CalibrationSpec, PolicySpec, by_certificates
+from judges.core.specification import CalibrationSpec, PolicySpec, policy_from_certificates
 from judges.results.queries.pairings import of_method, scoring_judges
 
 # Settings of a calibration's test: the judge, the loss, the guarantee, and the sample size.
@@ -298,7 +298,7 @@ class CertifiedRoutingForm(forms.Form):
 
     def spec(self) -> PolicySpec:
         """Return the entered policy."""
-        return by_certificates(self._calibration, **self.cleaned_data)
+        return policy_from_certificates(self._calibration, **self.cleaned_data)
 
 
 CertifiedRoutingForm.base_fields |= {

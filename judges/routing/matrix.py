@@ -18,7 +18,7 @@ from judges.core.models import Judge
 from judges.results.queries.pairings import first_judge, measured_judges
 from judges.results.queries.spending import THOUSAND, Spent, cost_of_thousand_units, spent_by_judges
 from judges.results.tables.columns import JUDGE
-from judges.results.tables.other_kinds import with_reason_for_scales
+from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.results.tables.parameters import CORRECTED, ROUND, counts_corrected
 from judges.results.tables.version import values_of
 from judges.routing.queries.trust import TrustEvidence, trust_in
@@ -52,7 +52,7 @@ def verdicts_sections(project: Project, chosen: Chosen) -> list[Section]:
     people = {each.dimension.key: each for trust in found.values() for each in trust}
     rows.append(_row_of_people(project, people, list(dimensions)))
     table = Table("verdicts", gettext("Verdicts"), columns, rows, says=gettext(_SAYS))
-    return with_reason_for_scales([Section(gettext("Verdicts"), "", [table])], project, gettext(SCALES_ONLY))
+    return explain_excluded_kinds([Section(gettext("Verdicts"), "", [table])], project, gettext(SCALES_ONLY))
 
 
 def _row_of_judge(
@@ -123,7 +123,7 @@ def answer_verdicts(tables: Tables) -> str:
         uses = {use: [row for row in rows if row[place].key == str(use)] for use in Use}
         best = uses[Use.ALL] or uses[Use.PART]
         if best:
-            row = min(best, key=lambda each: _as_number(each[-2]))
+            row = min(best, key=lambda each: _cell_to_number(each[-2]))
             decided.setdefault((str(row[0].value), row[place].key), []).append(column.name)
         else:
             use = Use.UNKNOWN if uses[Use.UNKNOWN] else Use.REFUSED
@@ -150,7 +150,7 @@ def _join(names: Sequence[str]) -> str:
     return get_text_list(list(names), gettext("and"))
 
 
-def _as_number(cell: Cell) -> float:
+def _cell_to_number(cell: Cell) -> float:
     return float(cell.value) if isinstance(cell.value, int | float) else float("inf")
 
 

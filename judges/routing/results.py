@@ -28,9 +28,9 @@ from annotate.results.table import (
 )
 from judges.core.models import Calibration, RoutingPolicy
 from judges.results.tables.columns import number_or_reason
-from judges.results.tables.corrected import with_count_of_corrected
-from judges.results.tables.gaps import with_gaps
-from judges.results.tables.other_kinds import with_reason_for_scales
+from judges.results.tables.corrected import add_correction_count
+from judges.results.tables.gaps import add_gaps
+from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.results.tables.parameters import CORRECTED, JUDGE, ROUND, chosen_judge
 from judges.results.tables.version import values_of, version_of_judges
 from judges.routing.queries.trust import TrustEvidence, trust_in
@@ -106,12 +106,12 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     ]
     rows = [row for each in found for row in _evidence(project, each)]
     evidence = Table("evidence", gettext("Evidence"), columns, rows, heads=2, says=gettext(_EVIDENCE))
-    rests_on = with_gaps([Section(gettext("Evidence"), "", [evidence])], [judge], chosen)
+    rests_on = add_gaps([Section(gettext("Evidence"), "", [evidence])], [judge], chosen)
     uses = _uses_table(project, found)
     first = [verdicts, uses] if uses.rows else [verdicts]
     sections = [Section(gettext("Verdict"), "", first), *rests_on]
-    sections = with_reason_for_scales(sections, project, gettext(SCALES_ONLY))
-    return with_count_of_corrected(sections, [judge], chosen)
+    sections = explain_excluded_kinds(sections, project, gettext(SCALES_ONLY))
+    return add_correction_count(sections, [judge], chosen)
 
 
 SCALES_ONLY = gettext_noop(
@@ -222,8 +222,10 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
         return [_name(each), text(name, key=key, link=link), value, text(says)]
 
     alphas, among = gettext("Alpha with people"), gettext("Alpha among people")
-    yield row(alphas, "alpha", *_with_interval(each.alpha.with_mean), "results_page", "judges")
-    yield row(among, "among-people", *_with_interval(each.alpha.among_people), "results_page", "judges")
+    yield row(alphas, "alpha", *_format_with_interval(each.alpha.with_mean), "results_page", "judges")
+    yield row(
+        among, "among-people", *_format_with_interval(each.alpha.among_people), "results_page", "judges"
+    )
     replacement, controls = gettext("Replacement"), gettext("Beyond controls")
     yield row(replacement, "replacement", *_replacement(each), "results_page", "replacement")
     yield row(controls, "controls", *_controls(each), "results_page", "replacement")
@@ -240,7 +242,7 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
     yield row(gettext("Audit"), "routing", *_routing(each.policy), "routing")
 
 
-def _with_interval(found: Coefficient) -> tuple[Cell, str]:
+def _format_with_interval(found: Coefficient) -> tuple[Cell, str]:
     if found.interval is None:
         return figure(found), ""
     message = gettext("{level:g} % interval {low:.2f} to {high:.2f}.")
@@ -260,7 +262,7 @@ def _indicator(each: TrustEvidence) -> tuple[Cell, str]:
 def _agreement(each: TrustEvidence) -> tuple[Cell, str]:
     if each.dimension.is_named:
         return Cell(reason=gettext("The values are category names, which have no order.")), ""
-    return _with_interval(each.correlation)
+    return _format_with_interval(each.correlation)
 
 
 def _one_more_rater(each: TrustEvidence) -> tuple[Cell, str]:

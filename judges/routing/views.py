@@ -13,25 +13,25 @@ from annotate.core.access import project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
-from annotate.results.figures import kept_figures
+from annotate.results.figures import load_figures
 from annotate.results.queries.kept import KeptPage
 from annotate.results.table_files import table_file
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.page import add_refusal, render_judges
-from judges.core.specification import PolicySpec, by_certificates
+from judges.core.specification import PolicySpec, policy_from_certificates
 from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.results.queries.pairings import measured_judges
 from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import (
     draft_policy,
+    fit_budget,
     follow_proposal,
     make_policy,
     route,
     update_policy,
     withdraw_policy,
-    within_budget,
 )
 from judges.routing.curves import curve_of_advice
 from judges.routing.forms import (
@@ -152,7 +152,7 @@ def _enter(request: Request, project: Project, judges: list[Judge]) -> HttpRespo
 
 def _policy(request: Request, project: Project, calibration: Calibration) -> RoutingPolicy:
     name = unused_name([policy.name for policy in policies_of(project)])
-    spec = by_certificates(calibration, name=name, raters=calibration.raters)
+    spec = policy_from_certificates(calibration, name=name, raters=calibration.raters)
     return make_policy(project=project, spec=spec, by=request_user(request))
 
 
@@ -299,7 +299,7 @@ def _spec_of(
     project: Project, form: AnyForm, policy: RoutingPolicy | None, *, preview: bool = False
 ) -> PolicySpec:
     budget = form.cleaned_data.get("budget")
-    return within_budget(project, form.spec(), budget, policy=policy, preview=preview)
+    return fit_budget(project, form.spec(), budget, policy=policy, preview=preview)
 
 
 def _plan_or_page(project: Project, policy_as: Callable[[bool], RoutingPolicy]) -> Planned:
@@ -310,7 +310,7 @@ def _plan_or_page(project: Project, policy_as: Callable[[bool], RoutingPolicy]) 
     try:
         return routing_plan(policy_as(True), project, preview=True), None
     except IndicatorsNotKeptError as error:
-        kept = kept_figures(project, error.result)
+        kept = load_figures(project, error.result)
     if not kept.is_current:
         return None, kept
     return routing_plan(policy_as(False), project), None

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Data, Input, Number, OneOf, Text, Whole
+from annotate.api.values import ChoiceValue, Data, Input, Number, Text, Whole
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.models import Project
 from annotate.core.page import request_user
@@ -176,8 +176,8 @@ class JudgmentFilter(serializers.Serializer[Any]):
     run = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     judge = serializers.CharField(required=False, help_text="The judge's name.")
     dimension = serializers.CharField(required=False, help_text="The dimension's key.")
-    status = OneOf(Judgment.Status.choices, required=False)
-    problem = OneOf(Judgment.Problem.choices, required=False)
+    status = ChoiceValue(Judgment.Status.choices, required=False)
+    problem = ChoiceValue(Judgment.Problem.choices, required=False)
 
 
 class JudgmentInput(Input):
@@ -263,7 +263,7 @@ class RunPreview(ApiView):
         return Response(PlanShape(plan).data)
 
 
-class OneRun(ApiView):
+class RunView(ApiView):
     """A run."""
 
     about = "runs"
@@ -421,7 +421,7 @@ class Rereadings(ApiView):
         return Response(RereadingRow(made).data, status=201)
 
 
-class OneRereading(ApiView):
+class RereadingView(ApiView):
     """One new parse of stored replies."""
 
     about = "runs"
@@ -453,7 +453,7 @@ class SelectedJudgments(ApiView):
         return Response(SelectionShape(shape).data)
 
 
-class AskedAgain(ApiView):
+class RetryView(ApiView):
     """Answers to request again."""
 
     about = "runs"

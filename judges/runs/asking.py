@@ -238,7 +238,7 @@ class _Unanswered:
 
     def note_reply(self, reply: Reply) -> Outcome | None:
         """Parse a reply, or its share; None if it has no usable score and the next one may have one."""
-        self._spent = _with_usage(self._work, self._spent, reply)
+        self._spent = _add_usage(self._work, self._spent, reply)
         outcome = _read_reply(self._work, reply, self._spent)
         is_unreadable = outcome.status == Judgment.Status.UNREADABLE
         if not is_unreadable or self._unreadable is not None or not self._work.may_vary:
@@ -275,7 +275,7 @@ def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
         first_of=work.first_of,
         model=work.question.model,
     )
-    return _read_reply(work, reply, _with_usage(work, spent, reply))
+    return _read_reply(work, reply, _add_usage(work, spent, reply))
 
 
 async def _answer(work: JudgmentWork, client: Client, pace: RunPace, longest: float) -> list[Reply]:
@@ -323,7 +323,7 @@ def _backoff(calls: int) -> float:
     return min(FIRST_PAUSE * 2.0**calls, LONGEST_PAUSE) * random.uniform(0.5, 1.5)
 
 
-def _with_usage(work: JudgmentWork, spent: Outcome, reply: Reply) -> Outcome:
+def _add_usage(work: JudgmentWork, spent: Outcome, reply: Reply) -> Outcome:
     return replace(
         spent,
         attempts=spent.attempts + 1,

@@ -6,7 +6,7 @@ from django.utils.translation import gettext
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
 from annotate.items.forms import ItemFilterForm
-from annotate.items.queries import found_keys
+from annotate.items.queries import select_keys
 from judges.runs.queries.samples import MOST_ITEMS
 
 
@@ -22,7 +22,7 @@ def filtered_items(project: Project, query: str) -> list[int]:
         raise _invalid(gettext("Items cannot be filtered by “{word}”.").format(word=unknown[0]))
     if not form.query:
         raise _invalid(gettext("This filter finds all items: leave it empty for all."))
-    found = found_keys(project, chosen)
+    found = select_keys(project, chosen)
     if not found:
         raise _invalid(gettext("This filter finds no item."))
     if len(found) > MOST_ITEMS:

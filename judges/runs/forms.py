@@ -18,7 +18,7 @@ from judges.runs.filtered import filtered_items
 from judges.runs.queries.drift import LEAST_ITEMS, USUAL_DAYS, USUAL_ITEMS
 from judges.runs.queries.pairs import NamedPair, Pair
 from judges.runs.queries.samples import MOST_DOCUMENTS, drawable_documents
-from judges.runs.queries.selection import Selection, Which
+from judges.runs.queries.selection import AnswerSelection, Selection
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -89,7 +89,7 @@ class SelectionForm(JudgeChoiceForm):
     """The filter of answers, and the action on all of them: `shown` is the number on the page."""
 
     dimension = forms.ChoiceField(required=False)
-    which = forms.ChoiceField(label=_("Answers"), required=False, choices=Which.choices)
+    which = forms.ChoiceField(label=_("Answers"), required=False, choices=AnswerSelection.choices)
     act = forms.ChoiceField(required=False, choices=[("ask", "ask again"), ("exclude", "exclude")])
     shown = forms.IntegerField(required=False, min_value=0)
     note = forms.CharField(label=_("Reason"), required=False, widget=forms.Textarea(attrs={"rows": 2}))
@@ -104,7 +104,7 @@ class SelectionForm(JudgeChoiceForm):
     def selection(self) -> Selection:
         """Return the cleaned data as the selection of a query."""
         data, judge = self.cleaned_data, self.cleaned_data["judge"]
-        which = Which(data["which"] or Which.ANSWERED)
+        which = AnswerSelection(data["which"] or AnswerSelection.ANSWERED)
         return Selection(judge and judge.pk, data["dimension"] or None, which)
 
     def query(self) -> str:

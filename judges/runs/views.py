@@ -54,7 +54,7 @@ from judges.runs.queries.drift import (
     plan_of_check,
     state_of_watch,
 )
-from judges.runs.queries.pages import listed_judgments, moves, run_lines, run_state, with_related
+from judges.runs.queries.pages import listed_judgments, load_related, moves, run_lines, run_state
 from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
 from judges.runs.queries.selection import answers_of, plan_of_asking
@@ -236,7 +236,7 @@ def find_judgments(request: Request, slug: str) -> HttpResponse:
         status = add_refusal(form, error)
     context = {
         "form": form,
-        "judgments": Paginator(with_related(found), ON_A_PAGE).get_page(request.GET.get("page")),
+        "judgments": Paginator(load_related(found), ON_A_PAGE).get_page(request.GET.get("page")),
         "query": f"{form.query()}&" if form.is_valid() and form.query() else "",
         "plan": plan_of_asking(found),
         "may_act": may_change_judges(request.user, project),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from annotate.additions.commands import add_systems, without_keys
+from annotate.additions.commands import add_systems, drop_dimension_ids
 from annotate.additions.queries import RatedOutput, bridging_items, choose_bridging, new_systems_of
 from annotate.core.errors import FrozenError, InvalidValueError, NotReadyError
 from annotate.core.guidelines import guideline_of
@@ -33,7 +33,7 @@ def test_an_addition_asks_what_its_benchmark_asked() -> None:
     addition = make_addition(cast, bridging=3, documents=2)
     child, round = addition.project, open_round_one(project=addition.project, by=cast.admin)
     first = Round.objects.get(project=cast.project, number=1)
-    assert without_keys(guideline_of(round)) == without_keys(guideline_of(first))
+    assert drop_dimension_ids(guideline_of(round)) == drop_dimension_ids(guideline_of(first))
     assert new_systems_of(addition) == ["newcomer"]
     assert str(child) == f"{cast.project} addition 1"
     # People watch the addition as they watch the benchmark; its annotators are chosen anew.

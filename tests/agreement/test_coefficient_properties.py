@@ -93,7 +93,7 @@ def test_the_result_is_a_number_or_a_reason_and_fits_into_json(
     assert coefficient.value is None or coefficient.value <= 1 + 1e-12
     assert (coefficient.interval is None) == bool(coefficient.interval_reason)
     assert coefficient.name.startswith(name)
-    json.dumps(coefficient.as_dict(), allow_nan=False)
+    json.dumps(coefficient.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)

@@ -255,7 +255,7 @@ def test_alphas_of_parts_equal_the_separate_alphas(level: Level, by: Literal["un
     together = alphas_of_parts(whole, parts, generators=generators, resampling=Resampling(by=by))
     for units, generator, found in zip(parts, generators, together, strict=True):
         alone = krippendorff_alpha(whole.of_units(units), generator=generator, resampling=Resampling(by=by))
-        assert rounded(found.as_dict()) == rounded(alone.as_dict())
+        assert rounded(found.to_dict()) == rounded(alone.to_dict())
 
 
 def test_values_on_the_same_documents_share_their_resamples() -> None:

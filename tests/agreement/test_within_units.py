@@ -8,7 +8,7 @@ from agreement import ReliabilityData, Resampling, Stream, normalised_entropy, r
 from agreement.data import FloatArray
 
 
-def with_gaps() -> FloatArray:
+def add_gaps() -> FloatArray:
     generator = np.random.default_rng(3)
     given = generator.integers(1, 5, (4, 60)) + np.array([[0], [0], [1], [2]])
     values: FloatArray = np.clip(given, 1, 5).astype(float)
@@ -35,7 +35,7 @@ def test_entropy_matches_scipy_over_its_maximum() -> None:
 
 @pytest.mark.oracle("least squares with dummies", of=("rater_effects", "severity_share"), within=1e-06)
 def test_effects_and_share_match_least_squares_with_dummies() -> None:
-    values = with_gaps()
+    values = add_gaps()
     pairable = (~np.isnan(values)).sum(axis=0) >= 2
     rater, unit = np.nonzero(~np.isnan(values) & pairable)
     given = values[rater, unit]
@@ -66,7 +66,7 @@ def test_share_is_one_for_a_constant_shift_and_zero_without_one(second: list[flo
 
 def test_interval_resamples_documents_and_contains_the_share() -> None:
     found = severity_share(
-        data_of(with_gaps()), generator=Stream(1), resampling=Resampling(by="documents", replicates=200)
+        data_of(add_gaps()), generator=Stream(1), resampling=Resampling(by="documents", replicates=200)
     )
     assert found.value is not None
     assert found.interval is not None

@@ -223,7 +223,7 @@ def people_at_work() -> Scene:
 
 def public_pages(cast: Cast) -> list[str]:
     """Publish a version of the leaderboard."""
-    standings = leaderboard_of(cast.project).as_dict()
+    standings = leaderboard_of(cast.project).to_dict()
     Version.objects.create(project=cast.project, major=1, minor=0, content_hash="0", leaderboard=standings)
     key = PublicLeaderboard.objects.create(
         project=cast.project, is_public=True, takes_submissions=True, metadata_names=["genre"]

@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotate.core.files import StorageAwayError, changed_at, kept_names, local_path
+from annotate.core.files import StorageAwayError, changed_at, iter_file_names, local_path
 from annotate.core.job_notes import JobNotes
 from annotate.core.jobs import run_job
 from annotate.core.models import DataImport, Export, Item
@@ -47,7 +47,7 @@ def bucket(server: str, request: pytest.FixtureRequest, settings: Any, monkeypat
     keep_in(address, settings, monkeypatch)
     yield address
     keep_in(address, settings, monkeypatch)
-    for each in kept_names():
+    for each in iter_file_names():
         default_storage.delete(each)
 
 
@@ -72,7 +72,7 @@ def test_notes_and_copies(bucket: str, cast: Cast) -> None:
     assert (notes.lines, notes.noted_at, notes.is_cancelled) == (0, 0, False)
     upload = receive_upload(project=cast.project, by=cast.admin, file=ContentFile(b"{}", "a"), name="a.jsonl")
     assert local_path(upload.file).read_bytes() == b"{}"
-    assert list(kept_names()) == [upload.file.name]
+    assert list(iter_file_names()) == [upload.file.name]
     assert changed_at(str(upload.file.name)) > 0
 
 
@@ -101,7 +101,7 @@ def test_uploads_that_no_row_names_are_removed(bucket: str, cast: Cast, monkeypa
     default_storage.save(f"imports/{'0' * 32}", ContentFile(b"lost"))
     monkeypatch.setattr("annotate.material.commands.uploads.ORPHANED_AFTER", timedelta(hours=-1))
     assert remove_orphans() == 1
-    assert list(kept_names()) == [upload.file.name]
+    assert list(iter_file_names()) == [upload.file.name]
 
 
 def test_backup_contains_the_bucket_files(bucket: str, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_web_server_and_a_worker_share_no_disk(bucket: str, cast: Cast, tmp_pa
     answer = client.get(reverse("export_file", args=[slug, export.pk]))
     with zipfile.ZipFile(io.BytesIO(b"".join(answer))) as archive:
         assert b"A summary." in archive.read(f"{slug}/items.csv")
-    assert [each for each in kept_names() if not each.endswith(".refused")] == [export.file.name]
+    assert [each for each in iter_file_names() if not each.endswith(".refused")] == [export.file.name]
     assert not list((tmp_path / "other host/scratch/exports").iterdir())
 
 

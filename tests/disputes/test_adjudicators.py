@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotate.core.models import Dispute, Membership, Role
 from annotate.disputes.commands.disputes import answer_dispute
-from annotate.disputes.queries.disputes import left_to_decide
+from annotate.disputes.queries.disputes import count_undecided
 from annotate.rating.commands.rounds import close_round_one, close_round_two
 from tests.disputes.disputed_texts import make_disputed_texts
 from tests.factories import Cast, make_member, make_project
@@ -63,7 +63,7 @@ def test_the_thread_is_read_under_aliases_and_a_decision_ends_the_dispute(
     dispute = Dispute.objects.get(number=2)
     assert (dispute.status, dispute.adjudicated_value) == ("adjudicated", 2)
     assert dispute.events.last().actor == adjudicator.user  # type: ignore[union-attr]
-    left = left_to_decide(Dispute.objects.select_related("item").get(number=2))
+    left = count_undecided(Dispute.objects.select_related("item").get(number=2))
     assert (left.disputes, left.following, left.next_document) == (1, 5, 5)
 
 

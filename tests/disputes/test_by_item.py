@@ -13,8 +13,8 @@ from annotate.disputes.forms import WorkFilterForm
 from annotate.disputes.queries.disputes import (
     WorkFilter,
     count_needing_and_new,
+    count_remaining,
     disputes_on_text,
-    left_after,
     sections_of,
     work_list,
 )
@@ -92,9 +92,9 @@ def test_a_page_leads_to_the_items_other_disputes_and_to_the_next_document(
         (2, False, True, ""),
     ]
     assert not any(each.needs_me for each in disputes_on_text(first, middle, {}))
-    left = left_after(me, Dispute.objects.select_related("item").get(number=1))
+    left = count_remaining(me, Dispute.objects.select_related("item").get(number=1))
     assert (left.disputes, left.following, left.next_document) == (7, 2, 5)
-    last = left_after(me, Dispute.objects.select_related("item").get(number=8))
+    last = count_remaining(me, Dispute.objects.select_related("item").get(number=8))
     assert (last.following, last.next_document) == (7, 1)  # what is left about the text, then round again
     client.force_login(me.user)  # type: ignore[arg-type]
     html = client.get(reverse("dispute", args=[cast.project.slug, 1])).content.decode()
@@ -128,7 +128,7 @@ def test_the_last_document_has_no_next_one(cast: Cast) -> None:
     me = cast.annotators[0]
     for number in range(1, 5):
         answer_dispute(dispute=Dispute.objects.get(number=number), rater=me, value=2)
-    left = left_after(me, Dispute.objects.select_related("item").get(number=8))
+    left = count_remaining(me, Dispute.objects.select_related("item").get(number=8))
     assert (left.disputes, left.following, left.next_document) == (3, 7, None)
 
 

@@ -9,7 +9,7 @@ from annotate.core.raters import disputes_of, raters_of
 from annotate.disputes.commands.asking import ask_raters
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.disputes.queries.activity import open_by_rater
-from annotate.disputes.queries.disputes import left_after, sections_of, work_counts, work_list
+from annotate.disputes.queries.disputes import count_remaining, sections_of, work_counts, work_list
 from tests.disputes.disputed_texts import make_disputed_texts
 from tests.factories import Cast
 
@@ -70,7 +70,7 @@ def test_next_dispute_prefers_the_same_output_and_wraps_around(cast: Cast) -> No
         same = [each.number for each in others if each.item_id == dispute.item_id]
         apart = [each for each in others if each.item.document_id != dispute.item.document_id]
         elsewhere = [each.number for each in apart]
-        left = left_after(me, dispute)
+        left = count_remaining(me, dispute)
         assert left.following == same[0]
         after = [number for number in elsewhere if number > dispute.number]
         assert left.next_document == (after or elsewhere)[0]

@@ -11,7 +11,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dimension, Dispute, Document, Item, Membership, Post, Rating, Role, System
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, ask_again, post_message, take_back
 from annotate.disputes.queries import disputes as dispute_queries
-from annotate.disputes.queries.disputes import left_after
+from annotate.disputes.queries.disputes import count_remaining
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.evidence import Passage
@@ -804,9 +804,9 @@ def test_remaining_disputes_are_equal_by_index_and_by_full_scan(monkeypatch):
     disputes = all_disputed(cast)
     answer_dispute(dispute=disputes[1], rater=cast.annotators[0], value=4)
     place = cast.annotators[0]
-    few = [left_after(place, each) for each in disputes]
+    few = [count_remaining(place, each) for each in disputes]
     monkeypatch.setattr(dispute_queries, "MANY", -1)
-    assert [left_after(place, each) for each in disputes] == few
+    assert [count_remaining(place, each) for each in disputes] == few
     assert {each.following is None for each in few} == {False}
 
 

@@ -5,7 +5,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from annotate.core.models import Item, System
 from annotate.fastpath.queries import NUMBERS, Prepared
-from annotate.fastpath.statements import at_once, execute
+from annotate.fastpath.statements import execute, send_together
 from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
 from tests.factories import make_project
 from tests.fastpath.fast_path import fast_path  # noqa: F401 - plays each test by both ways
@@ -17,7 +17,7 @@ ITEM = Prepared(lambda pk: Item.objects.select_related("document").filter(pk=pk)
 
 def test_statements_sent_together_each_give_their_own_rows():
     cast = make_project(documents=2, systems=3)
-    with at_once():
+    with send_together():
         systems, item = SYSTEMS.ask(cast.project.pk), ITEM.ask(cast.items[1].pk)
     assert systems.all() == list(cast.project.systems.order_by("name"))
     found = item.first()
@@ -28,7 +28,7 @@ def test_statements_sent_together_each_give_their_own_rows():
 def test_row_is_inserted_like_django_and_updated_in_chosen_columns():
     project = make_project().project
     insert, update = PreparedInsert(System), PreparedUpdate(System, "name")
-    with at_once():
+    with send_together():
         insert.run(System(project=project, name="new “one”"))
         insert.run(System(project=project, name="other"))
     other = project.systems.get(name="other")
@@ -48,20 +48,20 @@ def test_what_fails_among_statements_sent_together_fails_as_django_says_and_noth
 
 def write_twice(system):
     insert = PreparedInsert(System)
-    with at_once():
+    with send_together():
         insert.run(system)
         insert.run(system)
 
 
 def test_query_counters_include_prepared_statements(django_assert_num_queries):
-    with django_assert_num_queries(2), at_once():
+    with django_assert_num_queries(2), send_together():
         execute("SELECT 1", [])
         execute("SELECT 2", [])
 
 
 def test_value_longer_than_one_chunk_is_stored_and_read_whole():
     long = "“" * 3_000_000
-    with at_once():
+    with send_together():
         short, whole = execute("SELECT %s", ["100%"]), execute("SELECT %s", [long])
     assert (short.rows, whole.rows) == ([("100%",)], [(long,)])
 
@@ -88,7 +88,7 @@ def test_statements_that_are_last_end_their_transaction_or_leave_nothing_of_it()
 
 def write_last(*systems):
     insert = PreparedInsert(System)
-    with at_once(last=True):
+    with send_together(last=True):
         for system in systems:
             insert.run(system)
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 from annotate.core.errors import NotReadyError
 from annotate.core.models import Assignment, AuditEntry, Dispute, GoldItem, Item, ItemTag
 from annotate.items.commands import send_to_people, tag_items
-from annotate.items.queries import ItemFilter, found_keys, items_of
+from annotate.items.queries import ItemFilter, items_of, select_keys
 from annotate.quality.commands import mark_gold
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast, make_project
@@ -32,7 +32,7 @@ def cast() -> Cast:
 def numbers(cast: Cast, **chosen: object) -> list[int]:
     """Return which of the cast's items are found, in their order."""
     at = {item.pk: n for n, item in enumerate(cast.items)}
-    return [at[key] for key in found_keys(cast.project, ItemFilter(**chosen))]  # type: ignore[arg-type]
+    return [at[key] for key in select_keys(cast.project, ItemFilter(**chosen))]  # type: ignore[arg-type]
 
 
 def test_items_are_searchable_by_properties_and_progress(cast: Cast) -> None:

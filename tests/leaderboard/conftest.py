@@ -33,7 +33,7 @@ def board(cast: Cast) -> PublicLeaderboard:
         minor=0,
         changelog="First version.",
         content_hash="c" * 64,
-        leaderboard=leaderboard_of(cast.project).as_dict(),
+        leaderboard=leaderboard_of(cast.project).to_dict(),
     )
     return PublicLeaderboard.objects.create(
         project=cast.project, is_public=True, takes_submissions=True, metadata_names=["genre"]

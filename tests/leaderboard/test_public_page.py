@@ -28,7 +28,7 @@ def url(board: PublicLeaderboard, name: str = "page") -> str:
 
 def test_page_shows_the_newest_version_only(client: Client, cast: Cast, board: PublicLeaderboard) -> None:
     System.objects.filter(project=cast.project, name="system-2").update(name="Renamed in 1.1")
-    with_other = leaderboard_of(cast.project).as_dict()
+    with_other = leaderboard_of(cast.project).to_dict()
     System.objects.filter(project=cast.project, name="Renamed in 1.1").update(name="Renamed after 1.1")
     Version.objects.create(
         project=cast.project, major=1, minor=1, content_hash="d" * 64, leaderboard=with_other
@@ -144,7 +144,7 @@ def make_next_version(cast: Cast, changelog: str) -> None:
         minor=1,
         changelog=changelog,
         content_hash="f" * 64,
-        leaderboard=leaderboard_of(cast.project).as_dict(),
+        leaderboard=leaderboard_of(cast.project).to_dict(),
     )
 
 

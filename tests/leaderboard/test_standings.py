@@ -43,7 +43,7 @@ def test_leaderboard_has_means_by_value_of_metadata(cast: Cast) -> None:
 
 def test_leaderboard_is_the_same_after_json(cast: Cast) -> None:
     found = leaderboard_of(cast.project)
-    assert Leaderboard.from_dict(found.as_dict()) == found
+    assert Leaderboard.from_dict(found.to_dict()) == found
 
 
 def test_leaderboard_before_round_one_states_its_requirement() -> None:
@@ -74,7 +74,7 @@ def test_addition_is_on_the_scale_of_the_first_raters_once_closed() -> None:
     assert (new.documents, new.ratings) == (6, 12)
     assert (new.best, new.letters) == (1, "a")
     assert [each.addition for each in found.parts] == [None, 1]
-    assert Leaderboard.from_dict(json.loads(json.dumps(found.as_dict()))) == found
+    assert Leaderboard.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
 def test_addition_without_bridging_items_has_no_mean() -> None:

@@ -174,7 +174,7 @@ def referring(model: type[Model], user: User) -> QuerySet[Any]:
 
 
 def test_every_row_about_a_person_is_in_the_download(busy: User) -> None:
-    sections = own_data._kept_of(busy)
+    sections = own_data._collect_sections(busy)
     given = {kept.model: kept.count() for kept in sections.values() if isinstance(kept, QuerySet)}
     others = sections["other_rows"]
     assert isinstance(others, dict)

@@ -11,7 +11,7 @@ from annotate.exports.registry import TABLES
 from annotate.quality import RatedItem, signals_of
 from annotate.quality.commands import decide_counting
 from annotate.quality.queries import SIGNALS, evidence, raters_with_signals
-from annotate.rating.commands.ratings import Answer, Sent, save_rating
+from annotate.rating.commands.ratings import Answer, SaveOrigin, save_rating
 from annotate.rating.commands.rounds import close_round_one
 from annotate.results import figures
 from annotate.results.commands import current_page
@@ -60,7 +60,7 @@ def straight(cast: Cast, value: int, seconds: float) -> None:
     round, me = opened(cast), cast.annotators[0]
     place = assigned(cast, round, me, cast.items[0])
     for key in DIMENSIONS:
-        answer, sent = Answer(value=value), Sent(active_seconds=seconds)
+        answer, sent = Answer(value=value), SaveOrigin(active_seconds=seconds)
         save_rating(assignment=place, dimension=frozen(round, key), answer=answer, by=me.user, sent=sent)
 
 

@@ -9,7 +9,7 @@ from annotate.core.specification import DimensionSpec
 from annotate.material.commands.comparisons import draw_comparisons
 from annotate.material.commands.parts import split_items
 from annotate.questions import KINDS
-from annotate.rating.commands.ratings import Answer, Saved, save_rating
+from annotate.rating.commands.ratings import Answer, SaveOutcome, save_rating
 from annotate.rating.commands.rounds import open_round_one
 from annotate.setup.commands import add_dimension
 from tests.factories import Cast, make_project
@@ -84,7 +84,9 @@ def question_of(assignment: Assignment, key: str) -> FrozenDimension:
     return found
 
 
-def give(annotator: Membership, item: int, key: str, value: float | None = None, data: Any = None) -> Saved:
+def give(
+    annotator: Membership, item: int, key: str, value: float | None = None, data: Any = None
+) -> SaveOutcome:
     """Save an answer of Round I."""
     assignment = Assignment.objects.get(annotator=annotator, item=item, round__number=1)
     answer = Answer(value=value, data=data)

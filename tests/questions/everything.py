@@ -9,7 +9,7 @@ from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.questions import Given
 from annotate.questions.conditions import hidden_dimensions
-from annotate.rating.commands.ratings import Answer, SentAnswer, save_ratings
+from annotate.rating.commands.ratings import Answer, SubmittedAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
 from annotate.rating.queries.assigned import asked_dimensions
 from annotate.rating.queries.contents import content_of
@@ -49,7 +49,7 @@ def answer_every_kind(cast: Cast, *, most: int | None = None) -> None:
         answers = {each.key: _answer(each.key, content, chance) for each in asked}
         given = {each.id: answers[each.key] for each in asked}
         hidden = hidden_dimensions(asked, {key: _as_given(**one) for key, one in given.items()})
-        sent = [SentAnswer(each, Answer(**answers[each.key])) for each in asked if each.id not in hidden]
+        sent = [SubmittedAnswer(each, Answer(**answers[each.key])) for each in asked if each.id not in hidden]
         for saved in save_ratings(assignment=assignment, given=sent, by=annotator.user):
             assert not isinstance(saved, Exception), saved
 

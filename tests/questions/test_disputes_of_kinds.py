@@ -110,8 +110,8 @@ def test_labels_appear_with_their_raters() -> None:
 
 def test_parts_that_differ_come_first() -> None:
     page = disputed("parts").page(None)
-    assert [(each.number, each.differs) for each in page.held_parts] == [(3, True), (1, False), (2, False)]
-    labels = [(each.name, [one.name for one in each.raters]) for each in page.held_parts[0].labels]
+    assert [(each.number, each.differs) for each in page.part_answers] == [(3, True), (1, False), (2, False)]
+    labels = [(each.name, [one.name for one in each.raters]) for each in page.part_answers[0].labels]
     assert labels == [("Yes", ["Rater A"]), ("No", ["Rater B"])]
 
 
@@ -120,7 +120,7 @@ def test_ranks_are_listed_by_output_in_the_order_of_the_reader() -> None:
     page = scene.page(scene.raters[1])
     ranks = [[1, 2], [2, 1], [3, 3]]
     expected = [[str(each) for each in ranks[side]] for side in page.content.order]
-    assert [each.ranks for each in page.held_ranks] == expected
+    assert [each.ranks for each in page.rank_answers] == expected
 
 
 def test_spans_have_a_colour_for_each_of_two_raters() -> None:
@@ -130,7 +130,7 @@ def test_spans_have_a_colour_for_each_of_two_raters() -> None:
         (" ", (), ""),
         ("system", ("B",), "2"),
     ]
-    assert [(each.words, each.category, each.severity) for each in page.held_spans] == [
+    assert [(each.words, each.category, each.severity) for each in page.span_answers] == [
         ("What", "Fluency", "minor"),
         ("system", "Accuracy", "major"),
     ]

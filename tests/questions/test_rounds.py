@@ -10,7 +10,7 @@ from annotate.core.models import AssignedUnit, Assignment, Dispute, Item, Rating
 from annotate.core.specification import DimensionSpec
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.material.commands.imports import import_file
-from annotate.rating.commands.ratings import Answer, SentAnswer, save_ratings
+from annotate.rating.commands.ratings import Answer, SubmittedAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
 from annotate.setup.commands import add_dimension
 from tests.factories import Cast, make_project
@@ -156,7 +156,7 @@ def test_simultaneous_answers_are_stored_in_any_order() -> None:
     cast, assignment = make_conditional()
     errors, severity = (question_of(assignment, key) for key in ("errors", "severity"))
     found = Answer(data={"labels": ["grammar"]})
-    given = [SentAnswer(severity, Answer(value=5)), SentAnswer(errors, found)]
+    given = [SubmittedAnswer(severity, Answer(value=5)), SubmittedAnswer(errors, found)]
     (first, second) = save_ratings(assignment=assignment, given=given, by=cast.annotators[0].user)
     assert not isinstance(first, InvalidValueError)
     assert not isinstance(second, InvalidValueError)

@@ -11,7 +11,7 @@ from annotate.quality.commands import RightValue, describe_gold, mark_gold
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one, open_round_two
-from annotate.rating.planning.checks import Checking, by_group, with_checks
+from annotate.rating.planning.checks import Checking, insert_checks, sort_by_group
 from annotate.rating.queries.places import own_order
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
@@ -93,7 +93,7 @@ def names_in_order(round: Round, annotator: Membership) -> list[Named]:
 def orders_of_both_rounds(cast: Cast) -> dict[str, list[list[Named]]]:
     """What each annotator meets in Round I, in the checks hidden in it and in Round II, by pseudonym."""
     first = opened(cast)
-    checks = Round.with_checks.filter(project=cast.project, number=Round.CHECKS)
+    checks = Round.insert_checks.filter(project=cast.project, number=Round.CHECKS)
     for annotator, value in zip(cast.annotators, (1, 5), strict=True):
         for place in places_taken(first, annotator):
             rate(cast, first, annotator, place.item, value)
@@ -130,14 +130,14 @@ def test_the_order_follows_names_and_the_seed_not_the_keys_of_a_database(kind, w
 
 
 def test_groups_follow_their_first_item():
-    assert by_group([5, 1, 6, 2], {1: 10, 2: 10, 5: 20, 6: 20}) == [5, 6, 1, 2]
+    assert sort_by_group([5, 1, 6, 2], {1: 10, 2: 10, 5: 20, 6: 20}) == [5, 6, 1, 2]
 
 
 def test_checks_come_only_between_documents_and_gold_next_to_its_own():
     document_of = {item: item // 10 for item in range(60)}
     items = [item for item in range(60) if item % 10]  # nine of each document; the tenth is gold
     gold = [50, 20, 0, 30]
-    order = with_checks(items, gold, Checking(gold_every=9), random.Random(1), document_of)
+    order = insert_checks(items, gold, Checking(gold_every=9), random.Random(1), document_of)
     assert sorted(turn.item for turn in order if turn.check) == [0, 20, 30, 50]
     work = [document_of[turn.item] for turn in order if not turn.check]
     assert len(list(groupby(work))) == 6

@@ -14,7 +14,7 @@ from annotate.core.models import Assignment, Dispute, Item, Project, Rating, Rat
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
-from annotate.rating.commands.ratings import Answer, Saved, Sent, save_rating
+from annotate.rating.commands.ratings import Answer, SaveOrigin, SaveOutcome, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.evidence import Passage, check_passages, passages_from_json, passages_to_json
 from tests.factories import make_project
@@ -89,10 +89,10 @@ def test_evidence_is_stored_with_its_history_and_reappears(scene):
 def test_a_request_overtaken_by_a_later_one_takes_no_evidence_back(scene):
     assignment = scene[-1]
 
-    def sent(number: int, *passages: Passage) -> Saved:
+    def sent(number: int, *passages: Passage) -> SaveOutcome:
         answer = Answer(value=4, evidence=passages)
         by = assignment.annotator.user
-        how = Sent(client="one browser", sequence=number)
+        how = SaveOrigin(client="one browser", sequence=number)
         return save_rating(assignment=assignment, dimension=frozen(scene[2]), answer=answer, by=by, sent=how)
 
     sent(2, Passage(1, 0, 6))

@@ -22,7 +22,7 @@ from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.commands.units import WantedUnit, ask_for_units
-from annotate.rating.planning.checks import GAP, Checking, Turn, due, keep_back, with_checks
+from annotate.rating.planning.checks import GAP, Checking, Turn, due, insert_checks, keep_back
 from annotate.rating.queries.hidden_checks import CheckComparison, checks_of
 from annotate.rating.queries.own_items import ends_of_blocks
 from annotate.rating.queries.plans import shared_out
@@ -42,7 +42,7 @@ def test_checks_come_as_often_as_asked(
     items: int, gold: int, gold_every: int, repeat_every: int, seed: int
 ) -> None:
     checking, hidden = Checking(gold_every, repeat_every), list(range(1000, 1000 + gold))
-    order = with_checks(range(items), hidden, checking, random.Random(seed))
+    order = insert_checks(range(items), hidden, checking, random.Random(seed))
     assert [turn.item for turn in order if not turn.check] == list(range(items))
     met = [turn.item for turn in order if turn.check == "gold"]
     assert met == hidden[: min(items // gold_every, gold) if gold_every else 0]
@@ -52,7 +52,7 @@ def test_checks_come_as_often_as_asked(
     for place, turn in enumerate(order):
         if turn.check == "repeat":
             assert place - places[turn.item] >= GAP
-    assert order == with_checks(range(items), hidden, checking, random.Random(seed))
+    assert order == insert_checks(range(items), hidden, checking, random.Random(seed))
 
 
 def test_all_checks_that_are_behind_come_at_once() -> None:
@@ -202,7 +202,7 @@ def counter(page: str) -> list[str]:
 def test_without_checks_there_is_no_round_of_them(cast: Cast) -> None:
     choose_plan(project=cast.project, kind="queue", gold_every=0)
     opened(cast)
-    assert Round.with_checks.count() == 1
+    assert Round.insert_checks.count() == 1
     assert not checks_of(cast.project)
 
 
@@ -252,7 +252,7 @@ def test_only_admins_see_gold(client: Client, cast: Cast) -> None:
 def test_repeats_come_with_a_new_item_of_their_document() -> None:
     document_of = {item: item // 13 for item in range(416)}
     for seed in range(20):
-        order = with_checks(range(416), [], Checking(repeat_every=12), random.Random(seed), document_of)
+        order = insert_checks(range(416), [], Checking(repeat_every=12), random.Random(seed), document_of)
         assert sorted(turn.item for turn in order if not turn.check) == list(range(416))
         places = {turn.item: place for place, turn in enumerate(order) if not turn.check}
         repeats = [place for place, turn in enumerate(order) if turn.check]
@@ -267,7 +267,7 @@ def test_repeats_come_with_a_new_item_of_their_document() -> None:
 def test_new_item_of_a_return_comes_first_or_last() -> None:
     document_of = {item: item // 5 for item in range(100)}
     orders = [
-        with_checks(range(100), [], Checking(repeat_every=30), random.Random(seed), document_of)
+        insert_checks(range(100), [], Checking(repeat_every=30), random.Random(seed), document_of)
         for seed in range(20)
     ]
     firsts = {

@@ -8,9 +8,9 @@ from annotate.core.models import Assignment, Dispute, Rating, RatingChange
 from annotate.rating.commands.ratings import (
     LONGEST_COMMENT,
     Answer,
-    Saved,
-    Sent,
-    SentAnswer,
+    SaveOrigin,
+    SaveOutcome,
+    SubmittedAnswer,
     save_rating,
     save_ratings,
 )
@@ -36,7 +36,7 @@ def save(scene, answer, *, key="fluency", seen=0, seconds=0.0):
         dimension=frozen(round, key),
         answer=answer,
         by=cast.annotators[0].user,
-        sent=Sent(seen_revision=seen, active_seconds=seconds),
+        sent=SaveOrigin(seen_revision=seen, active_seconds=seconds),
     )
 
 
@@ -70,7 +70,9 @@ def test_later_save_wins_and_reports_the_replaced_value(scene):
 def save_both(scene, first, second, *, sequence=0, keys=("fluency", "coherence")):
     cast, round, assignment = scene
     given = [
-        SentAnswer(frozen(round, key), answer, Sent(client="one browser", sequence=sequence + number))
+        SubmittedAnswer(
+            frozen(round, key), answer, SaveOrigin(client="one browser", sequence=sequence + number)
+        )
         for number, (key, answer) in enumerate(zip(keys, (first, second), strict=True))
     ]
     return save_ratings(assignment=assignment, given=given, by=cast.annotators[0].user)
@@ -82,7 +84,7 @@ def stored():
 
 def test_answers_that_come_together_are_saved_each_with_its_history(scene):
     saved = save_both(scene, Answer(value=3), Answer(value=4))
-    assert saved == [Saved(1, None, None, True), Saved(1, None, None, True)]
+    assert saved == [SaveOutcome(1, None, None, True), SaveOutcome(1, None, None, True)]
     assert stored() == {"fluency": 3, "coherence": 4}
     assert RatingChange.objects.count() == 2
     scene[2].refresh_from_db()
@@ -109,13 +111,13 @@ def test_rejected_answer_does_not_block_others(scene):
     refused, saved = save_both(scene, Answer(value=9), Answer(value=4))
     assert isinstance(refused, InvalidValueError)
     assert "9 is not on this scale" in refused.message
-    assert saved == Saved(1, None, None, False)
+    assert saved == SaveOutcome(1, None, None, False)
     assert stored() == {"coherence": 4}
 
 
 def test_two_answers_about_one_dimension_are_not_taken_together(scene):
     saved, refused = save_both(scene, Answer(value=3), Answer(value=4), keys=("fluency", "fluency"))
-    assert isinstance(saved, Saved)
+    assert isinstance(saved, SaveOutcome)
     assert isinstance(refused, InvalidValueError)
     assert stored() == {"fluency": 3}
 
@@ -135,7 +137,7 @@ def test_a_request_that_a_later_one_overtook_changes_nothing(scene):
             dimension=frozen(round),
             answer=Answer(value=value),
             by=cast.annotators[0].user,
-            sent=Sent(client="one browser", sequence=sequence),
+            sent=SaveOrigin(client="one browser", sequence=sequence),
         )
         if sequence == 10:
             assert saved.overtaken == Answer(value=5)
@@ -151,7 +153,7 @@ def test_another_browsers_clock_does_not_decide(scene):
             dimension=frozen(round),
             answer=Answer(value=value),
             by=cast.annotators[0].user,
-            sent=Sent(client=client, sequence=sequence),
+            sent=SaveOrigin(client=client, sequence=sequence),
         )
     assert Rating.objects.get().value == 2
 

@@ -128,7 +128,7 @@ def test_markdown_keeps_its_columns_whatever_names_hold() -> None:
 
 def test_table_survives_json_unchanged() -> None:
     made = table(says="Read it so.", parameters={"round": "I"})
-    assert Table.from_dict(json.loads(json.dumps(made.as_dict()))) == made
+    assert Table.from_dict(json.loads(json.dumps(made.to_dict()))) == made
 
 
 def test_undefined_value_needs_a_reason_and_is_never_nan() -> None:
@@ -145,7 +145,7 @@ def test_stored_table_is_read_back_equal_with_empty_names_and_zeros() -> None:
     table = Table(
         "t", "T", columns, [[text(""), Cell(0.0, low=0.0, count=0)], [text("b"), Cell(reason="No.")]]
     )
-    again = Table.from_dict(json.loads(json.dumps(table.as_dict())))
+    again = Table.from_dict(json.loads(json.dumps(table.to_dict())))
     assert again.rows == table.rows
 
 
@@ -242,9 +242,9 @@ def test_stored_rows_are_equal_and_only_requested_ones_are_read() -> None:
         for n in range(120)
     ]
     table = Table("many", "Many", columns, rows)
-    plain = json.loads(json.dumps(table.as_kept()))
+    plain = json.loads(json.dumps(table.to_kept()))
     kept = Table.from_dict(plain)
-    assert kept.as_dict() == table.as_dict()
+    assert kept.to_dict() == table.to_dict()
     assert [list(row) for row in kept.rows[40:60]] == rows[40:60]
     assert kept.rows[-1] == rows[-1]
     assert (len(kept.rows), kept.how, kept.warnings) == (120, ["way 0", "way 1"], ["few"])

@@ -112,10 +112,10 @@ def test_data_unchanged_by_round_two_are_shared_with_equal_values(monkeypatch) -
     rounds = [round for _, round in sorted(rounds_of(cast.project).items())]
     first, second = rated_items_of_rounds(rounds)
     assert first["fluency"] is second["fluency"]
-    shared = [section.as_kept() for section in agreement_sections(cast.project, {})]
+    shared = [section.to_kept() for section in agreement_sections(cast.project, {})]
     with monkeypatch.context() as patch:
         patch.setattr(queries, "_same_or_new", lambda _before, rated: rated)
-        apart = [section.as_kept() for section in agreement_sections(cast.project, {})]
+        apart = [section.to_kept() for section in agreement_sections(cast.project, {})]
     assert shared == apart
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=4)
     first, second = rated_items_of_rounds(rounds)

@@ -135,7 +135,7 @@ def test_a_condition_is_set_by_an_earlier_answer(admin: Client, cast: Cast) -> N
     part = admin.post(at(cast, "dimensions/new/"), {**sent, "show": "condition"}, headers=HTMX)
     assert part.content.decode().count('name="condition_values"') == 5
     other = {**sent, "kind": "ranking", "settings_of": "text", "show": "kind"}
-    assert "condition" not in DimensionForm.as_entered(other, cast.dimensions).fields
+    assert "condition" not in DimensionForm.from_entered(other, cast.dimensions).fields
     refused = admin.post(at(cast, "dimensions/new/"), sent)
     assert "Choose the answers after which it is asked." in refused.content.decode()
     admin.post(at(cast, "dimensions/new/"), {**sent, "condition_values": ["1", "2"]})

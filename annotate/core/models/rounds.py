@@ -28,7 +28,7 @@ class Guideline(models.Model):
         return f"guideline version {self.version}"
 
 
-def without_checks(round: str = "") -> Q:
+def rounds_of_study(round: str = "") -> Q:
     """Return the condition that a round (or one reached by a name such as "round__") is I or II."""
     return Q(**{f"{round}number__lt": Round.CHECKS})
 
@@ -45,7 +45,7 @@ class DimensionOrder(models.TextChoices):
 
 class RoundManager(models.Manager["Round"]):
     def get_queryset(self) -> "models.QuerySet[Round]":
-        return super().get_queryset().filter(without_checks())
+        return super().get_queryset().filter(rounds_of_study())
 
 
 class Round(models.Model):
@@ -111,7 +111,7 @@ class Round(models.Model):
     closed_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, blank=True, related_name="+")
 
     objects = RoundManager()
-    with_checks = models.Manager["Round"]()
+    insert_checks = models.Manager["Round"]()
 
     class Meta:
         constraints = [

@@ -140,12 +140,12 @@ class _Text:
         assert token.map
         line = token.map[0]
         if opening.tag in ("th", "td"):
-            return self._in_source(next(self.cells, []))
+            return self._positions_in_source(next(self.cells, []))
         if opening.type == "heading_open" and opening.markup.startswith("#"):
             after = self.lines[line].index(opening.markup) + len(opening.markup)
             start = self.starts[line] + self.lines[line].find(token.content, after)
-            return self._in_source(range(start, start + len(token.content)))
-        return self._in_source(self._locate_lines(token.content, line))
+            return self._positions_in_source(range(start, start + len(token.content)))
+        return self._positions_in_source(self._locate_lines(token.content, line))
 
     def _locate_lines(self, content: str, number: int) -> Sequence[int]:
         """Return the offsets of the lines of a block. In a quote, they start after `> `."""
@@ -181,7 +181,7 @@ class _Text:
                 raise MisplacedRunError(line)
             start = container.end()
 
-    def _in_source(self, found: Sequence[int]) -> Sequence[int]:
+    def _positions_in_source(self, found: Sequence[int]) -> Sequence[int]:
         if isinstance(self.offsets, range):
             return found
         return [NOWHERE if at == NOWHERE else self.offsets[at] for at in found]
@@ -203,7 +203,7 @@ class _Text:
             start = self.starts[at] + len(self.lines[at]) - len(own)
             offsets.extend(range(start, start + len(own)))
         self.writer.markup('<pre dir="ltr"><code>')
-        self._write_highlighted(content, self._in_source(offsets), token.info.split(maxsplit=1)[:1])
+        self._write_highlighted(content, self._positions_in_source(offsets), token.info.split(maxsplit=1)[:1])
         self.writer.markup("</code></pre>\n")
 
     def _write_highlighted(self, code: str, offsets: Sequence[int], language: Sequence[str]) -> None:

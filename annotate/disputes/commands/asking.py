@@ -23,7 +23,7 @@ from annotate.core.models import (
     Rating,
     RatingChange,
 )
-from annotate.core.models.rounds import without_checks
+from annotate.core.models.rounds import rounds_of_study
 from annotate.disputes.queries.activity import LONG_AGO
 from annotate.questions import Given
 from annotate.questions.kind import Data
@@ -63,7 +63,7 @@ def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
 def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
     raters = _raters(disputes)
     counted = _counting_raters({rater for unit in raters.values() for rater in unit})
-    posts, asked_again, ordered = _posts(disputes), _asked_again(disputes), _ordered_dimensions(disputes)
+    posts, asked_again, ordered = _posts(disputes), _reopened_at(disputes), _ordered_dimensions(disputes)
     found: dict[int, dict[int, datetime]] = {}
     for dispute in disputes:
         own = raters[dispute.item_id, dispute.dimension_id]
@@ -71,7 +71,7 @@ def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
             if author in own:
                 own[author].news_at = max(at, own[author].news_at or at)
         has_ends = dispute.dimension_id in ordered
-        found[dispute.pk] = _waited_for(own, counted, asked_again.get(dispute.pk), has_ends=has_ends)
+        found[dispute.pk] = _pending_since(own, counted, asked_again.get(dispute.pk), has_ends=has_ends)
     DisputeRater.objects.filter(dispute__in=disputes).delete()
     rows = (
         DisputeRater(dispute=dispute, rater_id=rater, since=found[dispute.pk].get(rater))
@@ -82,7 +82,7 @@ def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
     return found
 
 
-def _waited_for(
+def _pending_since(
     raters: dict[int, _Rater], counted: set[int], asked_again: datetime | None, *, has_ends: bool
 ) -> dict[int, datetime]:
     own = {
@@ -107,7 +107,7 @@ def _raters(disputes: Sequence[Dispute]) -> dict[Unit, dict[int, _Rater]]:
     wanted = {(each.item_id, each.dimension_id) for each in disputes}
     items, dimensions = {item for item, _ in wanted}, {dimension for _, dimension in wanted}
     first = Rating.objects.filter(
-        without_checks("assignment__round__"),
+        rounds_of_study("assignment__round__"),
         assignment__round__number=1,
         assignment__item__in=items,
         assignment__annotator__isnull=False,
@@ -171,7 +171,7 @@ def _posts(disputes: Sequence[Dispute]) -> dict[int, list[tuple[int, datetime]]]
     return found
 
 
-def _asked_again(disputes: Sequence[Dispute]) -> dict[int, datetime]:
+def _reopened_at(disputes: Sequence[Dispute]) -> dict[int, datetime]:
     """Return the time of an admin's last request to all raters of a dispute to answer (again)."""
     kinds = (DisputeEvent.Kind.ASKED_AGAIN, DisputeEvent.Kind.RESUMED)
     rows = DisputeEvent.objects.filter(dispute__in=disputes, kind__in=kinds).order_by("at")

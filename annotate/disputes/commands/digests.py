@@ -15,10 +15,10 @@ from annotate.core.mails import mail_is_sent, mail_kind, send_mail
 from annotate.core.models import DisputeDigest, Preferences, User
 from annotate.core.preferences import preferences_of
 from annotate.disputes.queries.digests import (
-    NeedingDispute,
+    DigestDispute,
     disputes_needing,
     last_digest_at,
-    without_digest_today,
+    users_due_for_digest,
 )
 
 LISTED = 30  # disputes of which a message holds the links
@@ -29,7 +29,7 @@ def digest_token(user: User) -> str:
     return Signer(salt=DIGEST).sign(str(user.pk))
 
 
-def send_digest_message(user: User, needing: list[NeedingDispute], address: str) -> None:
+def send_digest_message(user: User, needing: list[DigestDispute], address: str) -> None:
     """Mail a person the new disputes, with links below `address`. Raises MailError.
 
     Call it outside any transaction.
@@ -55,7 +55,7 @@ def send_digest_message(user: User, needing: list[NeedingDispute], address: str)
     )
 
 
-def _lines(dispute: NeedingDispute, address: str) -> list[str]:
+def _lines(dispute: DigestDispute, address: str) -> list[str]:
     named = {"project": dispute.project, "number": dispute.number, "dimension": dispute.dimension}
     return [
         _("%(project)s: dispute %(number)s, %(dimension)s") % named,
@@ -72,7 +72,7 @@ def write_digests(*, now: datetime | None = None) -> None:
     now = timezone.localtime(now)
     if not mail_is_sent() or now.hour < MORNING:
         return
-    for user in without_digest_today(now):
+    for user in users_due_for_digest(now):
         if any(each.is_new for each in disputes_needing(user, since=last_digest_at(user))):
             made = {"at": now, "mail_due_at": timezone.now()}
             digest, is_new = DisputeDigest.objects.get_or_create(user=user, day=now.date(), defaults=made)

@@ -96,7 +96,7 @@ def answer_dispute(
     if evidence != marked:
         check_passages(evidence, item_texts(dispute.item_id))
     if seen_revision is not None and rating.revision != seen_revision:
-        return _as_it_stands(dispute, rating, kind_of(dimension).describe(dimension, standing), answer)
+        return _return_unchanged(dispute, rating, kind_of(dimension).describe(dimension, standing), answer)
     if given == standing and not differs:
         _refuse_without_reason(answer, short_reason, dispute)
     after = {**held, rater.pk: given}
@@ -147,7 +147,7 @@ def _refuse_unseen_reopening(dispute: Dispute, seen: str, after: Dispute.Status)
         )
 
 
-def _as_it_stands(dispute: Dispute, rating: Rating, standing: str, answer: Answer) -> Dispute:
+def _return_unchanged(dispute: Dispute, rating: Rating, standing: str, answer: Answer) -> Dispute:
     stands = (rating.value, rating.data, rating.comment, passages_from_json(rating.evidence))
     if stands != (answer.value, answer.data, answer.comment, answer.evidence):
         raise ChangedElsewhereError(
@@ -233,7 +233,7 @@ def adjudicate(*, dispute: Dispute, value: float | None, note: str, by: User, da
     if answer.value is None:
         raise InvalidValueError(gettext("Choose the final value."))
     given, note = Given(answer.value, answer.data), _reason(note)
-    if _stands_already(dispute, Dispute.Status.ADJUDICATED, given, note):
+    if _is_stored_already(dispute, Dispute.Status.ADJUDICATED, given, note):
         return dispute
     return decide(dispute, Dispute.Status.ADJUDICATED, by, given=given, note=note)
 
@@ -246,7 +246,7 @@ def leave_open(*, dispute: Dispute, note: str, by: User) -> Dispute:
     """
     dispute, _, _ = lock_dispute(dispute)
     note = _reason(note)
-    if _stands_already(dispute, Dispute.Status.LEFT_OPEN, None, note):
+    if _is_stored_already(dispute, Dispute.Status.LEFT_OPEN, None, note):
         return dispute
     if not dispute.may_be_left_open:
         raise DisputeClosedError(
@@ -301,7 +301,7 @@ def _reason(note: str) -> str:
     return note.strip()
 
 
-def _stands_already(dispute: Dispute, status: Dispute.Status, given: Given | None, note: str) -> bool:
+def _is_stored_already(dispute: Dispute, status: Dispute.Status, given: Given | None, note: str) -> bool:
     decided = (dispute.adjudicated_value, dispute.adjudicated_data)
     if (dispute.status, decided) != (status, given or (None, None)):
         return False

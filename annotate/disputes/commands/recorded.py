@@ -14,7 +14,7 @@ from annotate.material.commands.holding import keep_lease
 from annotate.material.commands.imports import Writing
 from annotate.material.commands.places import RefusedWhileWritingError
 from annotate.material.commands.ratings import Recorded, write_recorded
-from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
 from annotate.material.queries.check import FileCheck
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.material.queries.ratings import RatingCheck, Scale
@@ -58,7 +58,7 @@ class AnswerCheck(RatingCheck):
         return super().take(row)
 
     def take_new(
-        self, row: ImportedRating, item: KnownItem, rater: ImportedRater, scale: Scale
+        self, row: ImportedRating, item: ItemRecord, rater: ImportedRater, scale: Scale
     ) -> RefusedLine | None:
         first = self._first.get((item.number, rater.number, scale.id))
         unit = gettext("{dimension} of “{system}” on document “{document}”").format(
@@ -128,7 +128,7 @@ class AnswerImporter(AnswerCheck):
         self._answers: dict[int, list[Recorded]] = defaultdict(list)
         self._guideline = second.guideline_id
 
-    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:
+    def accept(self, place: int, item: ItemRecord, rater: ImportedRater, scale: Scale, value: float) -> None:
         super().accept(place, item, rater, scale, value)
         assert rater.pk is not None
         dispute = self.disputes[item.number, scale.id]

@@ -11,7 +11,7 @@ from annotate.core.errors import DisputeClosedError, NotReadyError, NotYoursErro
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Rating, Round, User
-from annotate.core.models.rounds import without_checks
+from annotate.core.models.rounds import rounds_of_study
 from annotate.core.raters import raters_of
 from annotate.disputes.commands.asking import ask_raters
 from annotate.questions import Given, kind_of
@@ -33,7 +33,7 @@ def all_current_answers(disputes: Collection[Dispute]) -> dict[int, dict[int, Gi
             dimension__in={dimension for _, dimension in of_unit},
         )
         .filter(assignment__annotator__isnull=False, value__isnull=False)
-        .filter(without_checks("assignment__round__"))
+        .filter(rounds_of_study("assignment__round__"))
         .order_by("assignment__round__number")
         .values_list("assignment__item", "dimension", "assignment__annotator", "value", "data")
     )
@@ -99,7 +99,7 @@ def settle_or_reopen_all(
     now = timezone.now()
     Dispute.objects.filter(pk__in=[each.pk for each in disputes]).update(active_at=now)
     counted = _counted_raters(answers.values())
-    asked_again = _asked_again(disputes)
+    asked_again = _reopened_at(disputes)
     dimensions = dimensions_of_disputes(disputes)
     became: dict[Dispute.Status, list[Dispute]] = defaultdict(list)
     for dispute in disputes:
@@ -123,14 +123,14 @@ def settle_or_reopen_all(
         decide_all([dispute for dispute in own if dispute.status != status], status, by)
 
 
-def _asked_again(disputes: Collection[Dispute]) -> dict[int, datetime]:
+def _reopened_at(disputes: Collection[Dispute]) -> dict[int, datetime]:
     events = DisputeEvent.objects.filter(dispute__in=disputes, kind=DisputeEvent.Kind.ASKED_AGAIN)
     return dict(events.values_list("dispute", "at"))  # In order: the last one counts.
 
 
 def status_with(dispute: Dispute, answers: Mapping[int, Given]) -> Dispute.Status:
     """Return OPEN while an admin's request for new answers is pending; else the result of `status_of`."""
-    asked = _asked_again([dispute])
+    asked = _reopened_at([dispute])
     if asked and _waits_since(dispute, asked[dispute.pk]):
         return Dispute.Status.OPEN
     return status_of(dispute, answers)

@@ -53,7 +53,7 @@ def open_disputes_for(**rater: object) -> QuerySet[Dispute]:
     return found.annotate(asked_since=F("raters__since"))
 
 
-def with_last_word(disputes: QuerySet[Dispute], round_two: Round | None) -> QuerySet[Dispute]:
+def annotate_last_activity(disputes: QuerySet[Dispute], round_two: Round | None) -> QuerySet[Dispute]:
     """Return disputes with `last_word`: the time of the last answer, post or decision.
 
     Silence starts when Round II opens, because answers and posts are impossible before.

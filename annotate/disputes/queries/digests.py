@@ -11,7 +11,7 @@ from annotate.disputes.queries.activity import LONG_AGO, open_disputes_for
 
 
 @dataclass(frozen=True)
-class NeedingDispute:
+class DigestDispute:
     """A dispute that needs a person.
 
     is_new: the need, or any activity in it, is new since the last digest.
@@ -24,7 +24,7 @@ class NeedingDispute:
     is_new: bool
 
 
-def without_digest_today(today: datetime) -> QuerySet[User]:
+def users_due_for_digest(today: datetime) -> QuerySet[User]:
     """Return the subscribers of digests without a digest on this day."""
     sent = DisputeDigest.objects.filter(day=today.date())
     asked = User.objects.filter(is_active=True, preferences__digest_address__gt="")
@@ -38,7 +38,7 @@ def last_digest_at(user: User) -> datetime:
     return last or LONG_AGO
 
 
-def disputes_needing(user: User, *, since: datetime) -> list[NeedingDispute]:
+def disputes_needing(user: User, *, since: datetime) -> list[DigestDispute]:
     """Return the open disputes of all projects that need this person. One query."""
     round_two = Round.objects.filter(
         project=OuterRef("round__project"), number=2, status=Round.Status.OPEN
@@ -52,4 +52,4 @@ def disputes_needing(user: User, *, since: datetime) -> list[NeedingDispute]:
     rows = found.values_list(
         "round__project__name", "round__project__slug", "number", "dimension__name", "since"
     )
-    return [NeedingDispute(*row[:4], is_new=row[4] > since) for row in rows]
+    return [DigestDispute(*row[:4], is_new=row[4] > since) for row in rows]

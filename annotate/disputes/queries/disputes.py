@@ -48,14 +48,14 @@ from annotate.rating.queries.work import PlaceInOrder
 # What happened to disputes since one of their raters last looked at them.
 
 
-def with_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
+def annotate_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
     """Return disputes with the activity of others since the rater's last visit, in the same query.
 
     Before the first visit all activity of others is new. `looked_at`: None then. `new_posts`, `new_answers`:
     counts. `new_event`: the last kind of event, empty if there is none.
     """
     posts, answers, others = _news(rater)
-    return _with_visit(disputes, rater).annotate(
+    return _annotate_last_visit(disputes, rater).annotate(
         new_posts=_count(posts, "dispute"),
         new_answers=_count(answers, "assignment__item"),
         new_event=Coalesce(Subquery(others.order_by("-at", "-pk").values("kind")[:1]), Value("")),
@@ -66,12 +66,12 @@ def having_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Disp
     """Return the disputes with activity of others since the rater's last visit."""
     # First the dispute's own row: nothing happened since its creation, or since the visit.
     made_at = Coalesce("round__closed_at", LONG_AGO, output_field=DateTimeField())
-    active = _with_visit(disputes, rater).filter(active_at__gt=made_at)
+    active = _annotate_last_visit(disputes, rater).filter(active_at__gt=made_at)
     posts, answers, others = _news(rater)
     return active.filter(Exists(posts) | Exists(others) | Exists(answers), active_at__gt=F("visited_at"))
 
 
-def _with_visit(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
+def _annotate_last_visit(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
     # A join, which the database computes once for all; a subquery looks each dispute up.
     visit = FilteredRelation("looks", condition=Q(looks__rater=rater))
     visited_at = Coalesce("visit__at", LONG_AGO, output_field=DateTimeField())
@@ -106,11 +106,11 @@ def count_needing_and_new(place: Membership) -> tuple[int, int]:
 
     A search for news in 90,000 disputes took .9 s, and raters with news in 100 do not need the exact number.
     """
-    needing = _asked_of(place).count()
+    needing = _pending_for(place).count()
     return needing, having_news(disputes_of(place), place)[:MOST_NEW].count()
 
 
-class Waits(models.TextChoices):
+class PendingStep(models.TextChoices):
     ME = "me", _("for me")
     OTHERS = "others", _("for others")
     NOBODY = "nobody", _("for nobody: settled or decided")
@@ -185,18 +185,22 @@ def work_list(place: Membership, chosen: WorkFilter = EVERYTHING, *, most: int |
     """
     meant = _filter(place, chosen)
     counts = _counts(place, meant, chosen)
-    found = {Waits.ME: counts.needing_me, Waits.OTHERS: counts.waiting, Waits.NOBODY: counts.done}
+    found = {
+        PendingStep.ME: counts.needing_me,
+        PendingStep.OTHERS: counts.waiting,
+        PendingStep.NOBODY: counts.done,
+    }
     parts = {
         part: _first(meant.filter(_WAITS[part]), place, most) if count else []
         for part, count in found.items()
     }
-    needs_me = bool(counts.needing_me) or _asked_of(place).exists()
+    needs_me = bool(counts.needing_me) or _pending_for(place).exists()
     return WorkList(
         round_two=Round.objects.filter(project=place.project_id, number=2).first(),
         counts=counts if needs_me else replace(counts, nudge=None),
-        needing_me=parts[Waits.ME],
-        waiting=parts[Waits.OTHERS],
-        done=parts[Waits.NOBODY],
+        needing_me=parts[PendingStep.ME],
+        waiting=parts[PendingStep.OTHERS],
+        done=parts[PendingStep.NOBODY],
         seconds_each=seconds_for_a_dispute(place) if needs_me else None,
     )
 
@@ -225,9 +229,9 @@ def _filter(place: Membership, chosen: WorkFilter) -> QuerySet[Dispute]:
 
 _OPEN = Q(status=Dispute.Status.OPEN)
 _WAITS = {
-    Waits.ME: _OPEN & Q(asked_since__isnull=False),
-    Waits.OTHERS: _OPEN & Q(asked_since__isnull=True),
-    Waits.NOBODY: ~_OPEN,
+    PendingStep.ME: _OPEN & Q(asked_since__isnull=False),
+    PendingStep.OTHERS: _OPEN & Q(asked_since__isnull=True),
+    PendingStep.NOBODY: ~_OPEN,
 }
 
 
@@ -237,7 +241,7 @@ def _first(disputes: QuerySet[Dispute], place: Membership, most: int | None) -> 
         keys = disputes.order_by("number").values_list("pk", flat=True)[:most]
         disputes = _filter(place, EVERYTHING).filter(pk__in=list(keys))
     # Outputs are long, and the list shows only their first words.
-    light = with_news(disputes, place).select_related("dimension", "item__document")
+    light = annotate_news(disputes, place).select_related("dimension", "item__document")
     light = light.annotate(start=START_OF_TEXT)
     return list(light.defer("item__text", "item__document__parts").order_by("number"))
 
@@ -249,9 +253,9 @@ def _counts(place: Membership, meant: QuerySet[Dispute], chosen: WorkFilter) -> 
         by_part = meant.aggregate(**{part: Count("pk", filter=where) for part, where in _WAITS.items()})
     by_part = {part: count for part, count in by_part.items() if chosen.waits in ("", part)}
     return WorkCounts(
-        needing_me=by_part.get(Waits.ME, 0),
-        waiting=by_part.get(Waits.OTHERS, 0),
-        done=by_part.get(Waits.NOBODY, 0),
+        needing_me=by_part.get(PendingStep.ME, 0),
+        waiting=by_part.get(PendingStep.OTHERS, 0),
+        done=by_part.get(PendingStep.NOBODY, 0),
         nudge=place.nudges.order_by("-at").first(),
     )
 
@@ -262,7 +266,7 @@ def _count_all(place: Membership) -> dict[str, int]:
     counts = rows.aggregate(every=Count("pk"), me=Count("since"))
     ended = disputes_of(place).filter(HAS_ENDED).count()
     others = counts["every"] - counts["me"] - ended
-    return {Waits.ME: counts["me"], Waits.OTHERS: others, Waits.NOBODY: ended}
+    return {PendingStep.ME: counts["me"], PendingStep.OTHERS: others, PendingStep.NOBODY: ended}
 
 
 @dataclass(frozen=True)
@@ -280,18 +284,18 @@ def sections_of(work: WorkList, place: Membership, chosen: WorkFilter = EVERYTHI
     shown = [each.item_id for each in (*work.needing_me, *work.waiting, *work.done)]
     names = _names_of_values(place, shown) if work.round_two else {}
     parts = {
-        Waits.ME: (gettext("Need you"), work.needing_me, work.counts.needing_me),
-        Waits.OTHERS: (gettext("Wait for others"), work.waiting, work.counts.waiting),
-        Waits.NOBODY: (gettext("Settled or decided"), work.done, work.counts.done),
+        PendingStep.ME: (gettext("Need you"), work.needing_me, work.counts.needing_me),
+        PendingStep.OTHERS: (gettext("Wait for others"), work.waiting, work.counts.waiting),
+        PendingStep.NOBODY: (gettext("Settled or decided"), work.done, work.counts.done),
     }
     return [
-        Listed(title, _by_item(disputes, names), count, has_more=count > len(disputes))
+        Listed(title, _group_by_item(disputes, names), count, has_more=count > len(disputes))
         for part, (title, disputes, count) in parts.items()
         if chosen.waits in ("", part)
     ]
 
 
-def _by_item(disputes: list[Dispute], names: Mapping[tuple[int, int], str]) -> list[OnItem]:
+def _group_by_item(disputes: list[Dispute], names: Mapping[tuple[int, int], str]) -> list[OnItem]:
     # Disputes have numbers in random order; a person finds a document by its title.
     disputes = sorted(
         disputes, key=lambda each: (natural_key(each.item.document.title), each.item_id, each.number)
@@ -326,13 +330,13 @@ def _names_of_values(place: Membership, items: Collection[int]) -> dict[tuple[in
     }
 
 
-def _asked_of(place: Membership) -> QuerySet[DisputeRater]:
+def _pending_for(place: Membership) -> QuerySet[DisputeRater]:
     """Return the condition that disputes need a rater, without joining them: only open ones need one."""
     return DisputeRater.objects.filter(round_two_was_opened(place), rater=place, since__isnull=False)
 
 
 @dataclass(frozen=True)
-class Left:
+class Remaining:
     """The remaining work: the number of disputes, the next one, and the first of the next document.
 
     Disputes about the same item come first. `seconds_each`: a rater's pace, None if it is unknown.
@@ -349,29 +353,29 @@ class Left:
         return rough_time(self.disputes * (self.seconds_each or 0))
 
 
-def left_after(place: Membership, after: Dispute) -> Left:
+def count_remaining(place: Membership, after: Dispute) -> Remaining:
     """Return the other disputes that need this rater.
 
     After the last dispute it continues with the first. Three queries.
     """
-    count = _asked_of(place).exclude(dispute=after).count()
-    left = _what_is_left(_filter(place, EVERYTHING).filter(_WAITS[Waits.ME]), after, count)
+    count = _pending_for(place).exclude(dispute=after).count()
+    left = _count_queue(_filter(place, EVERYTHING).filter(_WAITS[PendingStep.ME]), after, count)
     return replace(left, seconds_each=seconds_for_a_dispute(place))
 
 
-def left_to_decide(after: Dispute) -> Left:
+def count_undecided(after: Dispute) -> Remaining:
     """Return the other disputes that need an adjudicator.
 
     After the last it continues with the first. Two queries.
     """
     waiting = to_decide(Dispute.objects.filter(round=after.round_id))
-    return _what_is_left(waiting, after, waiting.exclude(pk=after.pk).count())
+    return _count_queue(waiting, after, waiting.exclude(pk=after.pk).count())
 
 
 MANY = 1_000
 
 
-def _what_is_left(disputes: QuerySet[Dispute], after: Dispute, count: int) -> Left:
+def _count_queue(disputes: QuerySet[Dispute], after: Dispute, count: int) -> Remaining:
     """Return the first dispute of each kind, and the first after this one. One query."""
     same_text, later = Q(item=after.item_id), Q(number__gt=after.number)
     other_document = ~Q(item__document=after.item.document_id)
@@ -387,11 +391,11 @@ def _what_is_left(disputes: QuerySet[Dispute], after: Dispute, count: int) -> Le
         ]
         following, next_document = Coalesce(*each_first[:4]), Coalesce(*each_first[4:])
         own = Round.objects.filter(pk=after.round_id)
-        return Left(count, *own.values_list(following, next_document).get())
+        return Remaining(count, *own.values_list(following, next_document).get())
     # An index may be read to its end for the last few.
     firsts = {f"first_{place}": Min("number", filter=condition) for place, condition in enumerate(wanted)}
     numbers = list(others.aggregate(**firsts).values())
-    return Left(count, _first_number(numbers[:4]), _first_number(numbers[4:]))
+    return Remaining(count, _first_number(numbers[:4]), _first_number(numbers[4:]))
 
 
 def _first_number(numbers: Sequence[int | None]) -> int | None:
@@ -449,7 +453,7 @@ def disputes_on_text(dispute: Dispute, reader: Membership | None, held: Mapping[
 
 
 @dataclass(frozen=True)
-class Answered:
+class UndoableAnswer:
     """A new answer that its rater can undo: True if it changed the value, and the new value."""
 
     dispute: Dispute
@@ -459,7 +463,7 @@ class Answered:
     value: str
 
 
-def just_answered(place: Membership, number: int) -> Answered | None:
+def just_answered(place: Membership, number: int) -> UndoableAnswer | None:
     """Return the rater's answer to a dispute while the rater can undo it. Up to three queries."""
     dispute = disputes_of(place).select_related("round__guideline").filter(number=number).first()
     if dispute is None or not dispute.takes_answers:
@@ -480,7 +484,7 @@ def just_answered(place: Membership, number: int) -> Answered | None:
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     changed = change.cause == RatingChange.Cause.CHANGED
     says = kind_of(dimension).describe(dimension, Given(rating.value, rating.data))
-    return Answered(dispute, place, rating.revision, changed, says)
+    return UndoableAnswer(dispute, place, rating.revision, changed, says)
 
 
 _TAKEN_BACK = RatingChange.Cause.TAKEN_BACK

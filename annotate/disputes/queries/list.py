@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotate.core.models import Dispute, DisputeRater, Membership, Post, Project, RatingChange, Round
 from annotate.core.models.ratings import HAS_REASON
 from annotate.core.raters import disputes_in
-from annotate.disputes.queries.activity import silent_for, to_decide, with_last_word
+from annotate.disputes.queries.activity import annotate_last_activity, silent_for, to_decide
 
 START_OF_TEXT = Left("item__text", 160)  # enough for the words that a list shows
 
@@ -84,7 +84,7 @@ class ListedDispute:
     waits_for: list[WaitingRater]
 
 
-def kept_reasons(project: Project) -> list[tuple[str, int]]:
+def count_reasons(project: Project) -> list[tuple[str, int]]:
     """Return the frequency of each short reason for keeping a value in Round II, and of "the raters differ".
 
     The most frequent comes first. A withdrawn answer counts with its original reason, like one that was
@@ -128,7 +128,7 @@ def dispute_rows(disputes: Sequence[Dispute]) -> list[ListedDispute]:
     return [ListedDispute(dispute, found.get(dispute.pk, [])) for dispute in disputes]
 
 
-def waited_for_in(project: Project, chosen: DisputeFilter, round_two: Round) -> Mapping[int, int]:
+def count_pending_by_rater(project: Project, chosen: DisputeFilter, round_two: Round) -> Mapping[int, int]:
     """Return the number of matching disputes that need each rater (by key). One query."""
     meant = _filter(project, chosen, round_two).values("pk")
     asked = DisputeRater.objects.filter(dispute__in=meant, since__isnull=False)
@@ -136,7 +136,7 @@ def waited_for_in(project: Project, chosen: DisputeFilter, round_two: Round) -> 
 
 
 def _filter(project: Project, chosen: DisputeFilter, round_two: Round | None) -> QuerySet[Dispute]:
-    found = with_last_word(disputes_in(project), round_two)
+    found = annotate_last_activity(disputes_in(project), round_two)
     if chosen.status:
         found = found.filter(status=chosen.status)
     if chosen.dimension:

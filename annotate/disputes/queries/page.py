@@ -17,7 +17,7 @@ from annotate.core.models import (
     RatingChange,
     Round,
 )
-from annotate.core.models.rounds import without_checks
+from annotate.core.models.rounds import rounds_of_study
 from annotate.core.raters import raters_of
 from annotate.core.scale import SMALLEST_STEP, normalize
 from annotate.core.scale_text import format_value
@@ -213,15 +213,15 @@ class DisputePage:
         return labels_held(self.dimension, self.standpoints, self.decided)
 
     @property
-    def held_parts(self) -> list[HeldPart]:
+    def part_answers(self) -> list[HeldPart]:
         return parts_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
-    def held_ranks(self) -> list[HeldRanks]:
+    def rank_answers(self) -> list[HeldRanks]:
         return ranks_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
-    def held_spans(self) -> list[HeldSpan]:
+    def span_answers(self) -> list[HeldSpan]:
         return spans_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
@@ -232,7 +232,7 @@ class DisputePage:
         if apart <= self.dispute.tolerance:
             return self._met
         if self.kind is not SCALE:
-            return self.kind.apart_sentence(self.dimension.options, apart)
+            return self.kind.describe_distance(self.dimension.options, apart)
         values = [each.value for each in counted]
         low = [each.name for each in counted if each.value == min(values)]
         high = [each.name for each in counted if each.value == max(values)]
@@ -248,7 +248,7 @@ class DisputePage:
         """Return the reason why Round I opened the dispute, and its settlement rule, for kinds other than
         scales.
         """
-        apart = self.kind.apart_sentence(self.dimension.options, self.dispute.spread)
+        apart = self.kind.describe_distance(self.dimension.options, self.dispute.spread)
         if self.kind is PREFERENCE:
             return _("In Round I: %(difference)s That opened a dispute.") % {"difference": apart}
         said = {
@@ -390,7 +390,7 @@ def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGu
         return []
     rows = (
         Rating.objects.filter(assignment__item=dispute.item_id, assignment__annotator=reader)
-        .filter(without_checks("assignment__round__"), value__isnull=False)
+        .filter(rounds_of_study("assignment__round__"), value__isnull=False)
         .exclude(dimension=dispute.dimension_id)
         .order_by("assignment__round__number")
     )

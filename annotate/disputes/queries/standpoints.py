@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from annotate.core.guideline import FrozenDimension, FrozenPoint
 from annotate.core.models import Membership, Rating, RatingChange
 from annotate.core.scale_text import name_on_page
-from annotate.disputes.scale_axis import Held
+from annotate.disputes.scale_axis import HolderMark
 from annotate.questions import Given, ItemContent, kind_of
 from annotate.questions.labels import labels_in
 from annotate.rating.evidence import Passage, passages_as_sent, passages_from_json
@@ -50,7 +50,7 @@ class Standpoint:
         return self.last if self.last and self.last.value is not None else None
 
     @property
-    def kept_because(self) -> str:
+    def reason_for_keeping(self) -> str:
         """The short reason for keeping the value, or "we differ"; empty without either."""
         if self.last_change is None:
             return ""
@@ -93,7 +93,7 @@ class Standpoint:
         return Given(self.rating.value, self.rating.data)
 
     @property
-    def given_before(self) -> Given:
+    def round_one_answer(self) -> Given:
         assert self.first.value is not None
         return Given(self.first.value, self.first.data)
 
@@ -103,7 +103,7 @@ class Standpoint:
 
     @property
     def says_before(self) -> str:
-        return describe_to(self.dimension, self.given_before, self.order)
+        return describe_to(self.dimension, self.round_one_answer, self.order)
 
     @property
     def data_as_sent(self) -> str:
@@ -140,13 +140,13 @@ class Standpoint:
         return found
 
     @property
-    def held(self) -> Held:
+    def held(self) -> HolderMark:
         """Return the same as a mark on the scale, with short names."""
-        return Held(you() if self.is_me else self.rater.alias, self.value, self.is_me)
+        return HolderMark(you() if self.is_me else self.rater.alias, self.value, self.is_me)
 
     @property
     def moved(self) -> bool:
-        return self.answer is not None and self.given != self.given_before
+        return self.answer is not None and self.given != self.round_one_answer
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class HeldSpan:
         return any(each.is_me for each in self.raters)
 
     @property
-    def as_sent(self) -> str:
+    def field_value(self) -> str:
         return json.dumps(self.span)
 
 

@@ -10,7 +10,7 @@ from annotate.exports.citation import Datasheet
 def save_datasheet(*, project: Project, datasheet: Datasheet, by: User | None) -> Project:
     """Store a project's datasheet for future exports, and return the project. Locks the project."""
     locked = lock_project(project)
-    before, locked.datasheet = locked.datasheet, datasheet.as_dict()
+    before, locked.datasheet = locked.datasheet, datasheet.to_dict()
     locked.save(update_fields=["datasheet"])
     record(
         locked,

@@ -95,10 +95,12 @@ def read_alphas(project: Project) -> list[tuple[str, str, str]]:
         return []
     keys = [column.key for column in table.columns]
     places = [keys.index(f"round_{number}_alpha") for number in (1, 2)]
-    return [(str(row[0].value), *(_with_interval(row[place]) for place in places)) for row in table.rows]  # type: ignore[misc]
+    return [
+        (str(row[0].value), *(_format_with_interval(row[place]) for place in places)) for row in table.rows
+    ]  # type: ignore[misc]
 
 
-def _with_interval(alpha: Cell) -> str:
+def _format_with_interval(alpha: Cell) -> str:
     if not isinstance(alpha.value, float):
         return alpha.reason
     if alpha.low is None or alpha.high is None:

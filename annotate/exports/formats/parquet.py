@@ -36,13 +36,13 @@ def write_shards(table: ExportTable, rows: Iterable[Row], folder: Path, split: s
     left = iter(rows)
     while (first := next(left, None)) is not None:
         target = folder / f"{len(made)}.unfinished"
-        _write(table, _batches(_with_first(first, islice(left, ROWS_IN_SHARD - 1))), target)
+        _write(table, _batches(_prepend_first(first, islice(left, ROWS_IN_SHARD - 1))), target)
         made.append(target)
     for number, path in enumerate(made):
         path.rename(folder / f"{split}-{number:05}-of-{len(made):05}.parquet")
 
 
-def _with_first(first: Row, rest: Iterable[Row]) -> Iterator[Row]:
+def _prepend_first(first: Row, rest: Iterable[Row]) -> Iterator[Row]:
     yield first
     yield from rest
 

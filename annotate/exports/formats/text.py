@@ -111,13 +111,13 @@ def export_table(
     rows = table.rows(project)
     table = table.for_dimensions(project.dimensions.values_list("key", flat=True))
     if defuses_formulas and format == "csv":
-        return in_pieces(comma_separated(table, rows, defuses_formulas=True))
+        return encode_chunks(comma_separated(table, rows, defuses_formulas=True))
     if format == "csv" and isinstance(rows, ColumnRows) and connection.vendor == "postgresql":
         return csv_by_copy(table, rows)
-    return in_pieces(FORMATS[format](table, rows))
+    return encode_chunks(FORMATS[format](table, rows))
 
 
-def in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
+def encode_chunks(lines: Iterable[str]) -> Iterator[bytes]:
     """Yield lines as UTF-8, in pieces of about 64 KB."""
     gathered: list[str] = []
     size = 0

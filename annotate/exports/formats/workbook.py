@@ -53,7 +53,7 @@ class WorkbookWriter:
         self._workbook.properties.created = NO_TIME
         dated = target.with_suffix(".dated")
         self._workbook.save(dated)
-        _without_times(dated, target)
+        _copy_without_times(dated, target)
         dated.unlink()
 
     def _new_sheet(self, table: ExportTable, number: int) -> Any:
@@ -93,7 +93,7 @@ class WorkbookWriter:
             )
 
 
-def _without_times(source: Path, target: Path) -> None:
+def _copy_without_times(source: Path, target: Path) -> None:
     """Write the same archive without the creation times of its parts."""
     with ZipFile(source) as given, new_archive(target) as archive:
         for name in given.namelist():

@@ -205,7 +205,7 @@ def _agreement_text(page: PaperPage, facts: Facts) -> Latex:
         return format_latex(
             "Agreement is measured by Krippendorff's alpha {source}. It is undefined: {reason}",
             source=cite("krippendorff2018"),
-            reason=_as_sentence(page.reason or "there are no ratings to compare yet"),
+            reason=_end_sentence(page.reason or "there are no ratings to compare yet"),
         )
     sentences = [
         Latex(
@@ -298,7 +298,7 @@ def _exclusions(project: Project, facts: Facts) -> Iterator[Latex]:
 def _systems_text(page: PaperPage) -> Latex:
     if page.kept is None or not page.kept.tables:
         reason = page.reason or "there are no ratings yet"
-        return format_latex("Means of systems are undefined: {reason}", reason=_as_sentence(reason))
+        return format_latex("Means of systems are undefined: {reason}", reason=_end_sentence(reason))
     return Latex(
         "The score of an item is the mean of its raters; the mean of a system is over its items. Two systems "
         "can surely differ although their intervals overlap, since they share documents: the possible ranks "
@@ -329,5 +329,5 @@ def _latest(project: Project) -> datetime | None:
     return max((at for at in times if at is not None), default=None)
 
 
-def _as_sentence(reason: str) -> str:
+def _end_sentence(reason: str) -> str:
     return reason if reason.endswith((".", "?", "!")) else f"{reason}."

@@ -43,7 +43,7 @@ from annotate.exports.restoring.archive import ExportArchive, MisfitError
 from annotate.exports.restoring.people import actor, restore_outside_raters, restore_raters
 from annotate.exports.restoring.places import restore_places
 from annotate.exports.restoring.ratings import restore_ratings
-from annotate.exports.restoring.restored import RESTORERS, Known, Restored
+from annotate.exports.restoring.restored import RESTORERS, Restored, RestoredRows
 from annotate.exports.tables.disputes import DISPUTE_EVENTS, DISPUTES, POSTS
 from annotate.exports.tables.material import COMPARISONS, FROZEN_SETTINGS, PARTS, PROJECT, ROUND_FIELDS
 from annotate.people.commands import add_member
@@ -123,7 +123,7 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
 
 def _read_datasheet(row: dict[str, Any]) -> dict[str, Any]:
     try:
-        return Datasheet.from_dict(row["datasheet"] or {}).as_dict()
+        return Datasheet.from_dict(row["datasheet"] or {}).to_dict()
     except (ValueError, AttributeError) as error:
         raise MisfitError("the datasheet has other fields") from error
 
@@ -221,7 +221,7 @@ def restore_acknowledgements(restored: Restored, archive: ExportArchive) -> None
 
 
 def restore_disputes(restored: Restored, archive: ExportArchive) -> None:
-    disputes = Known((row["dispute"], _dispute(restored, row)) for row in archive.rows("disputes"))
+    disputes = RestoredRows((row["dispute"], _dispute(restored, row)) for row in archive.rows("disputes"))
     Dispute.objects.bulk_create(disputes.values())
     Post.objects.bulk_create(_post(restored, disputes, row) for row in archive.rows("posts"))
     DisputeEvent.objects.bulk_create(
@@ -243,12 +243,12 @@ def _dispute(restored: Restored, row: dict[str, Any]) -> Dispute:
     )
 
 
-def _post(restored: Restored, disputes: Known[int, Dispute], row: dict[str, Any]) -> Post:
+def _post(restored: Restored, disputes: RestoredRows[int, Dispute], row: dict[str, Any]) -> Post:
     author = restored.raters[row["rater"]]
     return Post(dispute=disputes[row["dispute"]], author=author, **POSTS.fields(row))
 
 
-def _event(restored: Restored, disputes: Known[int, Dispute], row: dict[str, Any]) -> DisputeEvent:
+def _event(restored: Restored, disputes: RestoredRows[int, Dispute], row: dict[str, Any]) -> DisputeEvent:
     saved = DISPUTE_EVENTS.fields(row) | {"actor": actor(restored, row["by"])}
     return DisputeEvent(dispute=disputes[row["dispute"]], **saved)
 

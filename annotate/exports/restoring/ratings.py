@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotate.core.models import Assignment, Rating, RatingChange
 from annotate.exports.restoring.archive import ExportArchive, MisfitError
 from annotate.exports.restoring.people import actor
-from annotate.exports.restoring.restored import Known, Restored
+from annotate.exports.restoring.restored import Restored, RestoredRows
 from annotate.exports.tables.ratings import ASSIGNMENTS, HISTORY, RATINGS
 
 RATINGS_AT_ONCE = 1000
@@ -43,7 +43,7 @@ def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
 def _places(restored: Restored) -> dict[Place, int]:
     taken = Assignment.objects.filter(round__project=restored.project, annotator__isnull=False)
     found = taken.values_list("round__number", "item", "annotator__pseudonym", "pk")
-    return Known({(number, item, rater): pk for number, item, rater, pk in found.iterator()})
+    return RestoredRows({(number, item, rater): pk for number, item, rater, pk in found.iterator()})
 
 
 def _make_missing_places(restored: Restored, archive: ExportArchive, places: dict[Place, int]) -> None:

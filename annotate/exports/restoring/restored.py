@@ -11,7 +11,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Known(dict[Key, Value]):
+class RestoredRows(dict[Key, Value]):
     """Restored rows by their names in the export. An unknown name raises MisfitError."""
 
     def __missing__(self, key: Key) -> Value:
@@ -26,13 +26,13 @@ class Restored:
     """
 
     project: Project
-    guidelines: Known[int, Guideline] = field(default_factory=Known)
-    dimensions: Known[str, Dimension] = field(default_factory=Known)
-    rounds: Known[int, Round] = field(default_factory=Known)
-    documents: Known[str, int] = field(default_factory=Known)
-    items: Known[tuple[str, str], int] = field(default_factory=Known)
+    guidelines: RestoredRows[int, Guideline] = field(default_factory=RestoredRows)
+    dimensions: RestoredRows[str, Dimension] = field(default_factory=RestoredRows)
+    rounds: RestoredRows[int, Round] = field(default_factory=RestoredRows)
+    documents: RestoredRows[str, int] = field(default_factory=RestoredRows)
+    items: RestoredRows[tuple[str, str], int] = field(default_factory=RestoredRows)
     comparisons: dict[int, str] = field(default_factory=dict)
-    raters: Known[str, Membership] = field(default_factory=Known)
+    raters: RestoredRows[str, Membership] = field(default_factory=RestoredRows)
     answered: list[int] = field(default_factory=list)
     actors: dict[str, User] = field(default_factory=dict)
 

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from annotate.core.models import Dispute, DisputeEvent, Post, Project
 from annotate.exports.registry import COLUMNS, ExportPart, ExportTable, Row
-from annotate.exports.tables.rows import ColumnRows, with_actors
+from annotate.exports.tables.rows import ColumnRows, add_actor_names
 
 
 def _disputes(project: Project) -> ColumnRows:
@@ -17,7 +17,7 @@ def _posts(project: Project) -> ColumnRows:
 def _dispute_events(project: Project) -> Iterator[Row]:
     events = DisputeEvent.objects.filter(dispute__round__project=project)
     rows = ColumnRows(events.order_by("dispute__number", "at", "pk"), DISPUTE_EVENTS.sources)
-    return with_actors(rows, project, of="event", not_by_raters=_BY_ADMINS)
+    return add_actor_names(rows, project, of="event", not_by_raters=_BY_ADMINS)
 
 
 _BY_ADMINS = {

@@ -4,7 +4,7 @@ from operator import itemgetter
 from statistics import fmean
 
 from annotate.core.models import Dispute, Project, Rating, Round
-from annotate.core.models.rounds import without_checks
+from annotate.core.models.rounds import rounds_of_study
 from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.exports.tables.ratings import RATINGS
 from annotate.exports.tables.rows import AT_ONCE, UNIT, ColumnRows
@@ -19,7 +19,7 @@ def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
     """Yield the outcome of each unit, after the key of its item, in the order of these keys."""
     disputes, otherwise = _disputed_units(project), _status_without_dispute(project)
     ratings = Rating.objects.filter(
-        without_checks("assignment__round__"), assignment__round__project=project
+        rounds_of_study("assignment__round__"), assignment__round__project=project
     ).order_by(
         "assignment__item",
         "dimension__position",

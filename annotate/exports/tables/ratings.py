@@ -15,22 +15,24 @@ from annotate.core.models import (
     Rating,
     RatingChange,
 )
-from annotate.core.models.rounds import without_checks
+from annotate.core.models.rounds import rounds_of_study
 from annotate.core.rounds import round_one
 from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.exports.tables.rows import (
     AT_ONCE,
     IN_ORDER,
     ColumnRows,
-    with_actors,
+    add_actor_names,
 )
 from annotate.questions.conditions import hidden_dimensions
-from annotate.rating.queries.assigned import dimensions_of_kind, in_own_order
-from annotate.rating.queries.contents import given_of
+from annotate.rating.queries.assigned import dimensions_of_kind, order_for_rater
+from annotate.rating.queries.contents import stored_answer
 
 
 def _ratings(project: Project) -> ColumnRows:
-    ratings = Rating.objects.filter(without_checks("assignment__round__"), assignment__round__project=project)
+    ratings = Rating.objects.filter(
+        rounds_of_study("assignment__round__"), assignment__round__project=project
+    )
     in_order = ratings.order_by(*IN_ORDER, "pk")
     units = AssignedUnit.objects.filter(assignment=OuterRef("assignment"), dimension=OuterRef("dimension"))
     probability = Coalesce(
@@ -70,8 +72,8 @@ def _assignments(project: Project) -> Iterator[Row]:
         units = {unit.dimension_id: unit.inclusion_probability for unit in place.units.all()}
         answers = {rating.dimension_id: rating for rating in place.ratings.all()}
         wanted = [each for each in asked[place.item.kind] if not place.partial or each.id in units]
-        hidden = hidden_dimensions(wanted, {key: given_of(rating) for key, rating in answers.items()})
-        own = in_own_order(wanted, round, place.annotator) if place.annotator else []
+        hidden = hidden_dimensions(wanted, {key: stored_answer(rating) for key, rating in answers.items()})
+        own = order_for_rater(wanted, round, place.annotator) if place.annotator else []
         position = {each.id: number for number, each in enumerate(own, start=1)}
         for dimension in wanted:
             probability = units.get(dimension.id, place.inclusion_probability)
@@ -106,12 +108,12 @@ def _assigned_unit(
 
 def _history(project: Project) -> Iterator[Row]:
     changes = RatingChange.objects.filter(
-        without_checks("rating__assignment__round__"), rating__assignment__round__project=project
+        rounds_of_study("rating__assignment__round__"), rating__assignment__round__project=project
     )
     in_order = (f"rating__{path}" for path in IN_ORDER)
     rows = ColumnRows(changes.order_by(*in_order, "rating", "revision"), HISTORY.sources)
     imported = {RatingChange.Cause.IMPORTED}
-    return with_actors(rows, project, of="cause", not_by_raters=imported)
+    return add_actor_names(rows, project, of="cause", not_by_raters=imported)
 
 
 def _acknowledgements(project: Project) -> ColumnRows:

@@ -29,7 +29,7 @@ class ColumnRows:
             yield dict(zip(names, values, strict=True))
 
 
-def with_actors(
+def add_actor_names(
     rows: Iterable[dict[str, Any]], project: Project, *, of: str, not_by_raters: Set[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield rows with a name instead of the user in `by`.

@@ -24,10 +24,10 @@ def _soft_labels(project: Project) -> Iterator[Row]:
     }
     rated = rated_items(first)
     for dimension in FrozenGuideline.from_json(first.guideline.content).scales:
-        yield from _of_dimension(dimension, rated[dimension.key], names)
+        yield from _iter_dimension_rows(dimension, rated[dimension.key], names)
 
 
-def _of_dimension(
+def _iter_dimension_rows(
     dimension: FrozenDimension, rated: RatedItems, names: Mapping[int, tuple[str, str]]
 ) -> Iterator[Row]:
     shares = majority(rated.data).shares
@@ -42,21 +42,21 @@ def _of_dimension(
             "system": system,
             "dimension": dimension.key,
             "values": int(given[place]),
-            "shares": _by_value(dimension, shares[place]),
-            "dawid_skene": _by_model(dimension, models and models[0], place),
-            "mace": _by_model(dimension, models and models[1], place),
+            "shares": _share_by_value(dimension, shares[place]),
+            "dawid_skene": _estimate_by_model(dimension, models and models[0], place),
+            "mace": _estimate_by_model(dimension, models and models[1], place),
         }
 
 
-def _by_model(
+def _estimate_by_model(
     dimension: FrozenDimension, model: DawidSkene | Mace | None, place: int
 ) -> dict[str, float] | None:
     if model is None or model.reason:
         return None
-    return _by_value(dimension, model.probabilities[place])
+    return _share_by_value(dimension, model.probabilities[place])
 
 
-def _by_value(dimension: FrozenDimension, shares: FloatArray) -> dict[str, float]:
+def _share_by_value(dimension: FrozenDimension, shares: FloatArray) -> dict[str, float]:
     rounded = {
         str(value): round(share, _DIGITS)
         for value, share in zip(dimension.values, shares.tolist(), strict=True)

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Q
 
 from annotate.core.models import Project, Rating
-from annotate.core.models.rounds import without_checks
+from annotate.core.models.rounds import rounds_of_study
 from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.exports.tables.rows import IN_ORDER, TEXTS_AT_ONCE
 from annotate.questions.spans import SPANS
@@ -17,7 +17,7 @@ from annotate.rating.queries.texts import texts_of
 def _spans(project: Project) -> Iterator[Row]:
     is_marked = Q(evidence__isnull=False) | Q(dimension__kind=SPANS.key, value__isnull=False)
     marked = Rating.objects.filter(
-        is_marked, without_checks("assignment__round__"), assignment__round__project=project
+        is_marked, rounds_of_study("assignment__round__"), assignment__round__project=project
     ).order_by(*IN_ORDER, "pk")
     related = ("assignment__item__document", "assignment__item__system", "assignment__annotator", "dimension")
     ratings = marked.select_related("assignment__round", *related)

@@ -7,7 +7,7 @@ from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
-from annotate.material.queries.comparisons import drawn_by_size
+from annotate.material.queries.comparisons import count_by_size
 
 
 class Command(ConcordCommand):
@@ -26,5 +26,5 @@ class Command(ConcordCommand):
             remove_comparisons(project=project)
         if options["size"]:
             draw_comparisons(project=project, size=options["size"], per_document=options["per_document"])
-        rows = [{"size": size, "comparisons": count} for size, count in drawn_by_size(project).items()]
+        rows = [{"size": size, "comparisons": count} for size, count in count_by_size(project).items()]
         print_rows(self.stdout, rows, as_json=options["json"], nothing="No comparisons are drawn yet.")

@@ -50,7 +50,7 @@ class Command(ConcordCommand):
             on_progress.end()
         found = reproduction(project, paper)
         if options["json"]:
-            self.stdout.write(json.dumps(found.as_dict(), ensure_ascii=False, indent=1))
+            self.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False, indent=1))
         else:
             self.stdout.write("\n".join(lines(found)))
         if not found.is_reproduced or (options["strict"] and found.counts[FigureMatch.EXPLAINED]):

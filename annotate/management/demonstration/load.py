@@ -26,7 +26,7 @@ from annotate.management.demonstration.material import PRODUCTS, QUALITY, SYSTEM
 from annotate.management.demonstration.practice import add_practice, practise
 from annotate.people.commands import add_member
 from annotate.rating.commands.assignments import reserve_items
-from annotate.rating.commands.ratings import Answer, Sent, save_rating
+from annotate.rating.commands.ratings import Answer, SaveOrigin, save_rating
 from annotate.rating.commands.rounds import open_round_one
 from annotate.setup.commands import create_project, delete_project
 from annotate.setup.presets import TEMPLATES
@@ -160,5 +160,5 @@ def _rate(round: Round, place: Membership, person: Person) -> None:
                 dimension=dimension,
                 answer=Answer(value=min(max(int(felt + 0.5), 1), 5)),
                 by=place.user,
-                sent=Sent(active_seconds=chance.uniform(8, 25)),
+                sent=SaveOrigin(active_seconds=chance.uniform(8, 25)),
             )

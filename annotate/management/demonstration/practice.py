@@ -22,7 +22,7 @@ from annotate.quality.commands import (
     set_practice_bar,
     settle_practice_item,
 )
-from annotate.rating.commands.ratings import Answer, Sent, SentAnswer
+from annotate.rating.commands.ratings import Answer, SaveOrigin, SubmittedAnswer
 
 _REVIEWS = (
     "Opens at one press and survived a storm at the coast. A little heavy for a handbag.",
@@ -74,7 +74,9 @@ def practise(round: Round, places: Iterable[Membership]) -> None:
         for gold in GoldItem.objects.filter(item__document__project=round.project_id).order_by("pk"):
             right = dict(gold.values.values_list("dimension", "value"))
             given = [
-                SentAnswer(each, Answer(value=_choose_answer(right[each.id], chance.random())), Sent())
+                SubmittedAnswer(
+                    each, Answer(value=_choose_answer(right[each.id], chance.random())), SaveOrigin()
+                )
                 for each in dimensions
             ]
             save_practice(place=place, gold=gold, attempt=place.practice_attempt, given=given)

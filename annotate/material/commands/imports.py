@@ -26,7 +26,7 @@ from annotate.material.commands.holding import (
 from annotate.material.commands.parts import split_written
 from annotate.material.commands.places import RefusedWhileWritingError
 from annotate.material.commands.ratings import RatingImporter
-from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
+from annotate.material.queries.catalogue import Catalogue, DocumentRecord, ItemRecord, SystemRecord
 from annotate.material.queries.check import FileCheck, refuse_items_after_round_one
 from annotate.material.queries.file_reading import check_whole_file
 from annotate.material.queries.items import ItemCheck
@@ -66,8 +66,8 @@ class ItemImporter(ItemCheck):
         self.owners = owners
         self.project, self.brought_by, self.round = project, brought_by, round
         self.wanted_format = str((brought_by.mapping or {}).get("format", ""))
-        self._documents: list[tuple[KnownDocument, Row]] = []
-        self._items: list[tuple[KnownItem, KnownDocument, Row]] = []
+        self._documents: list[tuple[DocumentRecord, Row]] = []
+        self._items: list[tuple[ItemRecord, DocumentRecord, Row]] = []
         self._characters = 0
 
     def flush(self) -> None:
@@ -91,7 +91,7 @@ class ItemImporter(ItemCheck):
                 split_written(written)
         self._documents, self._items, self._characters = [], [], 0
 
-    def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:
+    def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> DocumentRecord:
         known = super().new_document(digest, row)
         parts = json.dumps([part_as_json(label, text, self.wanted_format) for label, text in row.parts])
         metadata = json.dumps(ordered_metadata(self.owners.of_document(row)))
@@ -100,7 +100,7 @@ class ItemImporter(ItemCheck):
         self._flush_when_full(len(parts) + len(metadata))
         return known
 
-    def new_system(self, name: str) -> KnownSystem:
+    def new_system(self, name: str) -> SystemRecord:
         known = super().new_system(name)
         with step():
             keep_lease(self.brought_by)
@@ -108,8 +108,8 @@ class ItemImporter(ItemCheck):
         return known
 
     def new_item(
-        self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ImportedItem
-    ) -> KnownItem:
+        self, document: DocumentRecord, system: SystemRecord, digest: bytes, row: ImportedItem
+    ) -> ItemRecord:
         """Register an item and prepare it; its document may not be written yet."""
         known = super().new_item(document, system, digest, row)
         format = choose_format(row.text, self.wanted_format)

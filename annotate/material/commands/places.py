@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotate.core.long_writes import lock_rows, step, write_in_steps
 from annotate.core.models import Assignment, Membership, Project, Role, Round
 from annotate.core.models.ratings import has_answer
-from annotate.material.queries.catalogue import Catalogue, KnownItem
+from annotate.material.queries.catalogue import Catalogue, ItemRecord
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.people.commands import add_member
 from annotate.rating.queries.places import last_positions
@@ -43,7 +43,7 @@ class PlacesToTake(Places):
         self._new.append((label, rater))
         return rater
 
-    def take(self, item: KnownItem, rater: ImportedRater) -> int | None:
+    def take(self, item: ItemRecord, rater: ImportedRater) -> int | None:
         """Return the assignment of this item that the rater has or now takes; None if all belong to
         others.
         """

@@ -13,7 +13,7 @@ from annotate.core.jobs import TakenOverError
 from annotate.core.long_writes import write_in_steps, writes_in_steps
 from annotate.core.models import Project, Rating, RatingChange, Round, User
 from annotate.material.commands.places import PlacesToTake, mark_progress
-from annotate.material.queries.catalogue import Catalogue, KnownItem
+from annotate.material.queries.catalogue import Catalogue, ItemRecord
 from annotate.material.queries.places import ImportedRater
 from annotate.material.queries.ratings import RatingCheck, Scale
 
@@ -84,7 +84,7 @@ class RatingImporter(RatingCheck):
         self._guideline = round.guideline_id
         self._ratings: dict[int, list[Recorded]] = defaultdict(list)
 
-    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:
+    def accept(self, place: int, item: ItemRecord, rater: ImportedRater, scale: Scale, value: float) -> None:
         super().accept(place, item, rater, scale, value)
         self._ratings[place].append(Recorded(place, scale.id, value))
 

@@ -11,7 +11,7 @@ from annotate.core.models import Assignment, DataImport, User
 from annotate.core.models.imports import MATERIAL
 from annotate.material.commands.uploads import forget_files
 from annotate.material.queries.catalogue import BATCH
-from annotate.material.queries.undo import documents_of, items_of, unused_systems_of, why_it_stays
+from annotate.material.queries.undo import documents_of, explain_no_undo, items_of, unused_systems_of
 
 Status = DataImport.Status
 
@@ -33,7 +33,7 @@ def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
     items = items_of(locked)
     places = Assignment.objects.filter(item__in=items).order_by("pk")
     locked_places = list(places.select_for_update().values_list("pk", flat=True))
-    if reason := why_it_stays(locked):
+    if reason := explain_no_undo(locked):
         raise NotReadyError(reason)
     for start in range(0, len(locked_places), BATCH):
         Assignment.objects.filter(pk__in=locked_places[start : start + BATCH]).delete()

@@ -18,7 +18,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.audit import record
 from annotate.core.errors import NotReadyError
-from annotate.core.files import changed_at, keep_file, kept_names, scratch
+from annotate.core.files import changed_at, iter_file_names, keep_file, scratch
 from annotate.core.job_notes import JobNotes
 from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
 from annotate.core.models import DataImport, Project, UploadPreview, User
@@ -307,7 +307,9 @@ def remove_orphans() -> int:
             return name not in named
         return path.suffix in JobNotes.SUFFIXES and path.stem.isdecimal() and int(path.stem) not in under_way
 
-    orphans = [name for name in kept_names(f"{FOLDER}/") if is_orphan(name) and changed_at(name) < long_ago]
+    orphans = [
+        name for name in iter_file_names(f"{FOLDER}/") if is_orphan(name) and changed_at(name) < long_ago
+    ]
     for name in orphans:
         default_storage.delete(name)
     return len(orphans)

@@ -13,7 +13,7 @@ MOST_NAMED = 5000
 
 
 @dataclass(slots=True)
-class KnownDocument:
+class DocumentRecord:
     """A document of the project (line 0) or of the file. parts: short digests of the file's parts."""
 
     number: int
@@ -25,7 +25,7 @@ class KnownDocument:
 
 
 @dataclass(slots=True)
-class KnownSystem:
+class SystemRecord:
     """A system of the project or of the file."""
 
     number: int
@@ -33,7 +33,7 @@ class KnownSystem:
 
 
 @dataclass(slots=True)
-class KnownItem:
+class ItemRecord:
     """An item of the project (line 0) or of the file."""
 
     number: int
@@ -71,9 +71,9 @@ class Catalogue:
 
     def __init__(self, project: Project, named: NamesInFile | None = None) -> None:
         self.named = named
-        self.documents: dict[str, KnownDocument] = {}
-        self.systems: dict[str, KnownSystem] = {}
-        self.items: dict[tuple[int, int], KnownItem] = {}
+        self.documents: dict[str, DocumentRecord] = {}
+        self.systems: dict[str, SystemRecord] = {}
+        self.items: dict[tuple[int, int], ItemRecord] = {}
         self._load(project)
 
     @property
@@ -102,22 +102,26 @@ class Catalogue:
     def _add_written_item(self, document: str, system: str, pk: int, digest: str) -> None:
         if self.named is None or (document, system) in self.named.items:
             place = (self.documents[document].number, self.systems[system].number)
-            self.items[place] = KnownItem(len(self.items), pk, bytes.fromhex(digest), 0)
+            self.items[place] = ItemRecord(len(self.items), pk, bytes.fromhex(digest), 0)
 
-    def add_document(self, key: str, digest: bytes, *, line: int = 0, pk: int | None = None) -> KnownDocument:
-        known = self.documents[key] = KnownDocument(len(self.documents), pk, digest, line)
+    def add_document(
+        self, key: str, digest: bytes, *, line: int = 0, pk: int | None = None
+    ) -> DocumentRecord:
+        known = self.documents[key] = DocumentRecord(len(self.documents), pk, digest, line)
         return known
 
-    def add_system(self, name: str, *, pk: int | None = None) -> KnownSystem:
-        known = self.systems[name] = KnownSystem(len(self.systems), pk)
+    def add_system(self, name: str, *, pk: int | None = None) -> SystemRecord:
+        known = self.systems[name] = SystemRecord(len(self.systems), pk)
         return known
 
-    def add_item(self, document: KnownDocument, system: KnownSystem, digest: bytes, line: int) -> KnownItem:
-        known = KnownItem(len(self.items), None, digest, line)
+    def add_item(
+        self, document: DocumentRecord, system: SystemRecord, digest: bytes, line: int
+    ) -> ItemRecord:
+        known = ItemRecord(len(self.items), None, digest, line)
         self.items[document.number, system.number] = known
         return known
 
-    def item(self, document: str, system: str) -> KnownItem | None:
+    def item(self, document: str, system: str) -> ItemRecord | None:
         """The item of a document and a system, if both and it are known."""
         known_document, known_system = self.documents.get(document), self.systems.get(system)
         if known_document is None or known_system is None:

@@ -17,7 +17,7 @@ class ComparisonCount:
     """Documents with enough outputs."""
 
 
-def drawn_by_size(project: Project) -> dict[int, int]:
+def count_by_size(project: Project) -> dict[int, int]:
     """Return the number of comparisons by size. One query."""
     comparisons = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
     found: dict[int, int] = {}

@@ -128,7 +128,7 @@ def preview_of(
 
     members: see `Places`.
     """
-    source = source_of(data_import, mapping, what, opening.kept_records)
+    source = source_of(data_import, mapping, what, opening.record_store)
     check = CHECKS.get(what, FileCheck)(data_import.project, source, members=members)
     report = check.check(CHECKED_RECORDS, silent)
     rows = [

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext
 
 from annotate.core.models import Document, text_digest
-from annotate.material.queries.catalogue import Catalogue, KnownDocument, KnownItem, KnownSystem
+from annotate.material.queries.catalogue import Catalogue, DocumentRecord, ItemRecord, SystemRecord
 from annotate.material.reading.report import ImportCounts
 from annotate.material.reading.rows import ImportedDocument, ImportedItem, LineReason, Part, RefusedLine
 
@@ -57,23 +57,23 @@ class ItemCheck:
             self.already_there.documents += 1
         return self._take_item(document, row) if isinstance(row, ImportedItem) else None
 
-    def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> KnownDocument:
+    def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> DocumentRecord:
         self.made.documents += 1
         known = self.catalogue.add_document(row.document, digest, line=row.line)
         known.parts = part_digests(row.parts)
         return known
 
-    def new_system(self, name: str) -> KnownSystem:
+    def new_system(self, name: str) -> SystemRecord:
         self.made.systems += 1
         return self.catalogue.add_system(name)
 
     def new_item(
-        self, document: KnownDocument, system: KnownSystem, digest: bytes, row: ImportedItem
-    ) -> KnownItem:
+        self, document: DocumentRecord, system: SystemRecord, digest: bytes, row: ImportedItem
+    ) -> ItemRecord:
         self.made.items += 1
         return self.catalogue.add_item(document, system, digest, row.line)
 
-    def _take_item(self, document: KnownDocument, row: ImportedItem) -> RefusedLine | None:
+    def _take_item(self, document: DocumentRecord, row: ImportedItem) -> RefusedLine | None:
         digest = bytes.fromhex(text_digest(row.text))
         system = self.catalogue.systems.get(row.system) or self.new_system(row.system)
         known = self.catalogue.items.get((document.number, system.number))
@@ -112,7 +112,7 @@ def part_digests(parts: Sequence[Part]) -> tuple[bytes, ...]:
     return tuple(hashlib.blake2b("\0".join(part).encode(), digest_size=8).digest() for part in parts)
 
 
-def _difference(document: KnownDocument, row: ImportedDocument | ImportedItem) -> str:
+def _difference(document: DocumentRecord, row: ImportedDocument | ImportedItem) -> str:
     """Return the part of a document that differs. One query if the document is in the project."""
     there = document.parts or part_digests(_stored_parts(document))
     here = part_digests(row.parts)
@@ -128,7 +128,7 @@ def _difference(document: KnownDocument, row: ImportedDocument | ImportedItem) -
     return gettext("part {part} differs, and {more} more").format(part=part, more=len(differing) - 1)
 
 
-def _stored_parts(document: KnownDocument) -> list[Part]:
+def _stored_parts(document: DocumentRecord) -> list[Part]:
     assert document.pk is not None
     stored = Document.objects.values_list("parts", flat=True).get(pk=document.pk)
     return [(part["label"], part["text"]) for part in stored]

@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Assignment, Membership, Project, RecordedName, Role, Round
-from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
 from annotate.rating.queries.places import available_places
 
 Pair = tuple[int, int]
@@ -62,10 +62,10 @@ class Places:
         rater = self.raters[label] = ImportedRater(len(self.raters), None)
         return rater
 
-    def holds(self, item: KnownItem, rater: ImportedRater) -> bool:
+    def holds(self, item: ItemRecord, rater: ImportedRater) -> bool:
         return (item.number, rater.number) in self._held
 
-    def take(self, item: KnownItem, rater: ImportedRater) -> int | None:
+    def take(self, item: ItemRecord, rater: ImportedRater) -> int | None:
         """Return the assignment of this item that the rater has or now takes; None if all belong to
         others.
         """
@@ -84,7 +84,7 @@ class Places:
         self._held[pair] = place
         return place
 
-    def _free_places(self, item: KnownItem) -> list[int]:
+    def _free_places(self, item: ItemRecord) -> list[int]:
         made = self.round is not None and item.pk is not None
         return self._free.setdefault(item.number, [] if made else [TO_BE_MADE] * self.raters_per_item)
 

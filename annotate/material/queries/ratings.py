@@ -12,7 +12,7 @@ from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Rating, Round
 from annotate.core.scale import is_on_scale
 from annotate.core.scale_text import off_scale_sentence
-from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
 from annotate.material.queries.places import ImportedRater, Places
 from annotate.material.reading.report import ImportCounts
 from annotate.material.reading.rows import ImportedRating, LineReason, RefusedLine
@@ -83,7 +83,7 @@ class RatingCheck:
             return self._compare(row, scale, self._values[unit])
         return self.take_new(row, item, rater, scale)
 
-    def accept(self, place: int, item: KnownItem, rater: ImportedRater, scale: Scale, value: float) -> None:  # noqa: ARG002
+    def accept(self, place: int, item: ItemRecord, rater: ImportedRater, scale: Scale, value: float) -> None:  # noqa: ARG002
         """Register a rating that the project does not have; an importer writes it to its assignment."""
         self._values[item.number, rater.number, scale.id] = value
         self.made.ratings += 1
@@ -117,7 +117,7 @@ class RatingCheck:
         return RefusedLine(row.line, "value", reason)
 
     def take_new(
-        self, row: ImportedRating, item: KnownItem, rater: ImportedRater, scale: Scale
+        self, row: ImportedRating, item: ItemRecord, rater: ImportedRater, scale: Scale
     ) -> RefusedLine | None:
         """Take a rating that is neither in the project nor in an earlier row."""
         if self.round and not self.round.is_open:

@@ -24,7 +24,7 @@ def unused_systems_of(data_import: DataImport) -> QuerySet[System]:
     return System.objects.filter(brought_by=data_import, items__isnull=True)
 
 
-def why_it_stays(data_import: DataImport) -> str:
+def explain_no_undo(data_import: DataImport) -> str:
     """Return the reason for which an import cannot be undone, naming the dependent rows; empty if it can.
 
     A fixed number of queries: one for each table that refers to items or documents, and four.

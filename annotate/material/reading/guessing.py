@@ -156,7 +156,7 @@ class _ColumnGuess:
         self.columns = {name: _Column(name, records) for name in names}
         known = {_word(name): name for name in dimensions}
         self.values = tuple(ValueColumn(name, known[_word(name)]) for name in names if _word(name) in known)
-        self.found = self._by_name(names)
+        self.found = self._match_by_name(names)
         self._drop_misnamed(records)
         self.parts: list[str] = []
         self.parts = [name for name in self._free() if _names(PART_WORD, name)]
@@ -179,7 +179,7 @@ class _ColumnGuess:
             metadata=tuple(name for name in self.columns if name not in used),
         )
 
-    def _by_name(self, names: Sequence[str]) -> dict[str, str]:
+    def _match_by_name(self, names: Sequence[str]) -> dict[str, str]:
         found = columns_by_words(names, COLUMN_WORDS)
         taken = set(found.values())
         bare = {_bare(name): name for name in reversed(names) if name not in taken}

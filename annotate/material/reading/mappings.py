@@ -78,12 +78,12 @@ def rows_of(
         yield record
         return
     if items:
-        yield from _with_refusals(mapping.item_rows, record)
+        yield from _add_rejections(mapping.item_rows, record)
     if ratings:
-        yield from _with_refusals(mapping.rating_rows, record)
+        yield from _add_rejections(mapping.rating_rows, record)
 
 
-def _with_refusals(
+def _add_rejections(
     rows: Callable[[Record], Iterator[Row | RefusedLine]], record: Record
 ) -> Iterator[Row | RefusedLine]:
     try:

@@ -79,7 +79,7 @@ class Opening:
         return [(record.line, [_shorten(record.fields.get(name)) for name in columns]) for record in readable]
 
     @property
-    def kept_records(self) -> "KeptRecords":
+    def record_store(self) -> "KeptRecords":
         return KeptRecords(self.records, self.is_whole, self.empty_rows)
 
 

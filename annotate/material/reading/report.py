@@ -55,13 +55,13 @@ class Cause:
     more_names: bool = False
 
     @property
-    def shown_lines(self) -> list[int]:
+    def first_lines(self) -> list[int]:
         return self.lines[:SHOWN_LINES]
 
     @property
     def more_lines(self) -> int:
         """The number of lines that are not shown."""
-        return self.count - len(self.shown_lines)
+        return self.count - len(self.first_lines)
 
     def __str__(self) -> str:
         place = self._place()
@@ -72,7 +72,7 @@ class Cause:
         return " ".join(sentences)
 
     def _place(self) -> str:
-        lines = ", ".join(f"{line:,}" for line in self.shown_lines)
+        lines = ", ".join(f"{line:,}" for line in self.first_lines)
         if self.lines[:1] == [0]:
             return gettext("The file")
         if self.more_lines:

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, OneOf, Whole
+from annotate.api.values import ChoiceValue, Input, Whole
 from annotate.core.access import project_for_admin
 from annotate.core.models import (
     AssignmentPlan,
@@ -29,19 +29,19 @@ class PlanRow(serializers.ModelSerializer[AssignmentPlan]):
 class PlanInput(Input):
     """A plan; fixed lists are uploaded on the page “Assignment plan”."""
 
-    kind = OneOf([kind for kind in Kind.values if kind != Kind.LISTED])
+    kind = ChoiceValue([kind for kind in Kind.values if kind != Kind.LISTED])
     share = Whole(required=False, min_value=0, max_value=100, help_text="Percent that every pair shares.")
     gold_every = Whole(required=False, min_value=0, max_value=1000, help_text="0: none.")
     repeat_every = Whole(required=False, min_value=0, max_value=1000, help_text="0: none.")
-    dealt_by = OneOf(
+    dealt_by = ChoiceValue(
         AssignmentPlan.DealtBy.choices,
         required=False,
         help_text="For balanced and sharing: whether all items of a document have the same raters.",
     )
-    work_order = OneOf(
+    work_order = ChoiceValue(
         WorkOrder.choices, required=False, help_text="Whether the items of a document come in succession."
     )
-    dimension_order = OneOf(
+    dimension_order = ChoiceValue(
         DimensionOrder.choices, required=False, help_text="Whether each annotator has an order of their own."
     )
 

@@ -150,7 +150,7 @@ class Ratings(ApiView):
             assignment__round__number__lt=Round.CHECKS,
             **_lookups(self.filters(RatingFilter), ASSIGNED),
         )
-        return self.page(_with_names(ratings), RatingRow)
+        return self.page(_annotate_names(ratings), RatingRow)
 
 
 class RatingChanges(ApiView):
@@ -168,7 +168,7 @@ class RatingChanges(ApiView):
         return self.page(changes.select_related("guideline"), ChangeRow)
 
 
-def _with_names(ratings: "QuerySet[Rating]") -> "QuerySet[Rating]":
+def _annotate_names(ratings: "QuerySet[Rating]") -> "QuerySet[Rating]":
     named = ratings.select_related(
         *("dimension", "guideline", "assignment__round", "assignment__annotator"),
         *("assignment__item__document", "assignment__item__system"),

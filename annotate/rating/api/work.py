@@ -41,7 +41,7 @@ class WorkRow(serializers.ModelSerializer[Assignment]):
         fields = ("position", "started_at", "completed_at", "reserved_until")
 
 
-class Taken(serializers.Serializer[Any]):
+class TakenItems(serializers.Serializer[Any]):
     """The number of reserved items."""
 
     taken = serializers.IntegerField()
@@ -68,7 +68,7 @@ class OwnAnswer(serializers.ModelSerializer[Rating]):
         )
 
 
-class AskedDimension(serializers.Serializer[Any]):
+class RequestedDimension(serializers.Serializer[Any]):
     """A dimension to rate, with one's own answer."""
 
     dimension = serializers.CharField(source="dimension.key")
@@ -110,7 +110,7 @@ class WorkItem(serializers.Serializer[Any]):
     text = serializers.CharField()
     sides = WorkSide(many=True, help_text="The outputs of a comparison, in the order in which you see them.")
     item_parts = serializers.SerializerMethodField(help_text="Of the text, where parts are labelled.")
-    dimensions = AskedDimension(many=True, source="rows")
+    dimensions = RequestedDimension(many=True, source="rows")
     previous = serializers.IntegerField(allow_null=True)
     next = serializers.IntegerField(allow_null=True)
 
@@ -143,7 +143,7 @@ class AnswerInput(Input):
     revision = Whole(required=False, min_value=0, max_value=2**31 - 1, help_text="The one last seen.")
 
 
-class SavedAnswer(serializers.Serializer[Any]):
+class AnswerReceipt(serializers.Serializer[Any]):
     """The outcome of saving an answer."""
 
     revision = serializers.IntegerField()
@@ -164,7 +164,7 @@ class Work(ApiView):
             own_order(round, place) if round else Assignment.objects.none(), WorkRow, by="position"
         )
 
-    @writes(Taken, scopes=("rate",))
+    @writes(TakenItems, scopes=("rate",))
     def post(self, request: Request, slug: str) -> Response:
         """Reserve up to five more items; 0 if none are available."""
         place = access.membership(request.user, slug, Role.ANNOTATOR)
@@ -172,7 +172,7 @@ class Work(ApiView):
         return Response({"taken": reserve_items(round=round, annotator=place)})
 
 
-class OneWork(ApiView):
+class AssignmentView(ApiView):
     """One of the annotator's items."""
 
     about = "work"
@@ -188,7 +188,7 @@ class OwnRating(ApiView):
 
     about = "work"
 
-    @writes(SavedAnswer, accepts=AnswerInput, scopes=("rate",))
+    @writes(AnswerReceipt, accepts=AnswerInput, scopes=("rate",))
     def put(self, request: Request, slug: str, position: int, key: str) -> Response:
         """Rate an item on a dimension; the previous answer stays in the history."""
         page = _page(request, slug, position)

@@ -11,8 +11,8 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import ROUND_ONE_CLOSED, RoundClosedError
 from annotate.core.models import Assignment, Item, Membership, OutsideStudy, Round, WorkOrder
-from annotate.fastpath.queries import MOMENT, NUMBERS, Asked, Prepared
-from annotate.fastpath.statements import at_once
+from annotate.fastpath.queries import MOMENT, NUMBERS, PendingRows, Prepared
+from annotate.fastpath.statements import send_together
 from annotate.fastpath.writes import PreparedUpdate
 from annotate.rating.commands.hidden_checks import CHECKS_OF, choose_dimensions, due_turns, write_checks
 from annotate.rating.planning.checks import MOST_KEPT_BACK, keep_back
@@ -34,7 +34,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     ordinary item. A rater from outside gets no more ordinary items than the study allows. Returns the number
     of reserved items.
     """
-    with at_once():
+    with send_together():
         _ANNOTATOR.ask(annotator.pk)
         asked_open, asked_last = _OPEN.ask(round.pk), _LAST.ask(round.project_id, annotator.pk)
         asked_checks, asked_study = CHECKS_OF.ask(round.project_id), _STUDY.ask(annotator.pk)
@@ -51,7 +51,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     while some := list(islice(items, how_many - len(places))):
         places += _locked_places(round, [item.pk for item in some])
     position = _write_places(annotator, places, (last.position or 0) if last else 0)
-    if places and checks and not _goes_on(round, places[-1], found, next(items, None)):
+    if places and checks and not _continues_document(round, places[-1], found, next(items, None)):
         _give_due_checks(round, checks, annotator, kept, position)
     _refuse_closed(round, _OPEN.ask(round.pk))  # another process may have closed it during the reservation
     return len(places)
@@ -75,7 +75,7 @@ def _next_items(
 def _write_places(annotator: Membership, places: Sequence[Assignment], position: int) -> int:
     """Reserve locked assignments after a position; return the last position."""
     until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
-    with at_once():
+    with send_together():
         for place in places:
             position += 1
             place.annotator_id, place.position, place.reserved_until = annotator.pk, position, until
@@ -99,7 +99,7 @@ def _give_due_checks(
     write_checks(checks, due_checks, choose_dimensions(round, annotator, items))
 
 
-def _goes_on(round: Round, last: Assignment, found: list[Item], after: Item | None) -> bool:
+def _continues_document(round: Round, last: Assignment, found: list[Item], after: Item | None) -> bool:
     """Return True if the next item continues the document of the last reserved assignment."""
     if round.work_order == WorkOrder.MIXED or after is None:
         return False
@@ -139,7 +139,7 @@ def renew_reservations(*, assignment: Assignment, annotator: Membership) -> list
     return list(in_reach.order_by("position").only("position", "annotator"))
 
 
-def _refuse_closed(round: Round, asked: Asked[Round]) -> None:
+def _refuse_closed(round: Round, asked: PendingRows[Round]) -> None:
     if not asked.all():
         raise RoundClosedError(
             gettext("{round} is closed, so there is nothing more to rate.").format(round=round)
@@ -149,7 +149,7 @@ def _refuse_closed(round: Round, asked: Asked[Round]) -> None:
 def _locked_places(round: Round, items: list[int]) -> list[Assignment]:
     """Lock an assignment of each of these items, skipping assignments that another annotator is reserving."""
     now = timezone.now()
-    with at_once():
+    with send_together():
         asked = [_AVAILABLE.ask(round.pk, now, item) for item in items]
     return [place for each in asked if (place := each.first())]
 

@@ -54,11 +54,11 @@ def note_deadlines() -> None:
             kind=NoticeKind.DEADLINES,
             about=f"round {round.pk} {round.deadline} {days}",
             facts={"round": round.numeral, "deadline": f"{round.deadline}"},
-            to=_with_work(round),
+            to=_annotators_with_work(round),
         )
 
 
-def _with_work(round: Round) -> QuerySet[User]:
+def _annotators_with_work(round: Round) -> QuerySet[User]:
     annotators = members_of(round.project, Role.ANNOTATOR)
     open_places = Assignment.objects.filter(round=round, completed_at=None)
     if open_places.filter(annotator=None).exists():

@@ -15,7 +15,7 @@ from annotate.core.models import Assignment, AssignmentPlan, Item, Membership, P
 from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, write_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
 from annotate.rating.planning import CannotBeMetError
-from annotate.rating.planning.checks import Turn, by_group, with_checks
+from annotate.rating.planning.checks import Turn, insert_checks, sort_by_group
 from annotate.rating.planning.lists import Pair
 from annotate.rating.queries.hidden_checks import checking_of
 from annotate.rating.queries.plans import PlannedWork, plan_of, planned_work
@@ -114,13 +114,13 @@ def _order(
     generator = Stream(round.seed).of("annotator", annotator.pseudonym).shuffler()
     generator.shuffle(items)
     if round.work_order == WorkOrder.BY_DOCUMENT:
-        items = by_group(items, document_of)
+        items = sort_by_group(items, document_of)
     else:
         document_of = {}
     if checks is None:
         return [Turn(item) for item in items]
     checking = checking_of(plan_of(round.project))
-    return with_checks(items, gold_for(round, annotator), checking, generator, document_of)
+    return insert_checks(items, gold_for(round, annotator), checking, generator, document_of)
 
 
 def _places(

@@ -14,14 +14,14 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Guideline, PrivateNote, Rating, RatingChange, Round, User
 from annotate.fastpath.queries import NUMBERS, Prepared
-from annotate.fastpath.statements import at_once
+from annotate.fastpath.statements import send_together
 from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
 from annotate.questions import Given, ItemContent, kind_of
 from annotate.questions.conditions import hidden_dimensions
 from annotate.questions.kind import Data, is_storable, refuse_data
 from annotate.rating.evidence import Passage, check_passages, passages_from_json, passages_to_json
 from annotate.rating.queries.assigned import asked_dimensions
-from annotate.rating.queries.contents import content_of, given_of
+from annotate.rating.queries.contents import content_of, stored_answer
 from annotate.rating.queries.texts import item_texts
 
 LONGEST_COMMENT = 10_000
@@ -44,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Sent:
+class SaveOrigin:
     """Metadata of an answer from a page.
 
     seen_revision: the revision on the page, 0 if none. client, sequence: the browser, and the number of its
@@ -60,7 +60,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class Saved:
+class SaveOutcome:
     """The outcome of a save.
 
     revision: the current revision. replaced: the answer of another window that it replaced unseen. overtaken:
@@ -74,10 +74,10 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class SentAnswer:
+class SubmittedAnswer:
     dimension: FrozenDimension
     answer: Answer
-    sent: Sent = Sent()
+    sent: SaveOrigin = SaveOrigin()
 
 
 def save_rating(
@@ -86,10 +86,10 @@ def save_rating(
     dimension: FrozenDimension,
     answer: Answer,
     by: User | None,
-    sent: Sent = Sent(),
-) -> Saved:
+    sent: SaveOrigin = SaveOrigin(),
+) -> SaveOutcome:
     """Save one answer, see `save_ratings`; raises the InvalidValueError that it returns."""
-    (saved,) = save_ratings(assignment=assignment, given=[SentAnswer(dimension, answer, sent)], by=by)
+    (saved,) = save_ratings(assignment=assignment, given=[SubmittedAnswer(dimension, answer, sent)], by=by)
     if isinstance(saved, InvalidValueError):
         raise saved
     return saved
@@ -97,8 +97,8 @@ def save_rating(
 
 @transaction.atomic
 def save_ratings(
-    *, assignment: Assignment, given: Sequence[SentAnswer], by: User | None
-) -> list[Saved | InvalidValueError]:
+    *, assignment: Assignment, given: Sequence[SubmittedAnswer], by: User | None
+) -> list[SaveOutcome | InvalidValueError]:
     """Save answers of Round I about one item together; the same answer again changes nothing.
 
     Locks the assignment's row for its annotator before it reads the round's status. So neither reassignment
@@ -121,18 +121,18 @@ def save_ratings(
         except InvalidValueError as error:
             steps.append(error)
     hidden = hidden_dimensions(asked, _answers_after(ratings, steps))
-    with at_once(last=True):
+    with send_together(last=True):
         for step in steps:
             if isinstance(step, _Step) and not step.overtaken:
                 key = step.given.dimension.id
-                ratings[key] = _write(_without_answer(step) if key in hidden else step, round.guideline, by)
+                ratings[key] = _write(_drop_answer(step) if key in hidden else step, round.guideline, by)
         for key in hidden & ratings.keys():
             _take_back(ratings[key], round.guideline, by)
         complete = _mark_progress(locked, [each for each in asked if each.id not in hidden], ratings)
     return [
         step
         if isinstance(step, InvalidValueError)
-        else Saved(step.rating.revision, step.replaced, step.overtaken, complete)
+        else SaveOutcome(step.rating.revision, step.replaced, step.overtaken, complete)
         for step in steps
     ]
 
@@ -141,7 +141,7 @@ def save_ratings(
 class _Step:
     """The planned write of one answer, decided before any write."""
 
-    given: SentAnswer
+    given: SubmittedAnswer
     rating: Rating
     seen: Guideline
     replaced: Answer | None
@@ -153,7 +153,7 @@ def _step(
     round: Round,
     asked: Collection[FrozenDimension],
     ratings: Mapping[int, Rating],
-    given: SentAnswer,
+    given: SubmittedAnswer,
 ) -> _Step:
     dimension, sent = given.dimension, given.sent
     answer = checked_answer(dimension, given.answer, assignment)
@@ -195,7 +195,7 @@ def _write(step: _Step, in_force: Guideline, by: User | None) -> Rating:
 def _answers_after(
     ratings: Mapping[int, Rating], steps: Sequence["_Step | InvalidValueError"]
 ) -> dict[int, Given | None]:
-    answers = {key: given_of(rating) for key, rating in ratings.items()}
+    answers = {key: stored_answer(rating) for key, rating in ratings.items()}
     for step in steps:
         if isinstance(step, _Step) and not step.overtaken:
             value, data = step.given.answer.value, step.given.answer.data
@@ -203,7 +203,7 @@ def _answers_after(
     return answers
 
 
-def _without_answer(step: "_Step") -> "_Step":
+def _drop_answer(step: "_Step") -> "_Step":
     """Return a step without its answer: another answer of the same request hides its question."""
     return replace(step, given=replace(step.given, answer=Answer()))
 
@@ -217,7 +217,7 @@ def _take_back(rating: Rating, in_force: Guideline, by: User | None) -> None:
 
 def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
     """Lock the assignment, then read its round and ratings in their state after the lock."""
-    with at_once():
+    with send_together():
         asked_lock = _LOCKED.ask(assignment.pk, assignment.annotator_id or 0)
         asked_round = _ROUND.ask(assignment.round_id)
         asked_ratings = _RATINGS.ask(assignment.pk)
@@ -239,7 +239,7 @@ _LOCKED = Prepared(
 )
 _ROUND = Prepared(
     lambda pk: (
-        Round.with_checks.select_related("guideline")
+        Round.insert_checks.select_related("guideline")
         .filter(pk=pk)
         .only("project", "status", "guideline", "guideline__version", "guideline__digest")
     ),
@@ -263,7 +263,7 @@ def _check_evidence(assignment: Assignment, rating: Rating | None, answer: Answe
         check_passages(answer.evidence, item_texts(assignment.item_id))
 
 
-def _is_overtaken(rating: Rating, sent: Sent) -> bool:
+def _is_overtaken(rating: Rating, sent: SaveOrigin) -> bool:
     return bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence
 
 

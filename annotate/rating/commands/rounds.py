@@ -44,7 +44,7 @@ from annotate.questions import KINDS
 from annotate.rating.commands.hidden_checks import round_of_checks
 from annotate.rating.commands.new_places import NewPlace, write_places
 from annotate.rating.commands.plans import give_planned_items
-from annotate.rating.planning.checks import by_group
+from annotate.rating.planning.checks import sort_by_group
 from annotate.rating.queries.plans import items_of_round_one, plan_of
 from annotate.webhooks.commands import announce
 from annotate.webhooks.events import ROUND_CLOSED
@@ -153,7 +153,7 @@ def close_round_one(*, project: Project, by: User | None) -> Round:
             return round
         lock_rows(Assignment.objects.filter(round=round))
         closed_at = _close(round, by)
-        Round.with_checks.filter(project=project, number=Round.CHECKS).update(
+        Round.insert_checks.filter(project=project, number=Round.CHECKS).update(
             status=Round.Status.CLOSED, closed_at=closed_at, closed_by=by
         )
         note_finished(round, finished=False)
@@ -356,7 +356,7 @@ def _open_disputes(round: Round) -> None:
     apart = [spread for spread in spreads_of(round) if spread.points >= rules[spread.dimension].threshold]
     Stream(round.seed).of("disputes").shuffler().shuffle(apart)
     if round.work_order == WorkOrder.BY_DOCUMENT:
-        items = by_group(list(dict.fromkeys(spread.item for spread in apart)), _document_of_items(round))
+        items = sort_by_group(list(dict.fromkeys(spread.item for spread in apart)), _document_of_items(round))
         place = {item: number for number, item in enumerate(items)}
         dimension = {key: number for number, key in enumerate(rules)}
         apart.sort(key=lambda spread: (place[spread.item], dimension[spread.dimension]))
@@ -404,7 +404,7 @@ def _hand_disputes_to_raters(second: Round) -> None:
         document_of = _document_of_items(second)
         for annotator, own in by_annotator.items():
             place_of = {place.item_id: place for place in own}
-            by_annotator[annotator] = [place_of[item] for item in by_group(list(place_of), document_of)]
+            by_annotator[annotator] = [place_of[item] for item in sort_by_group(list(place_of), document_of)]
 
     def write(places: Sequence[NewPlace]) -> None:
         items = {place.item for place in places}

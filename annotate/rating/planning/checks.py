@@ -113,7 +113,7 @@ def due(
     return walk.order[there:]
 
 
-def with_checks(
+def insert_checks(
     items: Sequence[int],
     gold: Sequence[int],
     checking: Checking,
@@ -221,7 +221,7 @@ def _fitting(gold: Sequence[int], of: Mapping[int, int], ending: int, to_come: S
     return [*beside, *(item for item in gold if of.get(item) not in {*near, *later})]
 
 
-def by_group(items: Sequence[int], group_of: Mapping[int, int]) -> list[int]:
+def sort_by_group(items: Sequence[int], group_of: Mapping[int, int]) -> list[int]:
     """Return the items group by group:
 
     groups in the order of their first item, items in the original order.

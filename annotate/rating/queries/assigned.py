@@ -20,7 +20,7 @@ from annotate.core.models import (
 )
 from annotate.questions import kind_of
 from annotate.questions.conditions import hidden_dimensions
-from annotate.rating.queries.contents import given_of
+from annotate.rating.queries.contents import stored_answer
 
 Unit = tuple[int, int]
 """The ids of an item and a dimension."""
@@ -85,14 +85,14 @@ def count_opened_questions(round: Round) -> Counter[int]:
         units.setdefault(assignment, set()).add(dimension)
     for assignment, ratings in given.items():
         asked = [each for each in guideline.dimensions if each.id in units.get(assignment, {each.id})]
-        answers = {key: given_of(rating) for key, rating in ratings.items()}
+        answers = {key: stored_answer(rating) for key, rating in ratings.items()}
         hidden = hidden_dimensions(asked, answers)
         done = {key for key, rating in ratings.items() if rating.is_answered}
         opened.update(each.id for each in asked if each.shown_if and each.id not in hidden | done)
     return opened
 
 
-def in_own_order(
+def order_for_rater(
     dimensions: Sequence[FrozenDimension], round: Round, annotator: Membership
 ) -> Sequence[FrozenDimension]:
     """Return dimensions in this annotator's order in Round I.

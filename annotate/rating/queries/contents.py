@@ -7,7 +7,7 @@ from annotate.questions import Given, ItemContent
 from annotate.rating.queries.texts import item_texts
 
 
-def given_of(rating: Rating | None) -> Given | None:
+def stored_answer(rating: Rating | None) -> Given | None:
     """Return the answer that a rating holds, None without a value."""
     return None if rating is None or rating.value is None else Given(rating.value, rating.data)
 

@@ -75,7 +75,7 @@ def checks_of(project: Project) -> Mapping[int, Checks]:
     repeats, golds = _check_values(project)
     first = _first_values(project, repeats)
     again = [(unit, first[unit], given) for unit, given in repeats.items() if unit in first]
-    right = _beside_reference(project, golds)
+    right = _pair_with_reference(project, golds)
     annotators = {unit[0] for unit, _, _ in (*again, *right)}
     return {
         annotator: _checks(
@@ -110,7 +110,7 @@ def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> 
                 golds[unit] = given
             elif before is not None:
                 again.append((unit, before.value, given))
-    right = _beside_reference(annotator.project, golds)
+    right = _pair_with_reference(annotator.project, golds)
     return _checks(again, right) if again or right else None
 
 
@@ -131,7 +131,7 @@ def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_CheckValu
     return found
 
 
-def _beside_reference(project: Project, golds: Mapping[Unit, "_CheckValue"]) -> "list[_Pair]":
+def _pair_with_reference(project: Project, golds: Mapping[Unit, "_CheckValue"]) -> "list[_Pair]":
     reference = {
         (item, dimension): value
         for item, dimension, value in GoldValue.objects.filter(
@@ -144,7 +144,7 @@ def _beside_reference(project: Project, golds: Mapping[Unit, "_CheckValue"]) -> 
 
 
 def _checks(again: "Sequence[_Pair]", right: "Sequence[_Pair]") -> Checks:
-    return Checks(_by_dimension(again), _by_dimension(right), _calibrations(right))
+    return Checks(_compare_by_dimension(again), _compare_by_dimension(right), _calibrations(right))
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _first_values(project: Project, repeats: Iterable[Unit]) -> dict[Unit, float
     }
 
 
-def _by_dimension(pairs: Iterable[_Pair]) -> dict[str, CheckComparison]:
+def _compare_by_dimension(pairs: Iterable[_Pair]) -> dict[str, CheckComparison]:
     return {name: _compare_pairs(group) for name, group in _group_by_dimension(pairs).items()}
 
 

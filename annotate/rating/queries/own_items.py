@@ -114,7 +114,7 @@ _MARKED = {
 }
 
 
-def with_answers(assignments: Collection[int]) -> QuerySet[Assignment]:
+def load_with_answers(assignments: Collection[int]) -> QuerySet[Assignment]:
     """Return assignments (by key) in the annotator's order, with items and ratings loaded. Two queries.
 
     By key, because the database would otherwise read the outputs of all items to sort one page of them.
@@ -202,7 +202,7 @@ def own_checks(round: Round, annotator: Membership, *, left: int) -> OwnChecks |
     seven queries.
     """
     # Most projects have none, and an annotator may have 50,000 items.
-    if not Round.with_checks.filter(project=round.project_id, number=Round.CHECKS).exists():
+    if not Round.insert_checks.filter(project=round.project_id, number=Round.CHECKS).exists():
         return None
     mine = own_order(round, annotator)
     if not round.is_open:

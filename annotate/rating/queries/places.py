@@ -38,12 +38,12 @@ def first_items(round: Round, annotator: Membership, how_many: int) -> list[Item
     """
     drawn = f"{round.seed}/{annotator.pseudonym}/"
     by_document = round.work_order == WorkOrder.BY_DOCUMENT
-    find = _in_order(how_many, by_document)
+    find = _prepare_order(how_many, by_document)
     return find.all(round.pk, round.project_id, annotator.pk, timezone.now(), drawn)
 
 
 @lru_cache
-def _in_order(how_many: int, by_document: bool) -> Prepared[Item]:
+def _prepare_order(how_many: int, by_document: bool) -> Prepared[Item]:
     def items(round: int, project: int, annotator: int, now: datetime, drawn: str) -> QuerySet[Item]:
         names: tuple[str | Value, ...] = (Value(drawn), "document__key")
         draws = [MD5(Concat(*names, Value("/"), "system__name"))]

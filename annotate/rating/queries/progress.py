@@ -72,7 +72,7 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
         whole=Count("pk", filter=Q(completed_at__isnull=True, partial=False)),
         **_TAKEN_OF_LIMIT,
     )
-    available = _within_limit(counts, available_items(round, annotator).count()) if round.is_open else 0
+    available = _limit_available(counts, available_items(round, annotator).count()) if round.is_open else 0
     begun = mine.filter(completed_at__isnull=True)
     open_units = AssignedUnit.objects.filter(assignment__in=begun)
     is_open = Q(assignment__completed_at__isnull=True, asked_again_at__isnull=True)
@@ -114,7 +114,7 @@ def count_left(round: Round, annotator: Membership) -> int:
     begun = Count("pk", filter=Q(completed_at__isnull=True))
     counts = own_order(round, annotator).order_by().aggregate(begun=begun, **_TAKEN_OF_LIMIT)
     begun_count: int = counts["begun"]
-    return begun_count + _within_limit(counts, available_items(round, annotator).count())
+    return begun_count + _limit_available(counts, available_items(round, annotator).count())
 
 
 # Asked together with an annotator's other counts; without any items yet, the limit is not known.
@@ -124,7 +124,7 @@ _TAKEN_OF_LIMIT = {
 }
 
 
-def _within_limit(counts: dict[str, int | None], available: int) -> int:
+def _limit_available(counts: dict[str, int | None], available: int) -> int:
     """Return the number of available items that this annotator can get: fewer for raters from outside."""
     if (limit := counts["limit"]) is None:
         return available

@@ -23,11 +23,11 @@ from annotate.core.models import (
 )
 from annotate.core.scale_text import name_on_page
 from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
-from annotate.fastpath.statements import at_once
+from annotate.fastpath.statements import send_together
 from annotate.questions import Given, ItemContent, QuestionKind, kind_of
 from annotate.rating.evidence import passages_as_sent, passages_from_json
-from annotate.rating.queries.assigned import asked_dimensions, in_own_order
-from annotate.rating.queries.contents import content_of, given_of
+from annotate.rating.queries.assigned import asked_dimensions, order_for_rater
+from annotate.rating.queries.contents import content_of, stored_answer
 from annotate.rating.queries.places import available_places, met_together, own_order
 
 LAST_POSITION = 2**31 - 1
@@ -59,7 +59,7 @@ class Row:
 
     @property
     def question(self) -> dict[str, Any]:
-        given = given_of(self.rating)
+        given = stored_answer(self.rating)
         if given is None and self.rating is not None and self.rating.data:
             given = Given(0, self.rating.data)  # started, without a number yet
         return self.kind.input_context(self.dimension, given, self.content)
@@ -179,8 +179,8 @@ def _first(assignments: QuerySet[Assignment]) -> int | None:
 def item_page(assignment: Assignment) -> ItemPage:
     """Return the page of an assignment (see `access.assignment_for_annotator`). Up to eight queries."""
     guideline = guideline_of(assignment.round)
-    here = _here(assignment)
-    with at_once():
+    here = _current_position(assignment)
+    with send_together():
         asked_item, asked_ratings = _ITEM.ask(assignment.item_id), _RATINGS.ask(assignment.pk)
         asked_before, asked_after = _BEFORE.ask(*here), _AFTER.ask(*here)
         asked_note = _NOTE.ask(assignment.annotator_id or 0, assignment.item_id)
@@ -190,7 +190,7 @@ def item_page(assignment: Assignment) -> ItemPage:
     before, after, note = asked_before.first(), asked_after.first(), asked_note.first()
     dimensions: Sequence[FrozenDimension] = asked_dimensions(assignment, guideline)
     if assignment.annotator:
-        dimensions = in_own_order(dimensions, assignment.round, assignment.annotator)
+        dimensions = order_for_rater(dimensions, assignment.round, assignment.annotator)
     reads_item = any(kind_of(each).reads_item for each in dimensions)
     content = content_of(assignment) if reads_item else ItemContent()
     return ItemPage(
@@ -199,7 +199,7 @@ def item_page(assignment: Assignment) -> ItemPage:
         parts=item.document.parts,
         text=item.text,
         format=item.format,
-        sides=shown_sides(content, len(item.document.parts)),
+        sides=order_sides(content, len(item.document.parts)),
         rows=[Row(dimension, ratings.get(dimension.id), content) for dimension in dimensions],
         previous=before.position if before else None,
         next=after.position if after else None,
@@ -209,7 +209,7 @@ def item_page(assignment: Assignment) -> ItemPage:
     )
 
 
-def shown_sides(content: ItemContent, document_parts: int) -> list[ShownSide]:
+def order_sides(content: ItemContent, document_parts: int) -> list[ShownSide]:
     return [
         ShownSide(number, document_parts + 1 + side, content.sides[side], content.formats[side])
         for number, side in enumerate(content.order, start=1)
@@ -223,7 +223,7 @@ def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder 
     """
     if assignment.round.work_order == WorkOrder.MIXED:
         return lambda _document: None
-    here, position = _here(assignment), assignment.position or 0
+    here, position = _current_position(assignment), assignment.position or 0
     asked_documents, asked_own = _DOCUMENTS.ask(*here), _OWN_OF_DOCUMENT.ask(*here[:2], assignment.item_id)
     to_take = here[1], assignment.item_id, timezone.now()
     asked_to_take = _TO_TAKE.ask(*to_take) if assignment.plan == Assignment.Plan.N_OF_M else None
@@ -285,15 +285,18 @@ def _to_take(annotator: int, item: int, now: datetime) -> QuerySet[Item]:
 _TO_TAKE = Prepared(_to_take, *NUMBERS[:2], MOMENT)
 
 
-def with_next(page: ItemPage) -> ItemPage:
+def add_next(page: ItemPage) -> ItemPage:
     """Return a page with its current successor, and whether it ends its document. Three queries."""
-    with at_once():
-        asked_after, asked_place = _AFTER.ask(*_here(page.assignment)), _ask_place_in_order(page.assignment)
+    with send_together():
+        asked_after, asked_place = (
+            _AFTER.ask(*_current_position(page.assignment)),
+            _ask_place_in_order(page.assignment),
+        )
     after = asked_after.first()
     return replace(page, next=after.position if after else None, place_in_order=asked_place(page.document))
 
 
-def _here(assignment: Assignment) -> tuple[int, int, int]:
+def _current_position(assignment: Assignment) -> tuple[int, int, int]:
     return assignment.round.project_id, assignment.annotator_id or 0, assignment.position or 0
 
 
@@ -301,16 +304,16 @@ def _order(project: int, annotator: int) -> QuerySet[Assignment]:
     return met_together(project).filter(annotator=annotator).order_by("position").only("position")
 
 
-def _before(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
+def _assignments_before(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
     return _order(project, annotator).filter(position__lt=position).reverse()[:1]
 
 
-def _after(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
+def _assignments_after(project: int, annotator: int, position: int) -> QuerySet[Assignment]:
     return _order(project, annotator).filter(position__gt=position)[:1]
 
 
 _DOCUMENTS, _OWN_OF_DOCUMENT = Prepared(_documents, *NUMBERS), Prepared(_own_of_document, *NUMBERS)
-_BEFORE, _AFTER = Prepared(_before, *NUMBERS), Prepared(_after, *NUMBERS)
+_BEFORE, _AFTER = Prepared(_assignments_before, *NUMBERS), Prepared(_assignments_after, *NUMBERS)
 _NOTE = Prepared(
     lambda annotator, item: PrivateNote.objects.filter(annotator=annotator, item=item), *NUMBERS[:2]
 )

@@ -133,9 +133,9 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section(
             gettext("Both rounds"),
             _state(first),
-            [*together, *_without_value(rounds[0].rated, without_value)],
+            [*together, *_table_of_missing_values(rounds[0].rated, without_value)],
         ),
-        *(_of_round(each, items, disputes.values()) for each in rounds),
+        *(_build_round_section(each, items, disputes.values()) for each in rounds),
     ]
 
 
@@ -164,16 +164,20 @@ def _alpha_at(rated: RatedRound, dimension: FrozenDimension, level: str) -> Coef
     return rated.once(dimension, ("alpha at", level), lambda: compute(rated.data(dimension).at_level(level)))
 
 
-def _of_round(each: MeasuredRound, items: ItemOrigins, disputes: Iterable[DisputeCounts]) -> Section:
+def _build_round_section(
+    each: MeasuredRound, items: ItemOrigins, disputes: Iterable[DisputeCounts]
+) -> Section:
     rated = each.rated
     says = (
-        str(RELIABILITY) if rated.round.is_independent else f"{AFTER_DISCUSSION} {_apart(disputes)}".strip()
+        str(RELIABILITY)
+        if rated.round.is_independent
+        else f"{AFTER_DISCUSSION} {_describe_open_disputes(disputes)}".strip()
     )
     tables = [_levels(each), _coefficients(rated), _distributions(rated), *_pairs(rated)]
     return Section(rated.label, says, [*tables, *latent_tables(rated), *breakdowns(rated, items)])
 
 
-def _apart(disputes: Iterable[DisputeCounts]) -> str:
+def _describe_open_disputes(disputes: Iterable[DisputeCounts]) -> str:
     each = list(disputes)
     total, unresolved = sum(one.total for one in each), sum(one.unresolved for one in each)
     if not unresolved:
@@ -201,11 +205,11 @@ def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeCount
             [
                 text(dimension.name, key=dimension.key),
                 text(dimension.measurement_level),
-                *_of_dimension(rounds[0], dimension),
+                *_measure_dimension(rounds[0], dimension),
                 Cell(became.total),
                 *(Cell(getattr(became, key)) for key in names),
                 *(
-                    _of_dimension(rounds[1], dimension)
+                    _measure_dimension(rounds[1], dimension)
                     if len(rounds) > 1
                     else [Cell(reason=str(_NOT_OPENED))] * 4
                 ),
@@ -227,7 +231,7 @@ def _columns_of(number: int, name: str) -> list[Column]:
     ]
 
 
-def _of_dimension(each: MeasuredRound, dimension: FrozenDimension) -> list[Cell]:
+def _measure_dimension(each: MeasuredRound, dimension: FrozenDimension) -> list[Cell]:
     alpha = each.alpha(dimension)
     return [
         figure(alpha),
@@ -263,7 +267,7 @@ def _skewed_tables(rounds: Sequence[MeasuredRound]) -> list[Table]:
     )
 
 
-def _without_value(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list[Table]:
+def _table_of_missing_values(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list[Table]:
     """Return the number of answers of Round I without a value; empty if all have one."""
     rows = [
         [text(each.name, key=each.key), Cell(own.not_applicable), Cell(own.cannot_rate), Cell(own.apart)]

@@ -18,16 +18,16 @@ Alphas = Callable[[FrozenDimension], Sequence[Coefficient]]
 
 
 def breakdowns(rated: RatedRound, items: ItemOrigins) -> list[Table]:
-    return [_by_system(rated, items), _by_document(rated, items), _without_one(rated)]
+    return [_table_by_system(rated, items), _table_by_document(rated, items), _table_without_one_rater(rated)]
 
 
-def _by_system(rated: RatedRound, items: ItemOrigins) -> Table:
+def _table_by_system(rated: RatedRound, items: ItemOrigins) -> Table:
     head = Column("system", gettext("System"), ColumnKind.TEXT)
     title = gettext("Krippendorff’s alpha by system ({round})").format(round=rated.label)
     return alpha_by_label(rated, title, head, items.systems, rated.resampling, plot="heat")
 
 
-def _by_document(rated: RatedRound, items: ItemOrigins) -> Table:
+def _table_by_document(rated: RatedRound, items: ItemOrigins) -> Table:
     head = Column("document", gettext("Document"), ColumnKind.TEXT)
     title = gettext("Krippendorff’s alpha by document ({round})").format(round=rated.label)
     return alpha_by_label(rated, title, head, items.documents, Resampling())
@@ -61,7 +61,7 @@ def _units_of(names: Sequence[str], labels: npt.NDArray[np.str_]) -> list[npt.ND
     return np.split(np.argsort(numbers, kind="stable"), ends)
 
 
-def _without_one(rated: RatedRound) -> Table:
+def _table_without_one_rater(rated: RatedRound) -> Table:
     head, everyone = Column("without", gettext("Without"), ColumnKind.TEXT), range(len(rated.raters))
 
     def alphas(dimension: FrozenDimension) -> Sequence[Coefficient]:

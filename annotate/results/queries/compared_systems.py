@@ -78,7 +78,7 @@ _MOST_TIMES = 100
 Key = TypeVar("Key", bound=Hashable)
 
 
-def about_one_of(*readings: str) -> Parameter:
+def reach_parameter(*readings: str) -> Parameter:
     """Return the parameter of the scope of differences; the first one is the default."""
 
     def options(_project: Project) -> Sequence[tuple[str, str]]:
@@ -87,7 +87,7 @@ def about_one_of(*readings: str) -> Parameter:
     return Parameter("about", gettext("About"), options)
 
 
-ABOUT = about_one_of(RATERS, DOCUMENTS, TEXTS)
+ABOUT = reach_parameter(RATERS, DOCUMENTS, TEXTS)
 PAIRS, DIMENSIONS = "pairs", "dimensions"
 
 
@@ -150,7 +150,7 @@ def is_across_dimensions(chosen: Chosen) -> bool:
     return chosen.get(ACROSS.name) == DIMENSIONS
 
 
-def what_is_adjusted(*, across: bool) -> str:
+def describe_adjustment(*, across: bool) -> str:
     """Return the tests over which p values are adjusted, and the way to choose otherwise."""
     if across:
         return gettext(
@@ -205,9 +205,7 @@ def mark_outlying_systems(compared: Mapping[str, ComparedSystems]) -> str:
     return " ".join(marked)
 
 
-def what_differences_are_about(
-    compared: Mapping[str, ComparedSystems], chosen: Chosen, *, independent: bool
-) -> str:
+def describe_reach(compared: Mapping[str, ComparedSystems], chosen: Chosen, *, independent: bool) -> str:
     """Return the interpretation in words, with the names of dimensions with another one, and the reason.
 
     independent: whether raters had not seen each other’s values.

@@ -32,7 +32,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
-class GivenValue:
+class RaterValue:
     """A value of a unit with its rater, the answer in words if it has more than a value, and the reason."""
 
     name: str
@@ -54,11 +54,11 @@ class UnitApart:
     highest: float
     ratings: int
     apart: float
-    given: Sequence[GivenValue] = ()
+    given: Sequence[RaterValue] = ()
     mark: str = ""
 
     @property
-    def reasons(self) -> Sequence[GivenValue]:
+    def reasons(self) -> Sequence[RaterValue]:
         return [each for each in self.given if each.reason]
 
 
@@ -202,7 +202,7 @@ def items_with_texts(keys: Sequence[int]) -> Mapping[int, Item]:
 
 def _values_of_raters(
     items: Iterable[int], others: Mapping[int, FrozenDimension]
-) -> Mapping[tuple[int, int], list[GivenValue]]:
+) -> Mapping[tuple[int, int], list[RaterValue]]:
     """Return the Round I values of these items by item and dimension, in the order of raters. One query.
 
     others: the dimensions that are no scales, by their keys.
@@ -213,7 +213,7 @@ def _values_of_raters(
         assignment__annotator__counted=True,
         value__isnull=False,
     ).select_related("assignment__annotator")
-    found: dict[tuple[int, int], list[GivenValue]] = {}
+    found: dict[tuple[int, int], list[RaterValue]] = {}
     for rating in ratings.order_by("assignment__annotator__joined_at", "assignment__annotator"):
         place, value = rating.assignment.annotator, rating.value
         if place is not None and value is not None:
@@ -221,7 +221,7 @@ def _values_of_raters(
             other = others.get(rating.dimension_id)
             answer = Given(normalize(value), rating.data).unordered
             says = kind_of(other).describe(other, answer) if other else ""
-            found.setdefault(unit, []).append(GivenValue(place.rater_name, answer.value, says))
+            found.setdefault(unit, []).append(RaterValue(place.rater_name, answer.value, says))
     return found
 
 

@@ -89,14 +89,14 @@ def rest_of(row: ComputedResult, *, is_changing: bool) -> timedelta:
     return min(max(RESTS, timedelta(seconds=RESTS_OF_TIME * row.seconds)), LONGEST_REST)
 
 
-def kept_page(project: Project, result: Result, version: str) -> KeptPage:
+def load_kept_page(project: Project, result: Result, version: str) -> KeptPage:
     """Return the stored result, without content if none is stored. One query."""
     row = ComputedResult.objects.filter(project=project, name=result.name).first()
     row = row or ComputedResult(project=project, name=result.name)
     return KeptPage(row, version, sections_from(row.content))
 
 
-def kept_plot(project: Project, name: str, version: str) -> str:
+def load_kept_plot(project: Project, name: str, version: str) -> str:
     """Return the stored plot for this version of the data, or an empty string. One query."""
     found = ComputedResult.objects.filter(project=project, name=name, version=version).first()
     return found.content if found else ""
@@ -107,4 +107,4 @@ def sections_from(content: str) -> list[Section]:
 
 
 def sections_to(sections: Sequence[Section]) -> str:
-    return json.dumps([section.as_kept() for section in sections], ensure_ascii=False)
+    return json.dumps([section.to_kept() for section in sections], ensure_ascii=False)

@@ -27,7 +27,7 @@ from annotate.results.queries.by_metadata import METADATA, has_metadata, metadat
 from annotate.results.queries.compared_systems import ABOUT, ACROSS
 from annotate.results.queries.passages import has_passages_to_compare, passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
-from annotate.results.queries.so_far import so_far_sections
+from annotate.results.queries.so_far import interim_sections
 from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
 from annotate.results.queries.systems import ORDER, systems_sections
 from annotate.results.queries.version import ratings_of, version_of_ratings
@@ -155,7 +155,7 @@ def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:
 DRAWN = Parameter("drawn", gettext_lazy("Resample"), _ways_to_draw)
 
 
-def _shown_with_agreement(name: str) -> Callable[[str, Chosen], str]:
+def _show_with_agreement(name: str) -> Callable[[str, Chosen], str]:
     return lambda slug, _: f"{reverse('results_page', args=[slug, 'agreement'])}?part={name}"
 
 
@@ -217,7 +217,7 @@ OWN_PAGES = (
         severity_sections,
         version_of_ratings,
         size_of_severity,
-        shown_at=_shown_with_agreement("severity"),
+        shown_at=_show_with_agreement("severity"),
         arrangement=SEVERITY,
     ),
     ResultsPage(
@@ -227,7 +227,7 @@ OWN_PAGES = (
         passages_sections,
         version_of_ratings,
         ratings_of,
-        shown_at=_shown_with_agreement("passages"),
+        shown_at=_show_with_agreement("passages"),
         is_listed=has_passages_to_compare,
         arrangement=PASSAGES,
     ),
@@ -249,7 +249,7 @@ OWN_PAGES = (
         "so-far",
         gettext_lazy("Agreement so far"),
         gettext_lazy("Alpha of the ratings given until now, and whether raters drift."),
-        so_far_sections,
+        interim_sections,
         version_of_ratings,
         ratings_of,
         arrangement=SO_FAR,

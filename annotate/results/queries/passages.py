@@ -146,7 +146,7 @@ def _pairs_of_raters(project: Project, dimensions: Sequence[FrozenDimension], ma
 def _pair_rows(project: Project, dimension: FrozenDimension, texts: Sequence[MarkedText]) -> list[list[Cell]]:
     rows = []
     for pair in combinations(sorted({rater for each in texts for rater in each.passages}), 2):
-        own = [_of_raters(each, pair) for each in texts if set(pair) <= set(each.passages)]
+        own = [_mark_by_rater(each, pair) for each in texts if set(pair) <= set(each.passages)]
         stream = _stream(project, dimension).of(*pair)
         figures = (unitizing_alpha(own, generator=stream), word_f1(own, generator=stream))
         if own:
@@ -155,7 +155,7 @@ def _pair_rows(project: Project, dimension: FrozenDimension, texts: Sequence[Mar
     return rows
 
 
-def _of_raters(marked: MarkedText, raters: Sequence[str]) -> MarkedText:
+def _mark_by_rater(marked: MarkedText, raters: Sequence[str]) -> MarkedText:
     passages = {rater: marked.passages[rater] for rater in raters}
     return MarkedText(marked.document, marked.length, marked.words, passages)
 

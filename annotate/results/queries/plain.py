@@ -46,7 +46,7 @@ def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None
 
 def _plain_section(section: Section, most_rows: int | None) -> dict[str, Any]:
     tables = [
-        {**replace(table, rows=table.rows[:most_rows]).as_dict(), "rows_in_all": len(table.rows)}
+        {**replace(table, rows=table.rows[:most_rows]).to_dict(), "rows_in_all": len(table.rows)}
         for table in section.tables
     ]
     return {**section.heading(), "tables": tables}

@@ -13,9 +13,9 @@ from annotate.results.queries.compared_systems import (
     ComparedSystems,
     adjust_together,
     compare_systems,
+    describe_reach,
     is_about_these_texts,
     is_across_dimensions,
-    what_differences_are_about,
 )
 from annotate.results.queries.drawn import Unequal
 from annotate.results.queries.material import ItemOrigins, RatedRound
@@ -82,7 +82,7 @@ def shares_section(
         for each in dimensions
         for category in each.whole_values
     }
-    about = what_differences_are_about(by_name, chosen, independent=rated.round.is_independent)
+    about = describe_reach(by_name, chosen, independent=rated.round.is_independent)
     all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None
     tables = [
         _shares(shares, dimensions, names, all_there_are, unequal),

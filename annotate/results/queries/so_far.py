@@ -36,7 +36,7 @@ _SAYS = gettext_lazy(
 )
 
 
-def so_far_sections(project: Project, _chosen: Chosen) -> list[Section]:
+def interim_sections(project: Project, _chosen: Chosen) -> list[Section]:
     """Return alpha, drift and effects of order of Round I, nothing before it. Up to ten queries."""
     rated = next(iter(rated_rounds(project, default_drawn(project))), None)
     if rated is None:

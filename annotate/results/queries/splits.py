@@ -18,8 +18,8 @@ from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.disagreements import (
     Disagreement,
     DisagreementSource,
-    GivenValue,
     PagedUnits,
+    RaterValue,
     UnitApart,
     items_with_texts,
 )
@@ -65,7 +65,7 @@ class _TestedDimension:
 def split_tables(rounds: Sequence[RatedRound], origins: ItemOrigins) -> list[Table]:
     """Return the units that split raters, counted by dimension and listed; none before Round I."""
     tested = [_test(rounds, each) for each in rounds[0].dimensions] if rounds else []
-    return [_by_dimension(tested), _list_units(tested, origins)] if tested else []
+    return [_table_by_dimension(tested), _list_units(tested, origins)] if tested else []
 
 
 def _test(rounds: Sequence[RatedRound], dimension: FrozenDimension) -> _TestedDimension:
@@ -89,7 +89,7 @@ def _test(rounds: Sequence[RatedRound], dimension: FrozenDimension) -> _TestedDi
     return _TestedDimension(dimension, rounds[0], last.items.tolist(), last.data, found)
 
 
-def _by_dimension(tested: Sequence[_TestedDimension]) -> Table:
+def _table_by_dimension(tested: Sequence[_TestedDimension]) -> Table:
     columns = [
         DIMENSION,
         Column("severity", gettext("severity’s share of variance within units"), ColumnKind.SHARE),
@@ -99,10 +99,10 @@ def _by_dimension(tested: Sequence[_TestedDimension]) -> Table:
         Column("split", gettext("units that split raters"), ColumnKind.COUNT),
     ]
     rows = [[text(each.dimension.name, key=each.dimension.key), *_count_cells(each)] for each in tested]
-    return Table("splits", gettext("Units that split raters"), columns, rows, says=_about(tested))
+    return Table("splits", gettext("Units that split raters"), columns, rows, says=_describe_tests(tested))
 
 
-def _about(tested: Sequence[_TestedDimension]) -> str:
+def _describe_tests(tested: Sequence[_TestedDimension]) -> str:
     few = any(unit.raters == LEAST_RATERS for each in tested for unit in each.splits.splitting)
     return f"{_SAYS} {_ONE_MAY_SLIP}" if few else str(_SAYS)
 
@@ -153,7 +153,7 @@ def _list_units(tested: Sequence[_TestedDimension], origins: ItemOrigins) -> Tab
         camps.sort(key=lambda unit: (unit.p_value, -unit.gap, unit.unit))
         rows += [_row(each, unit, origins) for unit in camps[:MOST_UNITS]]
     title = gettext("Units with two camps of raters")
-    return Table("split-units", title, columns, rows, heads=2, says=f"{_about(tested)} {_CORRECTED}")
+    return Table("split-units", title, columns, rows, heads=2, says=f"{_describe_tests(tested)} {_CORRECTED}")
 
 
 def _row(each: _TestedDimension, unit: UnitSplit, origins: ItemOrigins) -> list[Cell]:
@@ -246,7 +246,7 @@ def _mark(is_split: bool) -> str:
     return gettext("splits raters") if is_split else gettext("noise explains it")
 
 
-def _last_values(items: Sequence[int]) -> Mapping[tuple[int, int], list[GivenValue]]:
+def _last_values(items: Sequence[int]) -> Mapping[tuple[int, int], list[RaterValue]]:
     """Return each rater's last value with its reason, by item and dimension. Two queries."""
     ratings = Rating.objects.filter(
         assignment__item__in=items,
@@ -263,13 +263,13 @@ def _last_values(items: Sequence[int]) -> Mapping[tuple[int, int], list[GivenVal
         reason = rating.comment or short_reasons.get(rating.pk, "")
         before = last.get(key)
         last[key] = (rating, reason or (before[1] if before else ""))
-    found: dict[tuple[int, int], list[GivenValue]] = {}
+    found: dict[tuple[int, int], list[RaterValue]] = {}
     for item, dimension, _annotator in dict.fromkeys(
         (each.assignment.item_id, each.dimension_id, each.assignment.annotator_id or 0) for each in ordered
     ):
         rating, reason = last[item, dimension, _annotator]
         if rating.assignment.annotator is not None and rating.value is not None:
-            value = GivenValue(rating.assignment.annotator.rater_name, normalize(rating.value), reason=reason)
+            value = RaterValue(rating.assignment.annotator.rater_name, normalize(rating.value), reason=reason)
             found.setdefault((item, dimension), []).append(value)
     return found
 

@@ -131,15 +131,15 @@ def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float
             text(dimension.name, key=dimension.key),
             _raters_needed_cell(one, target),
             figure(one),
-            *(_of_mean(one, number) for number in RATERS[1:]),
+            *(_measure_mean(one, number) for number in RATERS[1:]),
         ]
         for dimension, one in single
     ]
     return Table("raters-needed", gettext("Raters for a reliable mean"), columns, rows, says=str(_RATERS_SAY))
 
 
-def _of_mean(one: Coefficient, raters: int) -> Cell:
-    if reason := _why_no_mean(one):
+def _measure_mean(one: Coefficient, raters: int) -> Cell:
+    if reason := _explain_no_mean(one):
         return Cell(reason=reason)
     assert one.value is not None
     low, high = _limits(one)
@@ -153,7 +153,7 @@ def _of_mean(one: Coefficient, raters: int) -> Cell:
 
 
 def _raters_needed_cell(one: Coefficient, target: float) -> Cell:
-    if reason := _why_no_mean(one):
+    if reason := _explain_no_mean(one):
         return Cell(reason=reason)
     assert one.value is not None
     known = raters_needed(one.value, target)
@@ -174,7 +174,7 @@ def _raters_needed_cell(one: Coefficient, target: float) -> Cell:
     return Cell(known, low=fewest, high=most, count=one.counts.pairable_units, how=str(_HOW_MEAN))
 
 
-def _why_no_mean(one: Coefficient) -> str:
+def _explain_no_mean(one: Coefficient) -> str:
     """Return the reason why no reliability of a mean follows from ICC(A,1), empty if one does."""
     if one.value is None:
         return one.reason or ""
@@ -230,9 +230,9 @@ def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell
 
 def _reliability_curve(single: Sequence[tuple[FrozenDimension, Coefficient]]) -> Table:
     rows = [
-        [text(dimension.name, key=dimension.key), Cell(number), _of_mean(one, number)]
+        [text(dimension.name, key=dimension.key), Cell(number), _measure_mean(one, number)]
         for dimension, one in single
-        if not _why_no_mean(one)
+        if not _explain_no_mean(one)
         for number in CURVE_RATERS
     ]
     columns = [

@@ -146,7 +146,7 @@ def designs_section(
 
     designs = cheapest(goals)
     tables = [_designs(designs, goals, costs, kind)] if designs else []
-    tables.append(_by_dimension(planned, goals, cheapest, costs, chosen))
+    tables.append(_table_by_dimension(planned, goals, cheapest, costs, chosen))
     return Section(gettext("Cheapest design"), str(_SAYS), tables, "designs")
 
 
@@ -285,7 +285,7 @@ def _reached_cells(design: Design, goals: Sequence[Goal], kind: str) -> Iterator
     yield text(words.format(reaches=hardest.words, dimension=hardest.planned.name))
 
 
-def _by_dimension(
+def _table_by_dimension(
     planned: Sequence[Planned],
     goals: Sequence[Goal],
     cheapest: Callable[[Sequence[Goal]], list[Design]],

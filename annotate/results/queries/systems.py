@@ -19,11 +19,11 @@ from annotate.results.queries.compared_systems import (
     ComparedSystems,
     adjust_together,
     compare_systems,
+    describe_adjustment,
+    describe_reach,
     is_about_these_texts,
     is_across_dimensions,
     name_outlying_systems,
-    what_differences_are_about,
-    what_is_adjusted,
 )
 from annotate.results.queries.drawn import Unequal, unequally_drawn
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
@@ -79,7 +79,11 @@ def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
         compared, shares = {key: together[key] for key in compared}, {key: together[key] for key in shares}
     scores = {key: mean_over_raters(own) for key, own in values.items()}
     return [
-        *(_of_scores(rated, items, names, chosen, unequal, scores, compared) if rated.dimensions else []),
+        *(
+            _build_score_sections(rated, items, names, chosen, unequal, scores, compared)
+            if rated.dimensions
+            else []
+        ),
         *(
             [shares_section(everything, items, named, names, chosen, unequal, categories, shares)]
             if named
@@ -88,7 +92,7 @@ def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
     ]
 
 
-def _of_scores(
+def _build_score_sections(
     rated: RatedRound,
     items: ItemOrigins,
     names: Sequence[str],
@@ -99,7 +103,7 @@ def _of_scores(
 ) -> list[Section]:
     texts = items.shared_texts(names)
     crossed = {key: each.crossed for key, each in compared.items() if each.crossed}
-    about = what_differences_are_about(
+    about = describe_reach(
         {each.name: compared[each.key] for each in rated.dimensions},
         chosen,
         independent=rated.round.is_independent,
@@ -265,7 +269,7 @@ def _differences(rated: RatedRound, compared: Compared, unequal: Unequal, *, acr
         Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
     ]
     says = gettext("Every pair of systems on the documents that were rated for both. Intervals are per pair.")
-    says = f"{says} {what_is_adjusted(across=across)}"
+    says = f"{says} {describe_adjustment(across=across)}"
     return Table("differences", gettext("Differences of mean scores"), columns, rows, heads=3, says=says)
 
 
@@ -334,7 +338,7 @@ def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Seque
         [
             text(each.name, key=each.key),
             text(str(times * own.documents)),
-            *_of_design(each, own, times, numbers),
+            *_estimate_design(each, own, times, numbers),
         ]
         for each in dimensions
         for own in [found[each.key]]
@@ -359,7 +363,7 @@ def _designs(dimensions: Sequence[FrozenDimension], found: Found, numbers: Seque
     return Table("smallest-differences", title, columns, rows, heads=2, says=says)
 
 
-def _of_design(
+def _estimate_design(
     dimension: FrozenDimension, own: CrossedDifferences, times: int, numbers: Sequence[int]
 ) -> Iterator[Cell]:
     documents, length = times * own.documents, dimension.scale_maximum - dimension.scale_minimum

@@ -16,7 +16,7 @@ from annotate.questions import Given, QuestionKind, kind_of
 
 
 @dataclass(frozen=True)
-class AnsweredItem:
+class ItemAnswers:
     """An item with answers. sides: the systems of a comparison; `texts`: the strings that raters mark."""
 
     id: int
@@ -36,7 +36,7 @@ class QuestionAnswers:
     round: Round
     dimension: FrozenDimension
     raters: Sequence[str]
-    items: Sequence[AnsweredItem]
+    items: Sequence[ItemAnswers]
     given: Sequence[Sequence[Given | None]]
 
     @property
@@ -75,7 +75,7 @@ class QuestionAnswers:
     def of_system(self, system: str) -> "QuestionAnswers":
         return self.where(lambda item: item.system == system)
 
-    def where(self, is_meant: Callable[[AnsweredItem], bool]) -> "QuestionAnswers":
+    def where(self, is_meant: Callable[[ItemAnswers], bool]) -> "QuestionAnswers":
         kept = [place for place, item in enumerate(self.items) if is_meant(item)]
         return QuestionAnswers(
             self.round,
@@ -129,7 +129,7 @@ def answers_of_rounds(
     return found
 
 
-def _items(keys: set[int], *, with_texts: bool) -> list[AnsweredItem]:
+def _items(keys: set[int], *, with_texts: bool) -> list[ItemAnswers]:
     """Return items in the order of documents. Two queries."""
     sides: dict[int, list[str]] = {}
     compared = ComparisonSide.objects.filter(item__in=keys).order_by("item", "position")
@@ -139,7 +139,7 @@ def _items(keys: set[int], *, with_texts: bool) -> list[AnsweredItem]:
     if not with_texts:
         rows = rows.defer("text", "document__parts")
     return [
-        AnsweredItem(
+        ItemAnswers(
             each.pk,
             each.document.key,
             each.system.name,

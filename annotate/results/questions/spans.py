@@ -33,7 +33,7 @@ def spans_tables(rounds: Rounds) -> list[Table]:
     names = labels_by_key(rounds[0].dimension, "categories")
     texts = [_texts_with_spans(each) for each in rounds]
     drawn, plan = rounds[0].stream, rounds[0].resampling
-    any_category = [_without_categories(each) for each in texts]
+    any_category = [_drop_categories(each) for each in texts]
     found = [
         (gettext("F1 of marked characters, mean of pairs"), [span_f1(each) for each in texts]),
         (
@@ -118,7 +118,7 @@ def _texts_with_spans(answers: QuestionAnswers) -> list[SpannedText]:
     return found
 
 
-def _without_categories(texts: Iterable[SpannedText]) -> list[SpannedText]:
+def _drop_categories(texts: Iterable[SpannedText]) -> list[SpannedText]:
     return [
         SpannedText(
             each.document,

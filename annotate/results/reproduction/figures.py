@@ -62,7 +62,7 @@ class FigureComparison:
     standing: FigureMatch
     reason: str
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         figure = self.figure
         return {
             "table": figure.table,
@@ -150,7 +150,7 @@ SAYS = {
 }
 
 
-def as_result(table: ComparedTable) -> Table:
+def build_result_table(table: ComparedTable) -> Table:
     """Return three columns for each dimension: the published value, the computed one, and the note."""
     columns = [Column("figure", "figure", ColumnKind.TEXT)]
     for index, dimension in enumerate(table.dimensions):

@@ -45,14 +45,14 @@ class Reproduction:
     def tables(self) -> list[ComparedTable]:
         return tables_of(self.compared, self.paper.tables)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "paper": self.paper.title,
             "source": self.paper.source,
             "project": self.project.slug,
             "reproduced": self.is_reproduced,
             "counts": self.counts,
-            "figures": [each.as_dict() for each in self.compared],
+            "figures": [each.to_dict() for each in self.compared],
             "not_reproducible": [vars(each) for each in self.paper.absent],
         }
 

@@ -53,10 +53,10 @@ def audit_page(project: Project, wanted: AuditFilter, after: Cursor | None = Non
     for rank, source in enumerate(SOURCES):
         rows = source(project, wanted).order_by("-at", "-pk")
         if after:
-            rows = rows.filter(_after(after, rank))
+            rows = rows.filter(_condition_after(after, rank))
         found += [row_of(rank, row) for row in rows[: PAGE + 1]]
     found.sort(key=lambda row: (-row.at.timestamp(), row.cursor.rank, -row.cursor.pk))
-    shown = _with_people(found[:PAGE], _people(row.actor for row in found[:PAGE]))
+    shown = _add_actors(found[:PAGE], _people(row.actor for row in found[:PAGE]))
     return AuditPage(list(shown), found[PAGE - 1].cursor if len(found) > PAGE else None)
 
 
@@ -65,7 +65,7 @@ def audit_rows(project: Project, wanted: AuditFilter) -> Iterator[dict[str, Any]
     people = _people(None)
     sources = (_stream(rank, source(project, wanted)) for rank, source in enumerate(SOURCES))
     merged = heapq.merge(*sources, key=lambda row: (row.at, row.cursor.rank, row.cursor.pk))
-    for row in _with_people(merged, people):
+    for row in _add_actors(merged, people):
         yield {column: getattr(row, column) for column in COLUMNS}
 
 
@@ -97,7 +97,7 @@ def audit_choices(project: Project) -> AuditChoices:
     )
 
 
-def _after(cursor: Cursor, rank: int) -> Q:
+def _condition_after(cursor: Cursor, rank: int) -> Q:
     if rank == cursor.rank:
         return Q(at__lt=cursor.at) | Q(at=cursor.at, pk__lt=cursor.pk)
     return Q(at__lte=cursor.at) if rank > cursor.rank else Q(at__lt=cursor.at)
@@ -117,7 +117,7 @@ def _people(actors: Iterable[int | None] | None) -> dict[int, list[Name]]:
     return names
 
 
-def _with_people(rows: Iterable[AuditedAct], people: Mapping[int, list[Name]]) -> Iterator[AuditedAct]:
+def _add_actors(rows: Iterable[AuditedAct], people: Mapping[int, list[Name]]) -> Iterator[AuditedAct]:
     """Add the actor's name at that time; administrative acts store it themselves."""
     for row in rows:
         if row.actor is None or row.email:

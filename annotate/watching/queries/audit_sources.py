@@ -103,7 +103,7 @@ def _ratings(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
         "system": f"{place}item__system__name",
         "dimension": "rating__dimension__name",
     }
-    rows = _of_units(_filter_rows(rows, wanted), wanted, RATING, names)
+    rows = _filter_units(_filter_rows(rows, wanted), wanted, RATING, names)
     given = ("cause", "value_before", "value_after", "comment", "revision", *FLAGS)
     named = _columns({**names, "label": f"{place}annotator__label"})
     found: QuerySet[Any, Any] = rows.values("pk", "at", "actor", *given, **named)
@@ -118,7 +118,7 @@ def _decisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
         "dimension": "dispute__dimension__name",
         "number": "dispute__number",
     }
-    rows = _of_units(_filter_rows(rows, wanted), wanted, DISPUTE, names)
+    rows = _filter_units(_filter_rows(rows, wanted), wanted, DISPUTE, names)
     return rows.values("pk", "at", "actor", "kind", "value", "note", **_columns(names))
 
 
@@ -137,7 +137,7 @@ def _filter_rows(rows: QuerySet[Any, Any], wanted: AuditFilter) -> QuerySet[Any,
     return rows.filter(at__lt=wanted.until) if wanted.until else rows
 
 
-def _of_units(
+def _filter_units(
     rows: QuerySet[Any, Any], wanted: AuditFilter, kind: str, names: Mapping[str, str]
 ) -> QuerySet[Any, Any]:
     if wanted.what not in ("", kind):

@@ -259,11 +259,11 @@ def _dimensions_of_kinds(round: Round, guideline: FrozenGuideline) -> list[Dimen
 
 
 def _pace(round: Round, guideline: FrozenGuideline, left: int) -> Pace:
-    by_day = _by_day(round, guideline) if left else {}
+    by_day = _count_by_day(round, guideline) if left else {}
     return pace_of(by_day, left=left, today=timezone.localdate())
 
 
-def _by_day(round: Round, guideline: FrozenGuideline) -> Counter[date]:
+def _count_by_day(round: Round, guideline: FrozenGuideline) -> Counter[date]:
     """Count ratings by day; a complete assignment's ratings count on the day of its completion.
 
     If items have different questions, each rating counts on the day on which it was first saved.

@@ -258,7 +258,7 @@ class Judge(models.Model):
         by_id = {each.id: each for each in all_dimensions}
         return [by_id[pk] for pk in self.asked_together if pk in by_id]
 
-    def in_order_for(self, dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
+    def order_dimensions(self, dimensions: Sequence[FrozenDimension], item: int) -> list[FrozenDimension]:
         """Return the dimensions of a call in the order of the item's prompt."""
         is_rotated = self.call_order == CallOrder.ROTATED
         return rotate(dimensions, item) if is_rotated else list(dimensions)

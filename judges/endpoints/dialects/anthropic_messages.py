@@ -92,7 +92,7 @@ class AnthropicMessages(Dialect):
             body["stop_sequences"] = list(question.stop)
         body |= _thinking(question.reasoning_effort)
         if question.schema:
-            shape = {"type": "json_schema", "schema": _without_ranges(question.schema)}
+            shape = {"type": "json_schema", "schema": _drop_ranges(question.schema)}
             body["output_config"] = {**body.get("output_config", {}), "format": shape}
         return body
 
@@ -192,17 +192,17 @@ def _thinking(effort: str) -> dict[str, Any]:
     return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
 
 
-def _without_ranges(schema: Any) -> Any:
+def _drop_ranges(schema: Any) -> Any:
     """Return a schema without limits of numbers and lists, which Anthropic rejects; the prompt states
     them.
     """
     if isinstance(schema, list):
-        return [_without_ranges(each) for each in schema]
+        return [_drop_ranges(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     # A field may have the name of a limit; its value is a schema then, and no number.
     return {
-        name: _without_ranges(each)
+        name: _drop_ranges(each)
         for name, each in schema.items()
         if name not in LIMITS_OF_SCHEMAS or isinstance(each, dict)
     }

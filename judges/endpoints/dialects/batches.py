@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 from django.utils.translation import gettext_lazy
 
 from judges.endpoints.dialects.base import Dialect
-from judges.endpoints.failures import ProviderError, in_sentences, json_of
+from judges.endpoints.failures import ProviderError, json_of, raise_request_failures
 from judges.endpoints.questions import Server
 
 if TYPE_CHECKING:
@@ -113,5 +113,5 @@ class BatchClient(ABC):
     @contextmanager
     def _sentences(self, unreadable: str = "") -> Iterator[None]:
         """Raise RequestFailed, as single calls do."""
-        with in_sentences(self._server, self._dialect.kind, unreadable), self._errors():
+        with raise_request_failures(self._server, self._dialect.kind, unreadable), self._errors():
             yield

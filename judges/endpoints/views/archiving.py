@@ -6,7 +6,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext
 
 from annotate.core.page import Request, request_user
-from judges.core.errors import UsedError
+from judges.core.errors import InUseError
 from judges.endpoints.archiving import Archived, archive, delete_unused, unarchive
 
 Address = tuple[str | int, ...]
@@ -23,7 +23,7 @@ def archive_or_restore(request: Request, kept: Archived, *, to: Address) -> Http
             unarchive(kept=kept, by=by)
             said = gettext("{name} is offered again.")
         messages.success(request, said.format(name=kept.name))
-    except UsedError as error:
+    except InUseError as error:
         messages.error(request, error.message)
     return redirect(*map(str, to))
 
@@ -32,7 +32,7 @@ def delete_and_lead_to(request: Request, unused: Archived, *, to: Address, back:
     """Delete an unused object and redirect to the list, or report the object that refers to it."""
     try:
         delete_unused(unused=unused, by=request_user(request))
-    except UsedError as error:
+    except InUseError as error:
         messages.error(request, error.message)
         return redirect(*map(str, back))
     messages.success(request, gettext("{name} is deleted.").format(name=unused.name))

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Project
-from annotate.material.queries.catalogue import BATCH, Catalogue, KnownItem
+from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
 from annotate.material.queries.ratings import plain_word
 from annotate.material.reading.report import Causes
 from annotate.material.reading.rows import RefusedLine
@@ -34,7 +34,7 @@ class ExistingJudgment:
 
 
 @dataclass(slots=True)
-class KnownJudge:
+class JudgeRecord:
     """A judge of the project or of the file; `pk` is None until it is written."""
 
     pk: int | None
@@ -54,10 +54,10 @@ class ResolvedJudgment:
     """A row with its resolved objects, and the parsed reply."""
 
     row: ImportedJudgment
-    judge: KnownJudge
+    judge: JudgeRecord
     dimension: FrozenDimension
-    item: KnownItem
-    other: KnownItem | None
+    item: ItemRecord
+    other: ItemRecord | None
     sample: int
     reading: Reading
 
@@ -125,15 +125,15 @@ class JudgmentCheck:
     def accept(self, taken: ResolvedJudgment) -> None:
         """Count a judgment that the project does not have; an importer writes it."""
         assert taken.judge.given is not None
-        taken.judge.given[taken.unit, taken.sample] = _given_by(taken)
+        taken.judge.given[taken.unit, taken.sample] = _existing_judgments(taken)
         taken.judge.samples = max(taken.judge.samples, taken.sample + 1)
         self.made.judgments += 1
         if isinstance(taken.reading, Unreadable):
             self.unreadable.add(RefusedLine(taken.row.line, "reply", taken.reading.reason))
 
-    def new_judge(self, name: str, model: str, method: Method) -> KnownJudge:
+    def new_judge(self, name: str, model: str, method: Method) -> JudgeRecord:
         self.made.judges += 1
-        made = self.judges[name] = KnownJudge(None, name, model, method.key, given={})
+        made = self.judges[name] = JudgeRecord(None, name, model, method.key, given={})
         return made
 
     def _dimension(self, row: ImportedJudgment, method: Method) -> FrozenDimension:
@@ -149,7 +149,7 @@ class JudgmentCheck:
             raise RefusedFieldError("method", reason)
         return dimension
 
-    def _items(self, row: ImportedJudgment, method: Method) -> tuple[KnownItem, KnownItem | None]:
+    def _items(self, row: ImportedJudgment, method: Method) -> tuple[ItemRecord, ItemRecord | None]:
         if method.asks_pairs and not row.other:
             raise RefusedFieldError(
                 "other",
@@ -170,7 +170,7 @@ class JudgmentCheck:
             row.document, row.other
         ) if row.other else None
 
-    def _item(self, document: str, system: str) -> KnownItem:
+    def _item(self, document: str, system: str) -> ItemRecord:
         if item := self.catalogue.item(document, system):
             return item
         if document not in self.catalogue.documents:
@@ -184,7 +184,7 @@ class JudgmentCheck:
         reason = gettext("The system has no text for this document in the project; import items first.")
         raise RefusedFieldError("document", reason, f"“{system}” on “{document}”")
 
-    def _judge(self, row: ImportedJudgment, method: Method) -> KnownJudge:
+    def _judge(self, row: ImportedJudgment, method: Method) -> JudgeRecord:
         name = row.judge or f"{row.model}, {method.label}"
         judge = self.judges.get(name)
         if judge is None:
@@ -193,10 +193,10 @@ class JudgmentCheck:
             return self.new_judge(name, row.model, method)
         _refuse_other_judge(judge, row, method)
         if judge.given is None:
-            judge.given = self._given_by(judge)
+            judge.given = self._existing_judgments(judge)
         return judge
 
-    def _given_by(self, judge: KnownJudge) -> dict[tuple[Unit, int], ExistingJudgment]:
+    def _existing_judgments(self, judge: JudgeRecord) -> dict[tuple[Unit, int], ExistingJudgment]:
         numbers = self._item_numbers
         judgments = Judgment.objects.filter(judge=judge.pk)
         if self.catalogue.named:
@@ -212,10 +212,10 @@ class JudgmentCheck:
         return given
 
 
-def _known_judge(judge: Judge) -> KnownJudge:
+def _known_judge(judge: Judge) -> JudgeRecord:
     asks = judge.endpoint_id is not None
     pattern = judge.template.pattern if judge.template else ""
-    return KnownJudge(
+    return JudgeRecord(
         judge.pk,
         judge.name,
         judge.model,
@@ -239,7 +239,7 @@ def _refuse_made_name(row: ImportedJudgment, name: str) -> None:
         raise RefusedFieldError("judge", reason, name)
 
 
-def _refuse_other_judge(judge: KnownJudge, row: ImportedJudgment, method: Method) -> None:
+def _refuse_other_judge(judge: JudgeRecord, row: ImportedJudgment, method: Method) -> None:
     if judge.asks:
         raise RefusedFieldError(
             "judge",
@@ -270,7 +270,7 @@ def _refuse_other_judge(judge: KnownJudge, row: ImportedJudgment, method: Method
         )
 
 
-def _sample(row: ImportedJudgment, judge: KnownJudge, unit: Unit) -> int:
+def _sample(row: ImportedJudgment, judge: JudgeRecord, unit: Unit) -> int:
     """Return a row's own number, or the count of earlier rows in the file about this unit."""
     if row.sample is not None:
         return row.sample
@@ -278,7 +278,9 @@ def _sample(row: ImportedJudgment, judge: KnownJudge, unit: Unit) -> int:
     return judge.rows[unit] - 1
 
 
-def _reading(row: ImportedJudgment, method: Method, judge: KnownJudge, dimension: FrozenDimension) -> Reading:
+def _reading(
+    row: ImportedJudgment, method: Method, judge: JudgeRecord, dimension: FrozenDimension
+) -> Reading:
     """Return the judge's parse of a reply, or the value recorded instead of one."""
     dimension = judge.scale.rescale(dimension) if judge.scale else dimension
     if row.reply is not None:
@@ -302,13 +304,13 @@ def _refuse_disagreement(reading: Reading, value: float) -> None:
 
 
 def _says_the_same(there: ExistingJudgment, taken: ResolvedJudgment) -> bool:
-    here = _given_by(taken)
+    here = _existing_judgments(taken)
     if there.reply is not None and here.reply is not None:
         return there.reply == here.reply
     return there.value == here.value
 
 
-def _given_by(taken: ResolvedJudgment) -> ExistingJudgment:
+def _existing_judgments(taken: ResolvedJudgment) -> ExistingJudgment:
     value = taken.reading.value if isinstance(taken.reading, Readable) else None
     return ExistingJudgment(value, None if taken.row.reply is None else _digest(taken.row.reply))
 
@@ -321,9 +323,9 @@ def _label(method: str) -> str:
     return METHODS[method].label if method in METHODS else method
 
 
-def _by_word(methods: Sequence[Method]) -> dict[str, Method]:
+def _methods_by_word(methods: Sequence[Method]) -> dict[str, Method]:
     return {plain_word(word): method for method in methods for word in (method.label, method.key)}
 
 
-METHOD_BY_WORD = _by_word(list(METHODS.values()))
+METHOD_BY_WORD = _methods_by_word(list(METHODS.values()))
 METHOD_NAMES = ", ".join(f"{method.key} ({method.label})" for method in METHODS.values())

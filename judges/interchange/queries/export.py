@@ -10,7 +10,7 @@ from annotate.core.models import Project
 from annotate.exports.checklist import ChecklistLine
 from annotate.exports.facts import write_days
 from annotate.exports.registry import ExportColumn, ExportPart, ExportTable, Row, ValueKind, read_columns
-from annotate.exports.tables.rows import ColumnRows, with_actors
+from annotate.exports.tables.rows import ColumnRows, add_actor_names
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
@@ -39,7 +39,7 @@ def _judges(project: Project) -> Iterator[Row]:
     for row in ColumnRows(Judge.objects.filter(project=project).order_by("pk"), JUDGES.sources):
         yield {
             **row,
-            "prompt_wordings": _by_key(row["prompt_wordings"], keys),
+            "prompt_wordings": _key_wordings(row["prompt_wordings"], keys),
             "asked_together": _keys(row["asked_together"], keys),
         }
 
@@ -105,7 +105,7 @@ def _keys_by_id(project: Project) -> dict[str, str]:
     return {str(pk): key for pk, key in project.dimensions.values_list("pk", "key")}
 
 
-def _by_key(wordings: dict[str, str] | None, keys: dict[str, str]) -> dict[str, str] | None:
+def _key_wordings(wordings: dict[str, str] | None, keys: dict[str, str]) -> dict[str, str] | None:
     """Return a prompt's wordings by dimension key, because ids are valid in this project only."""
     return wordings and {keys[pk]: text for pk, text in wordings.items() if pk in keys}
 
@@ -173,7 +173,7 @@ def _judgment_changes(project: Project) -> Iterator[Row]:
     ).order_by("pk")
     keys = _keys_by_id(project)
     rows = (_earlier_answer(row, keys) for row in ColumnRows(changes, JUDGMENT_CHANGES.sources))
-    return with_actors(rows, project, of="change", not_by_raters=_BY_ADMINS)
+    return add_actor_names(rows, project, of="change", not_by_raters=_BY_ADMINS)
 
 
 def _earlier_answer(row: dict[str, Any], keys: dict[str, str]) -> dict[str, Any]:

@@ -69,8 +69,8 @@ def compute_figures(project: Project) -> Computed:
     for key, rows in _TOGETHER.items():
         found |= rows(names, page.rows(key))
     for judge, method in judges:
-        found |= _by_system(names, method, page.rows(f"{anchor_of(judge)}-quality"))
-        found |= _by_pair(names, page.rows(f"{anchor_of(judge)}-pairs"))
+        found |= _measure_by_system(names, method, page.rows(f"{anchor_of(judge)}-quality"))
+        found |= _measure_by_pair(names, page.rows(f"{anchor_of(judge)}-pairs"))
     for measure, key in INDICATORS.items():
         found |= _indicator(SHORT[measure], page.rows(key))
     return found
@@ -116,7 +116,7 @@ _TOGETHER: Mapping[str, Callable[[Names, Sequence[Row]], Figures]] = {
 }
 
 
-def _by_system(names: Names, method: str, rows: Sequence[Row]) -> Figures:
+def _measure_by_system(names: Names, method: str, rows: Sequence[Row]) -> Figures:
     for row in rows:
         of, system = names.dimensions[str(row["dimension"])], str(row["system"])
         for measure, short in SHORT.items():
@@ -126,7 +126,7 @@ def _by_system(names: Names, method: str, rows: Sequence[Row]) -> Figures:
         yield ("sd_of_human_scores", of, "", system, "", ""), _number(row["human_spread"])
 
 
-def _by_pair(names: Names, rows: Sequence[Row]) -> Figures:
+def _measure_by_pair(names: Names, rows: Sequence[Row]) -> Figures:
     for row in rows:
         of, pair = names.dimensions[str(row["dimension"])], f"{row['first']}-{row['second']}"
         yield ("h2h_points_of_system_1", of, "h2h", pair, "", "llm"), _number(row["points"])

@@ -66,7 +66,7 @@ def compute_figures(project: Project) -> Computed:
 
 
 def _people(project: Project, path: Path, on_progress: OnProgress) -> str:
-    return _with_lines(path, _sums, lambda flat: ratings_of_release(SUMS, project, flat, on_progress))
+    return _copy_lines(path, _sums, lambda flat: ratings_of_release(SUMS, project, flat, on_progress))
 
 
 def _sums(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -89,7 +89,7 @@ def _replies(project: Project, path: Path, on_progress: OnProgress) -> str:
             pattern=pattern,
             scale=EVERY_DIGIT,
         )
-    return _with_lines(path, _samples, partial(_import_samples, project, on_progress))
+    return _copy_lines(path, _samples, partial(_import_samples, project, on_progress))
 
 
 def _samples(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -112,7 +112,7 @@ def _unit(line: dict[str, Any]) -> dict[str, Any]:
     return {"document": line["document"], "system": line["system"]}
 
 
-def _with_lines(
+def _copy_lines(
     path: Path,
     rows_of_line: Callable[[dict[str, Any]], Iterator[dict[str, Any]]],
     bring: Callable[[Path], str],

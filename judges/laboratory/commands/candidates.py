@@ -11,7 +11,7 @@ from annotate.core.configuration import lock_project
 from annotate.core.models import User
 from judges.core.models import Judge, PromptSearch, PromptTemplate, Proposal
 from judges.endpoints.commands import add_label, copy_settings, free_name, refuse_text
-from judges.laboratory.wording import with_addition
+from judges.laboratory.wording import insert_addition
 
 Combined = tuple[Sequence[Proposal], str]
 """Proposals, and the prompt on the dimension that they make together."""
@@ -22,7 +22,7 @@ def combine(judge: Judge, parts: Sequence[Proposal]) -> Combined:
     assert judge.template is not None
     text = judge.template.text_about(parts[0].dimension_id)
     for each in parts:
-        text = with_addition(text, each.kind, each.text)
+        text = insert_addition(text, each.kind, each.text)
     return parts, text
 
 

@@ -10,7 +10,7 @@ from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project, User
-from judges.core.errors import UsedError
+from judges.core.errors import InUseError
 from judges.core.models import Judge, Judgment, Panel, PanelMember
 from judges.laboratory.queries.panels import (
     PanelFigures,
@@ -68,12 +68,12 @@ def change_panel(
 ) -> Panel:
     """Replace the settings of an unused panel, and compute it again. Locks the project.
 
-    Raises UsedError, and InvalidValueError like `make_panel`.
+    Raises InUseError, and InvalidValueError like `make_panel`.
     """
     project = lock_project(panel.judge.project)
     panel = Panel.objects.select_for_update(of=("self",)).select_related("judge__project").get(pk=panel.pk)
     if reason := refusal_of_change(panel):
-        raise UsedError(reason)
+        raise InUseError(reason)
     share = share_for_teaching(project, rule)
     _refuse(project, name, members, rule, share or development_share, besides=panel.judge)
     before = _facts(panel.judge.name, panel.rule, members_of(panel), panel.development_share)
@@ -134,7 +134,7 @@ def _write(panel: Panel, members: Sequence[Judge], items: Sequence[int], said: P
                 item_id=item,
                 status=Judgment.Status.DONE,
                 value=value,
-                rationale=_in_words(panel, members, said, place),
+                rationale=_describe_answers(panel, members, said, place),
                 answered_at=now,
             )
             for place, (item, value) in enumerate(zip(items, said.values.tolist(), strict=True))
@@ -144,7 +144,7 @@ def _write(panel: Panel, members: Sequence[Judge], items: Sequence[int], said: P
     )
 
 
-def _in_words(panel: Panel, members: Sequence[Judge], said: PanelValues, place: int) -> str:
+def _describe_answers(panel: Panel, members: Sequence[Judge], said: PanelValues, place: int) -> str:
     """Return the members' values of an item, and their spread."""
     values = zip(members, said.members[:, place].tolist(), strict=True)
     listed = ", ".join(f"{judge.name}: {value:.4g}" for judge, value in values)

@@ -22,11 +22,11 @@ from judges.laboratory.queries.cases import (
     Part,
     cases_of,
     documents_of,
+    explain_in_use,
     find_frozen,
     free_documents,
-    why_in_use,
 )
-from judges.laboratory.wording import examples_text, pool_text, with_addition
+from judges.laboratory.wording import examples_text, insert_addition, pool_text
 from judges.methods import METHODS
 from judges.methods.nearest import NEAREST, is_pool
 
@@ -79,7 +79,7 @@ def undo_draw(*, project: Project, by: User | None) -> None:
     Locks the project. Raises NotReadyError once other data depends on the split.
     """
     project = lock_project(project)
-    if reason := why_in_use(project):
+    if reason := explain_in_use(project):
         raise NotReadyError(reason)
     drawn = DevelopmentDocument.objects.filter(document__project=project)
     keys = list(drawn.order_by("document__key").values_list("document__key", flat=True))
@@ -173,7 +173,7 @@ def accept_proposal(*, proposal: Proposal, text: str, by: User | None) -> Judge:
     _refuse_text(judge, proposal.kind, text)
     assert judge.template is not None
     before = judge.template.text_about(proposal.dimension_id)
-    wording = with_addition(before, proposal.kind, text)
+    wording = insert_addition(before, proposal.kind, text)
     label = f"{proposal.get_kind_display()} {proposal.pk}"
     candidate = add_candidate(proposal=proposal, wording=wording, label=label, by=by)
     proposal.candidate, proposal.text, proposal.status = candidate, text.strip(), Status.ACCEPTED
@@ -252,7 +252,7 @@ def _refuse_text(judge: Judge, kind: str, text: str) -> None:
         message = gettext("The examples need their first and last line in double braces as they were.")
         raise InvalidValueError(message, fields={"text": message})
     if judge.template is not None and is_pool(text.strip()):
-        refuse_text(judge.method, with_addition(judge.template.text, kind, text))
+        refuse_text(judge.method, insert_addition(judge.template.text, kind, text))
 
 
 def choose_examples(cases: Sequence[Case], count: int) -> list[Case]:

@@ -78,7 +78,7 @@ def parts_of(project: Project) -> DocumentParts:
     teach, select = (len(documents_of(project, part)) for part in Part)
     documents = project.documents.count()
     most = min(len(free_documents(project)), documents - teach - select - 1)
-    return DocumentParts(teach, select, documents, most, why_in_use(project))
+    return DocumentParts(teach, select, documents, most, explain_in_use(project))
 
 
 def documents_of(project: Project, part: str) -> set[int]:
@@ -92,7 +92,7 @@ def is_in_part(project: Project, material: Material, part: str) -> npt.NDArray[n
     return np.isin(material.documents, sorted(documents_of(project, part)))
 
 
-def why_in_use(project: Project) -> str:
+def explain_in_use(project: Project) -> str:
     """Return the reason why the split cannot change; empty if it can. Up to three queries."""
     if Proposal.objects.filter(judge__project=project).exclude(items=None).exists():
         return gettext("Proposals come from these documents, so the split stays.")

@@ -135,7 +135,7 @@ def _candidates(project: Project) -> list[_Candidate]:
 
 
 def _other_judges(project: Project, judge: Judge) -> Section:
-    pairs = list(_beside(project, judge))
+    pairs = list(_iter_compared(project, judge))
     rows = [
         [
             text(one.name, key=one.key),
@@ -151,7 +151,7 @@ def _other_judges(project: Project, judge: Judge) -> Section:
     return Section(gettext("Other judges on the documents for selecting"), problem, [table], "versions")
 
 
-def _beside(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
+def _iter_compared(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
     last = last_round(project)
     material = material_of(project, last, guideline_of(project, last), with_development=True)
     part = is_in_part(project, material, Part.SELECT)

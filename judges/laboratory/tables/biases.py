@@ -36,7 +36,7 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
 from judges.laboratory.tables import kinds_of_bias as kinds
-from judges.results.queries.calls import AskedPlaces, asked_places
+from judges.results.queries.calls import CallPositions, load_call_positions
 from judges.results.queries.texts import ItemTexts, texts_of, version_of_texts
 from judges.results.tables.calls import (
     ABOUT_SCORES_BEFORE,
@@ -48,9 +48,9 @@ from judges.results.tables.calls import (
     followings,
 )
 from judges.results.tables.columns import number_or_reason
-from judges.results.tables.compared import Scored, Versus, compared_values, with_same_raters
-from judges.results.tables.corrected import with_count_of_corrected
-from judges.results.tables.gaps import with_gaps
+from judges.results.tables.compared import Scored, Versus, align_raters, compared_values
+from judges.results.tables.corrected import add_correction_count
+from judges.results.tables.gaps import add_gaps
 from judges.results.tables.metrics import version_of_metrics
 from judges.results.tables.parameters import chosen_judge
 
@@ -160,7 +160,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     _add_familiarity(page, amounts, texts)
     page.add(kinds.FAMILY, [_Row(_dimension(each), [_family(each, texts)]) for each in amounts])
     page.add(kinds.ANCHORING, _anchoring(amounts), str(kinds.NEEDS_DIMENSIONS))
-    _add_calls(page, judge, amounts, asked_places([judge], texts.items))
+    _add_calls(page, judge, amounts, load_call_positions([judge], texts.items))
     page.add(
         kinds.PAIRS,
         [_pairs(each) for each in found.compared_by(judge)],
@@ -181,7 +181,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
         page.sections.append(Section(", ".join(named), str(kinds.NAMED), []))
     sensitivity = Section(gettext("Prompt sensitivity"), str(kinds.SENSITIVITY), [], "sensitivity")
     sections = [page.summary(judge), *page.sections, sensitivity]
-    return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
+    return add_correction_count(add_gaps(sections, [judge], chosen), [judge], chosen)
 
 
 def version_of_biases(project: Project) -> Sequence[object]:
@@ -228,10 +228,10 @@ def _add_familiarity(page: _Page, scored: Sequence[Scored], texts: ItemTexts) ->
         ),
     ):
         if values is not None:
-            page.sections.append(Section(title, "", [_by_rating(scored, values, key, title)], key))
+            page.sections.append(Section(title, "", [_table_by_rating(scored, values, key, title)], key))
 
 
-def _by_rating(
+def _table_by_rating(
     scored: Sequence[Scored], log_perplexity: npt.NDArray[np.float64], key: str, title: str
 ) -> Table:
     columns = [
@@ -250,16 +250,16 @@ def _by_rating(
 
 
 def _family(each: Scored, texts: ItemTexts) -> Bias:
-    return self_preference(each.scores, texts.of_family(each.judge.model), generator=each.stream)
+    return self_preference(each.scores, texts.is_of_family(each.judge.model), generator=each.stream)
 
 
 def _anchoring(scored: Sequence[Scored]) -> list[_Row]:
     if len(scored) < 2:
         return []
-    return [_of_dimensions(text(_ALL_DIMENSIONS), with_same_raters(scored), scored[0].stream)]
+    return [_regress_dimensions(text(_ALL_DIMENSIONS), align_raters(scored), scored[0].stream)]
 
 
-def _of_dimensions(
+def _regress_dimensions(
     name: Cell, dimensions: Sequence[Scores], stream: Stream, beside: Sequence[Cell] = ()
 ) -> _Row:
     measures: Sequence[Callable[..., Bias]] = (correlated_errors, correlation_beyond_people)
@@ -267,7 +267,7 @@ def _of_dimensions(
 
 
 def _add_calls(
-    page: _Page, judge: Judge, scored: Sequence[Scored], places: Mapping[tuple[int, int], AskedPlaces]
+    page: _Page, judge: Judge, scored: Sequence[Scored], places: Mapping[tuple[int, int], CallPositions]
 ) -> None:
     """Add the effects of the previous score and of the position in a call."""
     following = list(followings(scored, places))
@@ -286,10 +286,10 @@ def _add_calls(
 
 def _follow(each: Following) -> _Row:
     stream = each.after.stream.of("before", each.before.dimension.key)
-    return _of_dimensions(_dimension(each.after), each.scores, stream, each.beside)
+    return _regress_dimensions(_dimension(each.after), each.scores, stream, each.beside)
 
 
-def _compare_places(each: Scored, asked: AskedPlaces, most: int) -> _Row:
+def _compare_places(each: Scored, asked: CallPositions, most: int) -> _Row:
     found = later_places(each.scores, asked.places, generator=each.stream)
     return _Row(_dimension(each), [found.correlation, found.shift], correlations_by_place(each, asked, most))
 

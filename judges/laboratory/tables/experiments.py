@@ -26,7 +26,7 @@ from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
 from judges.results.tables.columns import JUDGE, number_or_reason
 from judges.results.tables.compared import Scored, compared_values, on_shared_items, shared_items
-from judges.results.tables.corrected import with_count_of_corrected
+from judges.results.tables.corrected import add_correction_count
 from judges.results.tables.parameters import Options, counts_corrected
 
 ALL = "all"
@@ -102,7 +102,7 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
         sections.append(Section(gettext("Effects of factors"), str(_EFFECTS_SAY), effects, "effects"))
     if run is not None:
         found = replace(found, scored=on_shared_items(found.scored))
-    amounts, named = found.with_amounts, found.with_names
+    amounts, named = found.amount_scores, found.name_scores
     tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []
     tables += _temperatures(amounts, chosen)
     tables += category_tables(named) if named else []
@@ -110,7 +110,7 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
     sections.append(Section(gettext("Variants"), f"{says} {_SAYS}", tables, "variants"))
     if tests:
         sections.append(Section(gettext("Differences between variants"), str(_TESTS), tests, "tests"))
-    return with_count_of_corrected(sections, found.judges, chosen)
+    return add_correction_count(sections, found.judges, chosen)
 
 
 def _shared_sentence(scored: Sequence[Scored]) -> str:

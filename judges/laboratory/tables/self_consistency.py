@@ -34,7 +34,7 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason
 from judges.results.tables.compared import ComparedJudges, PeopleOnDimension, Scored, compared_values
-from judges.results.tables.corrected import with_count_of_corrected
+from judges.results.tables.corrected import add_correction_count
 from judges.results.tables.parameters import chosen_judge
 from judges.results.tables.together import LEVELS
 
@@ -81,7 +81,7 @@ def self_consistency_sections(project: Project, chosen: Chosen) -> list[Section]
         *sample_sections(found),
         Section(gettext("Raters as judges"), str(_RATERS) if raters else str(_NO_RATERS), raters, "raters"),
     ]
-    return with_count_of_corrected(sections, found.judges, chosen)
+    return add_correction_count(sections, found.judges, chosen)
 
 
 def answer_self_consistency(tables: Tables) -> str:
@@ -136,7 +136,7 @@ def _curves(found: ComparedJudges, chosen: Chosen) -> list[Table]:
     measure, level = CORRELATIONS[chosen["coefficient"]], Level(chosen["level"])
     curves = [
         (each, sample_curve(each.scores, each.said.as_read, measure, level, generator=each.stream))
-        for each in found.with_amounts
+        for each in found.amount_scores
         if each.samples.shape[1] > 1
     ]
     if not curves:

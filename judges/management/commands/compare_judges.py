@@ -32,11 +32,11 @@ class Command(ResultsCommand):
         if not own:
             known = ", ".join(section.title for section in of_each)
             raise CommandError(f"The project has no such judge; there are: {known}.")
-        tables = [_of_judges(table, wanted) for table in together.tables]
+        tables = [_select_judges(table, wanted) for table in together.tables]
         return replace(kept, sections=[replace(together, tables=tables), *own])
 
 
-def _of_judges(table: Table, wanted: Collection[str]) -> Table:
+def _select_judges(table: Table, wanted: Collection[str]) -> Table:
     """Return a table without the rows of other judges; a table that is not by judge is unchanged."""
     places = [place for place, column in enumerate(table.columns) if column.key in ("judge", "other_judge")]
     rows = [row for row in table.rows if not places or any(row[place].value in wanted for place in places)]

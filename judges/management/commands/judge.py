@@ -153,11 +153,13 @@ class Command(ConcordCommand):
         if progress and options["verbosity"] and self.stderr.isatty():
             self.stderr.write("")
         if options["json"]:
-            self.stdout.write(json.dumps({"plan": plan_as_dict(plan), "run": _as_dict(progress)}, indent=2))
+            self.stdout.write(
+                json.dumps({"plan": plan_as_dict(plan), "run": _progress_to_dict(progress)}, indent=2)
+            )
         elif progress:
             self.stdout.write("\n".join(result_as_text(progress)))
         elif not plan.calls:
-            self.stdout.write(nothing_to_ask(plan))
+            self.stdout.write(explain_no_calls(plan))
 
 
 @contextmanager
@@ -197,7 +199,7 @@ def _time(plan: RunPlan) -> str:
     return f"{at_most}{duration(plan.seconds)}"
 
 
-def nothing_to_ask(plan: RunPlan) -> str:
+def explain_no_calls(plan: RunPlan) -> str:
     """Return the reason why a plan without calls made no run."""
     if plan.waiting:
         return (
@@ -287,7 +289,7 @@ def batches_as_text(run: Run) -> list[str]:
     ]
 
 
-def _as_dict(progress: RunProgress | None) -> dict[str, Any] | None:
+def _progress_to_dict(progress: RunProgress | None) -> dict[str, Any] | None:
     if progress is None:
         return None
     counts = {name: value for name, value in asdict(progress).items() if name not in ("run", "per_second")}

@@ -15,9 +15,9 @@ from annotate.management.projects import project_called
 from judges.core.material import scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTING
-from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, by_certificates
+from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, policy_from_certificates
 from judges.routing.commands.asking import ask_waiting_judges
-from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
+from judges.routing.commands.policies import draft_policy, fit_budget, make_policy, route
 from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.units import CertifiedDimension, PolicyCell
@@ -224,7 +224,7 @@ def _certified_policy(project: Project, options: dict[str, Any]) -> PolicySpec:
     if calibration is None:
         known = ", ".join(calibrations.order_by("pk").values_list("name", flat=True)) or "none"
         raise CommandError(f"There is no calibration {name!r}; there are: {known}.")
-    return by_certificates(
+    return policy_from_certificates(
         calibration,
         name=(options["name"] or f"By {name}")[:80],
         raters=int(_limit("raters", options["raters"] or calibration.raters)),
@@ -241,7 +241,7 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
     if (threshold is None) == (budget is None):
         raise CommandError("Say either --threshold or --budget.")
     if budget is not None:
-        budget = int(_within("--budget", budget, 1, 100_000_000))
+        budget = int(_require_range("--budget", budget, 1, 100_000_000))
     by = RoutingPolicy.DecidedBy
     rule = f"at {threshold:g}" if budget is None else f"for {budget} ratings"
     names = f"{options['rts']} × {options['mcq']} {rule}"
@@ -262,7 +262,7 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
         raters=int(_limit("raters", options["raters"] or project.raters_per_item)),
         risk=_limit("risk", options["risk"]),
     )
-    return within_budget(project, spec, budget)
+    return fit_budget(project, spec, budget)
 
 
 def _judge(project: Project, name: str, method: str) -> Judge:
@@ -281,7 +281,7 @@ def _thresholds(project: Project, given: Sequence[str]) -> dict[str, float]:
         if key not in keys:
             raise CommandError(f"There is no dimension {key!r}; there are: {', '.join(keys) or 'none'}.")
         try:
-            found[key] = _within(f"--threshold-of {key}", float(r), -1, 1)
+            found[key] = _require_range(f"--threshold-of {key}", float(r), -1, 1)
         except ValueError:
             raise CommandError(f"{each!r} names no r; write --threshold-of {key}=0.4.") from None
     return found
@@ -293,10 +293,10 @@ def _default(setting: str) -> Any:
 
 def _limit(setting: str, number: float) -> float:
     declared = POLICY_SETTING[setting]
-    return _within(declared.option, number, *declared.limits)
+    return _require_range(declared.option, number, *declared.limits)
 
 
-def _within(option: str, number: float, low: float, high: float) -> float:
+def _require_range(option: str, number: float, low: float, high: float) -> float:
     if not low <= number <= high:
         raise CommandError(f"{option} lies between {low:g} and {high:g}, but is {number:g}.")
     return number

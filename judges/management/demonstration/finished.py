@@ -33,7 +33,7 @@ from annotate.management.demonstration.load import NAME as UNFINISHED
 from annotate.management.demonstration.load import PEOPLE, Person, add_texts, begin_project, make_accounts
 from annotate.material.reading.source import Source
 from annotate.rating.commands.assignments import reserve_items
-from annotate.rating.commands.ratings import Answer, Sent, SentAnswer, save_ratings
+from annotate.rating.commands.ratings import Answer, SaveOrigin, SubmittedAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import add_image, delete_project
@@ -244,7 +244,7 @@ def _rate(round: Round, place: Membership, email: str) -> None:
             value = felt(article, position, dimension.key, by=email, leaning=leaning, spread=_WAVERS)
             comment, evidence = _reasons(article, item, dimension.key, value, chance_of_marks)
             answer = Answer(value=value, comment=comment, evidence=evidence)
-            given.append(SentAnswer(dimension, answer, Sent(active_seconds=chance.uniform(6, 20))))
+            given.append(SubmittedAnswer(dimension, answer, SaveOrigin(active_seconds=chance.uniform(6, 20))))
         save_ratings(assignment=assignment, given=given, by=place.user)
 
 

@@ -22,7 +22,7 @@ def rows() -> Iterator[Row]:
     for article in ARTICLES:
         for dimension in QUALITY:
             for position in range(len(SYSTEMS)):
-                yield from _about(article, position, dimension)
+                yield from _iter_replies(article, position, dimension)
         for first, second in combinations(range(len(SYSTEMS)), 2):
             yield _compare(article, first, second)
             yield _compare(article, second, first)
@@ -46,7 +46,7 @@ def _chance(what: str, article: Article, position: int, dimension: str) -> float
     return Stream(0).of("demonstration", *name).shuffler().gauss(0, 1)
 
 
-def _about(article: Article, position: int, dimension: str) -> Iterator[Row]:
+def _iter_replies(article: Article, position: int, dimension: str) -> Iterator[Row]:
     system, text = SYSTEMS[position], article.summaries[position]
     unit = {"document": article.key, "system": system, "dimension": dimension}
     scored, chosen = (

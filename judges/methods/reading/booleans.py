@@ -5,7 +5,7 @@ from typing import Any
 
 from annotate.core.translation import gettext
 from judges.methods.reading.plain import answer_start, plain
-from judges.methods.reading.reader import nothing_found
+from judges.methods.reading.reader import explain_unreadable
 from judges.methods.reading.structured import json_value
 from judges.methods.readings import Unreadable
 
@@ -39,7 +39,7 @@ def read_yes_or_no(reply: str) -> bool | Unreadable:
         said = {_boolean(match["word"]) is True for match in form.finditer(text)}
         if said:
             return said.pop() if len(said) == 1 else Unreadable(gettext("The reply says yes and no."))
-    return nothing_found(text, gettext("The reply says neither yes nor no."))
+    return explain_unreadable(text, gettext("The reply says neither yes nor no."))
 
 
 def read_answers(reply: str, count: int) -> list[bool] | Unreadable:

@@ -142,10 +142,10 @@ def _fields(answer: str, dimension: FrozenDimension, dimensions: Sequence[Frozen
             yield json.dumps(found, ensure_ascii=False)
         for name, content in fields.items():
             if name in wanted or SUFFIX.sub("", name) in wanted:
-                yield _as_text(content)
+                yield _content_to_text(content)
 
 
-def _as_text(content: Any) -> str:
+def _content_to_text(content: Any) -> str:
     is_plain = isinstance(content, str | int | float) and not isinstance(content, bool)
     return str(content) if is_plain else json.dumps(content, ensure_ascii=False)
 

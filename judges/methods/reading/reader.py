@@ -57,7 +57,7 @@ def position(reply: str, forms: Forms) -> int | None:
     return None if isinstance(found, Unreadable) else text.origins[found.at]
 
 
-def nothing_found(text: str, nothing: str) -> Unreadable:
+def explain_unreadable(text: str, nothing: str) -> Unreadable:
     """Return the reason why a reply has no answer: the model declines, or `nothing`."""
     return Unreadable(gettext("The reply refuses to judge.") if REFUSES.search(text) else nothing)
 
@@ -69,7 +69,7 @@ def _find(text: str, forms: Forms) -> ScoreStatement | Unreadable:
         return statement
     if keep_meant(statements, text):
         return Unreadable(gettext(forms.different))
-    return nothing_found(text, gettext(forms.nothing))
+    return explain_unreadable(text, gettext(forms.nothing))
 
 
 def _reading_of(statement: ScoreStatement, reasons: str) -> Reading:

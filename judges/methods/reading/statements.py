@@ -61,7 +61,7 @@ class ScoreStatement:
     problem: str = ""
 
     @property
-    def in_prose(self) -> bool:
+    def is_in_prose(self) -> bool:
         """Return True if it is part of a sentence, which may deny it."""
         return self.rank in (Rank.SENTENCE, Rank.THING)
 
@@ -87,14 +87,14 @@ def choose_statement(statements: Iterable[ScoreStatement], text: str) -> ScoreSt
     return (
         _common(final)
         or _common(best)
-        or _common(_concluding([each for each in best if each.in_prose], text))
+        or _common(_concluding([each for each in best if each.is_in_prose], text))
     )
 
 
 def keep_meant(statements: Sequence[ScoreStatement], text: str) -> list[ScoreStatement]:
     """Return the statements outside denied, wished or imagined sentences."""
-    denied = {each.at for each in statements if each.in_prose and not _is_meant(each, text)}
-    return [each for each in statements if not (each.in_prose and each.at in denied)]
+    denied = {each.at for each in statements if each.is_in_prose and not _is_meant(each, text)}
+    return [each for each in statements if not (each.is_in_prose and each.at in denied)]
 
 
 def _is_meant(statement: ScoreStatement, text: str) -> bool:

@@ -11,7 +11,7 @@ from judges.core.models import Judge, Judgment
 
 
 @dataclass(frozen=True, eq=False)
-class AskedPlaces:
+class CallPositions:
     """Positions of a dimension in the calls about items, each (items,).
 
     places: 0 for the first position, NaN if the call had no other dimensions. before: the id of the dimension
@@ -22,14 +22,16 @@ class AskedPlaces:
     before: npt.NDArray[np.int64]
 
 
-def asked_places(judges: Sequence[Judge], items: Sequence[int]) -> Mapping[tuple[int, int], AskedPlaces]:
+def load_call_positions(
+    judges: Sequence[Judge], items: Sequence[int]
+) -> Mapping[tuple[int, int], CallPositions]:
     """Return positions by judge and dimension id; none for judges with one dimension per call. One query.
 
     items: ids in the order of the result.
     """
     index = {pk: place for place, pk in enumerate(items)}
-    found: defaultdict[tuple[int, int], AskedPlaces] = defaultdict(
-        lambda: AskedPlaces(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
+    found: defaultdict[tuple[int, int], CallPositions] = defaultdict(
+        lambda: CallPositions(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
     )
     done = Judgment.objects.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
     # Rotated orders depend on the item, so all samples of an item have the same.

@@ -51,7 +51,7 @@ def correct_dimension(
     """
     ratings, judge = _lay_out(scores)
     raters = int((~np.isnan(ratings)).any(axis=(1, 2)).sum())
-    reason = _why_no_correction(raters, unequal=unequal)
+    reason = _explain_no_correction(raters, unequal=unequal)
     if reason:
         gain = CorrectionGain(None, None, None, 0, reason)
         return DimensionCorrection(dimension, None, gain, raters, reason=reason)
@@ -81,7 +81,7 @@ def _list_cautions(people: FloatArray) -> str:
     return " ".join(warnings_of(RatedSample(judge=np.zeros(len(people)), human=people)))
 
 
-def _why_no_correction(raters: int, *, unequal: bool) -> str:
+def _explain_no_correction(raters: int, *, unequal: bool) -> str:
     if not raters:
         return gettext("No person has rated a unit yet.")
     if unequal:

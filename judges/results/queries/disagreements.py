@@ -10,8 +10,8 @@ from annotate.results.page import Section
 from annotate.results.queries.disagreements import (
     Disagreement,
     DisagreementSource,
-    GivenValue,
     PagedUnits,
+    RaterValue,
     UnitApart,
     items_with_texts,
 )
@@ -121,8 +121,8 @@ class JudgeDifferences(PagedUnits):
                     ratings=int(row[8].value or 0),
                     apart=normalize(round(abs(judge - people), 2)),
                     given=(
-                        GivenValue(str(row[0].value), normalize(round(judge, 2))),
-                        GivenValue(gettext("mean of people"), normalize(round(people, 2))),
+                        RaterValue(str(row[0].value), normalize(round(judge, 2))),
+                        RaterValue(gettext("mean of people"), normalize(round(people, 2))),
                     ),
                 )
             )

@@ -34,7 +34,7 @@ from annotate.core.models import Project, Round
 from judges.core.models import Judge
 from judges.results.queries.comparison import guideline_of
 from judges.results.queries.corrected_means import DimensionCorrection, correct_dimension
-from judges.results.queries.sampling import Drawn, drawn_units
+from judges.results.queries.sampling import SampledUnits, load_sampled_units
 from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.results.tables.streams import stream_of_judge
 
@@ -141,7 +141,7 @@ def estimates_report(
     """
     material = material_of(project, round, guideline_of(project, round))
     samples = samples_of([judge], material, with_corrected=with_corrected)
-    drawn = drawn_units(round, material)
+    drawn = load_sampled_units(round, material)
     found = []
     corrections = []
     named = []
@@ -150,7 +150,7 @@ def estimates_report(
         scores = scores_of(material, dimension.key, samples[judge.pk, dimension.key])
         if not np.isnan(scores.judge).all():
             stream = stream_of_judge(project, judge, dimension)
-            how = _How(dimension, confidence_level, beyond=about != About.TEXTS)
+            how = _EstimationSettings(dimension, confidence_level, beyond=about != About.TEXTS)
             if not dimension.has_mean:
                 named.append(
                     (dimension, category_agreement(scores, dimension.whole_values, generator=stream))
@@ -170,7 +170,7 @@ def estimates_report(
 
 
 @dataclass(frozen=True)
-class _How:
+class _EstimationSettings:
     """The common inputs of all estimates of a dimension."""
 
     dimension: FrozenDimension
@@ -189,17 +189,19 @@ class _How:
         return cut_to_scale(estimate, self.dimension.scale_minimum, self.dimension.scale_maximum)
 
 
-def _estimate_shares(how: _How, scores: Scores, drawn: Drawn, stream: Stream) -> Iterator[CategoryShares]:
+def _estimate_shares(
+    how: _EstimationSettings, scores: Scores, drawn: SampledUnits, stream: Stream
+) -> Iterator[CategoryShares]:
     """Yield each category with its share by system, from 0 to 1 for any codes."""
     of_shares = replace(how, dimension=replace(how.dimension, scale_minimum=0, scale_maximum=1))
     for category in how.dimension.whole_values:
         own = scores.of_category(category)
         name = how.dimension.name_of(category)
-        systems = _of_systems(of_shares, own, _samples(how, own, drawn), stream.of("share", name))
+        systems = _estimate_systems(of_shares, own, _samples(how, own, drawn), stream.of("share", name))
         yield CategoryShares(how.dimension, category, systems)
 
 
-def _samples(how: _How, scores: Scores, drawn: Drawn) -> list[RatedSample]:
+def _samples(how: _EstimationSettings, scores: Scores, drawn: SampledUnits) -> list[RatedSample]:
     return [
         drawn.sample(scores, how.dimension.id, scores.systems == index)
         for index in range(len(scores.system_names))
@@ -207,7 +209,7 @@ def _samples(how: _How, scores: Scores, drawn: Drawn) -> list[RatedSample]:
 
 
 def _are_unequal(
-    dimension: FrozenDimension, scores: Scores, drawn: Drawn, chosen: npt.NDArray[np.bool_]
+    dimension: FrozenDimension, scores: Scores, drawn: SampledUnits, chosen: npt.NDArray[np.bool_]
 ) -> bool:
     """Return True if these items (a mask) of a system are rated in part, with different probabilities."""
     samples = (
@@ -217,19 +219,21 @@ def _are_unequal(
     return any(sample.unequal and sample.ratings < sample.units for sample in samples)
 
 
-def _of_systems(
-    how: _How, scores: Scores, samples: Sequence[RatedSample], stream: Stream
+def _estimate_systems(
+    how: _EstimationSettings, scores: Scores, samples: Sequence[RatedSample], stream: Stream
 ) -> list[SystemEstimates]:
     return [
-        _of_system(name, sample, how, stream.of(name))
+        _estimate_system(name, sample, how, stream.of(name))
         for name, sample in zip(scores.system_names, samples, strict=True)
     ]
 
 
-def _estimate_dimension(how: _How, scores: Scores, drawn: Drawn, stream: Stream) -> DimensionEstimates:
+def _estimate_dimension(
+    how: _EstimationSettings, scores: Scores, drawn: SampledUnits, stream: Stream
+) -> DimensionEstimates:
     samples = _samples(how, scores, drawn)
-    systems = _of_systems(how, scores, samples, stream)
-    refused, betting = _why_no_differences(samples), how.betting(stream)
+    systems = _estimate_systems(how, scores, samples, stream)
+    refused, betting = _explain_no_differences(samples), how.betting(stream)
     one_by_one = how.dimension.id in drawn.by_dimension
     differences = (
         ()
@@ -249,7 +253,9 @@ def _estimate_dimension(how: _How, scores: Scores, drawn: Drawn, stream: Stream)
     return DimensionEstimates(how.dimension, systems, differences, ranks, refused, widths, pooled)
 
 
-def _pool_systems(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> Estimate | None:
+def _pool_systems(
+    how: _EstimationSettings, scores: Scores, samples: Sequence[RatedSample]
+) -> Estimate | None:
     """Return all systems together, None if each is fully rated or there is only one."""
     if len(samples) < 2 or all(sample.ratings == sample.units for sample in samples):
         return None
@@ -257,7 +263,9 @@ def _pool_systems(how: _How, scores: Scores, samples: Sequence[RatedSample]) -> 
     return how.cut(pooled_estimate(samples, documents=documents, confidence_level=how.level))
 
 
-def _of_system(system: str, sample: RatedSample, how: _How, stream: Stream) -> SystemEstimates:
+def _estimate_system(
+    system: str, sample: RatedSample, how: _EstimationSettings, stream: Stream
+) -> SystemEstimates:
     guaranteed = guaranteed_mean(sample, **vars(how.betting(stream)), confidence_level=how.level)
     return SystemEstimates(
         system=system,
@@ -270,7 +278,7 @@ def _of_system(system: str, sample: RatedSample, how: _How, stream: Stream) -> S
     )
 
 
-def _why_no_differences(samples: Sequence[RatedSample]) -> str:
+def _explain_no_differences(samples: Sequence[RatedSample]) -> str:
     if len(samples) < 2:
         return gettext("A difference needs two systems.")
     if not any(sample.ratings for sample in samples):

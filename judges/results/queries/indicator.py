@@ -214,7 +214,7 @@ def _verdict(found: Validity, adjusted: float | None) -> str:
     """Return the predictive value of R on this dimension, as a message."""
     value = found.correlation.value
     if value is None or adjusted is None:
-        return gettext("Not known yet: {why}").format(why=_why(found))
+        return gettext("Not known yet: {why}").format(why=_explain_missing(found))
     if adjusted > SIGNIFICANCE_LEVEL:
         return gettext("No: R does not predict agreement with people on this dimension. Do not route by R.")
     if value < 0:
@@ -225,6 +225,6 @@ def _verdict(found: Validity, adjusted: float | None) -> str:
     )
 
 
-def _why(found: Validity) -> str:
+def _explain_missing(found: Validity) -> str:
     reason = found.correlation.reason or found.p_value_reason or ""
     return reason[:1].lower() + reason[1:]

@@ -62,7 +62,7 @@ def _parameters_of(policy: RoutingPolicy) -> dict[str, str]:
     }
 
 
-def as_kept(point: Coefficient, cell: Cell, confidence_level: float) -> Coefficient:
+def to_kept(point: Coefficient, cell: Cell, confidence_level: float) -> Coefficient:
     """Return R, computed without an interval, with the interval that the page shows."""
     if cell.low is None or cell.high is None:
         return replace(point, interval_reason=cell.interval_reason or point.interval_reason)

@@ -16,7 +16,7 @@ _NEVER_DRAWN = 0.05
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampledUnits:
     """By dimension id, the probability of each item's unit in the sample, NaN if it was not sampled."""
 
     by_dimension: dict[int, npt.NDArray[np.float64]]
@@ -43,10 +43,10 @@ class Drawn:
         )
 
 
-def drawn_units(round: Round | None, material: Material) -> Drawn:
+def load_sampled_units(round: Round | None, material: Material) -> SampledUnits:
     """Return the units sampled individually up to a round. One query, none before a round."""
     if round is None:
-        return Drawn({})
+        return SampledUnits({})
     asked = AssignedUnit.objects.filter(
         assignment__round__project=round.project_id, assignment__round__number__lte=round.number
     ).values_list("dimension", "assignment__item", "inclusion_probability")
@@ -54,7 +54,7 @@ def drawn_units(round: Round | None, material: Material) -> Drawn:
     for dimension, item, probability in asked.order_by("pk"):
         chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
         chances[np.searchsorted(material.items, item)] = probability
-    return Drawn(found)
+    return SampledUnits(found)
 
 
 def _audit_share(drawn: npt.NDArray[np.float64], everywhere: npt.NDArray[np.float64]) -> float:

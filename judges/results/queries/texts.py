@@ -31,7 +31,7 @@ class ItemTexts:
     log_document_perplexity: npt.NDArray[np.float64] | None
     families: Sequence[str]
 
-    def of_family(self, model: str) -> npt.NDArray[np.float64]:
+    def is_of_family(self, model: str) -> npt.NDArray[np.float64]:
         """(items,): 1 if the family is part of the model's name, 0 if it is not, NaN if unknown."""
         name = model.casefold()
         return np.array([float(each in name) if each else np.nan for each in self.families])

@@ -12,9 +12,9 @@ from agreement.biases import Range, ranges_of, scores_given_before
 from agreement.comparison import Scores, correlation_with_humans
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
-from judges.results.queries.calls import AskedPlaces
+from judges.results.queries.calls import CallPositions
 from judges.results.tables.columns import number_or_reason
-from judges.results.tables.compared import Scored, with_same_raters
+from judges.results.tables.compared import Scored, align_raters
 
 BEFORE = [
     Column("before", lambda: gettext("dimension before"), ColumnKind.TEXT),
@@ -46,7 +46,7 @@ class Following:
     @property
     def scores(self) -> list[Scores]:
         """Both as scores of the chosen items by the same raters, the dimension before first."""
-        return [each.of_items(self.chosen) for each in with_same_raters((self.before, self.after))]
+        return [each.of_items(self.chosen) for each in align_raters((self.before, self.after))]
 
     @property
     def beside(self) -> list[Cell]:
@@ -84,7 +84,7 @@ class Following:
 
 
 def followings(
-    scored: Sequence[Scored], places: Mapping[tuple[int, int], AskedPlaces]
+    scored: Sequence[Scored], places: Mapping[tuple[int, int], CallPositions]
 ) -> Iterator[Following]:
     """Yield each two dimensions of one judge that followed each other in calls."""
     own = {(each.judge.pk, each.dimension.id): each for each in scored}
@@ -117,7 +117,7 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
     return Table("given-before", title, columns, rows, heads=4)
 
 
-def correlations_by_place(each: Scored, asked: AskedPlaces, most: int) -> list[Cell]:
+def correlations_by_place(each: Scored, asked: CallPositions, most: int) -> list[Cell]:
     """Return Kendall's correlation with people by the position of the dimension in the call."""
     return [
         figure(

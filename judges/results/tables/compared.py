@@ -57,7 +57,7 @@ from judges.results.queries.scores import (
     scores_of,
     verdicts_of,
 )
-from judges.results.tables.gaps import asked_and_read, warning_of_gaps
+from judges.results.tables.gaps import count_judged, warning_of_gaps
 from judges.results.tables.parameters import SHARED, counts_corrected
 from judges.results.tables.streams import stream_of_judge, stream_of_people
 
@@ -189,7 +189,7 @@ class Scored(_Compared):
         return correct_preferences(self.scores, neighbours(self.ranking), generator=self.stream)
 
 
-def with_same_raters(scored: Sequence[Scored]) -> list[Scores]:
+def align_raters(scored: Sequence[Scored]) -> list[Scores]:
     """Return the scores of several dimensions with the same rows of people; raters of one dimension alone
     have gaps.
     """
@@ -247,11 +247,11 @@ class ComparedJudges:
     versus: Sequence[Versus]
 
     @property
-    def with_amounts(self) -> list[Scored]:
+    def amount_scores(self) -> list[Scored]:
         return [each for each in self.scored if not each.dimension.is_named]
 
     @property
-    def with_names(self) -> list[Scored]:
+    def name_scores(self) -> list[Scored]:
         return [each for each in self.scored if each.dimension.is_named]
 
     def scored_by(self, judge: Judge) -> list[Scored]:
@@ -300,7 +300,7 @@ def _score_judges(
 ) -> list[Scored]:
     giving = [judge for judge in judges if not judge.asks_pairs]
     samples = samples_of(giving, material, with_corrected=counts_corrected(chosen))
-    counts = asked_and_read(giving, chosen)
+    counts = count_judged(giving, chosen)
     found = [
         Scored(
             judge,

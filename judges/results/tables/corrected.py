@@ -14,7 +14,7 @@ from judges.results.tables.parameters import counts_corrected
 NOTHING_LEFT_OUT = gettext_lazy("No judgment with a value was corrected by a person, so all are included.")
 
 
-def with_count_of_corrected(
+def add_correction_count(
     sections: Sequence[Section], judges: Collection[Judge], chosen: Chosen
 ) -> list[Section]:
     """Return sections, the first with the number excluded for these judges. Two queries, one if all count."""

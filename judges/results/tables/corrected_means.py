@@ -90,7 +90,7 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
         _mean_row(each, mean)
         for each in corrections
         if each.systems
-        for mean in sorted(each.systems.means, key=_by_mean)
+        for mean in sorted(each.systems.means, key=_mean_sort_key)
     ]
     says = gettext(
         "Judge: {judge}. The corrected mean adds to people’s own mean what the judge shows of the items that "
@@ -100,7 +100,7 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
     return Table("corrected", gettext("Systems by corrected mean"), columns, rows, heads=2, says=says)
 
 
-def _by_mean(mean: CorrectedMean) -> tuple[bool, float]:
+def _mean_sort_key(mean: CorrectedMean) -> tuple[bool, float]:
     return mean.value is None, -(mean.value or 0.0)
 
 

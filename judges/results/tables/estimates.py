@@ -17,7 +17,7 @@ from judges.results.queries.estimates import (
 )
 from judges.results.tables.categories import JudgeCategories, accuracy_table, f1_table
 from judges.results.tables.columns import SYSTEM, estimate_cell, number_or_reason, yes_or_no
-from judges.results.tables.corrected import with_count_of_corrected
+from judges.results.tables.corrected import add_correction_count
 from judges.results.tables.corrected_means import (
     corrected_pairs_table,
     corrected_sentence,
@@ -26,8 +26,8 @@ from judges.results.tables.corrected_means import (
     gain_table,
     why_not_corrected,
 )
-from judges.results.tables.gaps import with_gaps
-from judges.results.tables.other_kinds import with_reason_for_scales
+from judges.results.tables.gaps import add_gaps
+from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 
 _NO_P = gettext_lazy("There is no p value without a standard error of the difference.")
@@ -48,23 +48,23 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         with_corrected=counts_corrected(chosen),
     )
     about = str(_ABOUT[chosen["about"]])
-    differ = " ".join(filter(None, [about, _no_differences(report), _apart(report)]))
+    differ = " ".join(filter(None, [about, _no_differences(report), _describe_comparison(report)]))
     corrected = _corrected_sections(report, chosen["about"])
     rated = [each for each in report.corrections if each.raters]
     state = _state(report, about) + (" " + why_not_corrected(rated) if rated and not corrected else "")
     sections = [
         *corrected,
-        Section(gettext("Mean scores"), state, _with_rows(_means(report))),
-        Section(gettext("Which systems differ"), differ, _with_rows(_differences(report))),
-        Section(gettext("Effect of more ratings"), str(_PLANNING), _with_rows(_widths(report))),
+        Section(gettext("Mean scores"), state, _keep_filled(_means(report))),
+        Section(gettext("Which systems differ"), differ, _keep_filled(_differences(report))),
+        Section(gettext("Effect of more ratings"), str(_PLANNING), _keep_filled(_widths(report))),
     ]
     if report.named and not report.dimensions:
         sections = []
     sections = [each for each in sections if each.tables or each.says != str(_PLANNING)] + _named_sections(
         report
     )
-    sections = with_reason_for_scales(sections, project, str(_SCALES_ONLY))
-    return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
+    sections = explain_excluded_kinds(sections, project, str(_SCALES_ONLY))
+    return add_correction_count(add_gaps(sections, [judge], chosen), [judge], chosen)
 
 
 def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:
@@ -72,7 +72,7 @@ def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:
     means, gains = corrected_table(report.corrections, report.judge.name), gain_table(report.corrections)
     if not means.rows:
         return []
-    tables = [means, *_with_rows(corrected_pairs_table(report.corrections)), gains]
+    tables = [means, *_keep_filled(corrected_pairs_table(report.corrections)), gains]
     independent = report.round is None or report.round.is_independent
     others = str(_ABOUT[about])
     says = corrected_sentence(report.corrections, about, others, independent=independent)
@@ -85,7 +85,7 @@ _SCALES_ONLY = gettext_lazy(
 )
 
 
-def _with_rows(table: Table) -> list[Table]:
+def _keep_filled(table: Table) -> list[Table]:
     return [table] if table.rows else []
 
 
@@ -207,7 +207,7 @@ def _caution(each: SystemEstimates) -> str:
     return str(_KNOWN) if each.complete else " ".join(each.warnings)
 
 
-def _apart(report: EstimatesReport) -> str:
+def _describe_comparison(report: EstimatesReport) -> str:
     """Return the method for comparing systems with individually sampled units."""
     return str(_APART) if any(one.pooled for one in report.dimensions) else ""
 

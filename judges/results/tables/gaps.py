@@ -30,7 +30,7 @@ def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
     )
 
 
-def with_gaps(
+def add_gaps(
     sections: Sequence[Section], judges: Iterable[Judge], chosen: Chosen, *, only_unread: bool = False
 ) -> list[Section]:
     """Return sections, the first with a table of these judges' gaps if there are any. One query.
@@ -53,7 +53,7 @@ def with_gaps(
     return [replace(first, tables=[table, *first.tables]), *others]
 
 
-def asked_and_read(judges: Iterable[Judge], chosen: Chosen) -> dict[tuple[int, str], tuple[int, int]]:
+def count_judged(judges: Iterable[Judge], chosen: Chosen) -> dict[tuple[int, str], tuple[int, int]]:
     """Return the number of judged items and of items with values, by judge and dimension. One query.
 
     If corrected judgments are excluded, their values do not count.

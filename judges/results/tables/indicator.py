@@ -16,9 +16,9 @@ from judges.core.models import Judge
 from judges.results.queries.indicator import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
-from judges.results.tables.corrected import with_count_of_corrected
-from judges.results.tables.gaps import with_gaps
-from judges.results.tables.other_kinds import with_reason_for_scales
+from judges.results.tables.corrected import add_correction_count
+from judges.results.tables.gaps import add_gaps
+from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.results.tables.parameters import CONFIDENCE, CORRECTED, LEFT_OUT, ROUND, counts_corrected
 
 INDICATOR = "indicator"
@@ -97,17 +97,19 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
     quality = Section(gettext("Quality and agreement with people"), str(_DOTS), [_quality(report)])
     sections = [
         Section(
-            gettext("R: where the model agrees with itself"), _of_indicator(report), [_indicator(report)]
+            gettext("R: where the model agrees with itself"),
+            _describe_indicator(report),
+            [_indicator(report)],
         ),
-        _of_people(report),
+        _people_section(report),
         Section(gettext("R compared with P"), "", [_readings(report)]),
         *([quality] if report.rated else []),
         Section(gettext("Differences between systems"), "", [_spreads(report)]),
-        Section(gettext("How this was computed"), " ".join(_how(report)), []),
+        Section(gettext("How this was computed"), " ".join(_describe_method(report)), []),
     ]
     pair = [pairing.rts, pairing.mcq]
-    sections = with_reason_for_scales(sections, project, str(_SCALES_ONLY))
-    return with_count_of_corrected(with_gaps(sections, pair, chosen), pair, chosen)
+    sections = explain_excluded_kinds(sections, project, str(_SCALES_ONLY))
+    return add_correction_count(add_gaps(sections, pair, chosen), pair, chosen)
 
 
 _SCALES_ONLY = gettext_lazy("R compares RTS with MCQ, which only scales have; other questions have no R.")
@@ -128,7 +130,7 @@ _DOTS = gettext_lazy(
 )
 
 
-def _of_indicator(report: ReliabilityReport) -> str:
+def _describe_indicator(report: ReliabilityReport) -> str:
     says = gettext(
         "{coefficient} of the RTS with the MCQ values over each system’s items. It needs no human rating, "
         "and does not show the size of errors. Before you route by R, check in the tab “R and P” that it "
@@ -137,7 +139,7 @@ def _of_indicator(report: ReliabilityReport) -> str:
     return f"{says} {report.pairing.warning}".strip()
 
 
-def _of_people(report: ReliabilityReport) -> Section:
+def _people_section(report: ReliabilityReport) -> Section:
     title = gettext("P: where {judge} agrees with people").format(judge=report.compared_judge.name)
     if not report.rated:
         return Section(
@@ -154,12 +156,12 @@ def _of_people(report: ReliabilityReport) -> Section:
         if report.round and report.round.is_open
         else gettext("{coefficient} with mean human scores at the end of {round}.")
     )
-    says = f"{compared.format(coefficient=report.label, round=_round(report))} {_of_settling(report)}"
+    says = f"{compared.format(coefficient=report.label, round=_round(report))} {_describe_settling(report)}"
     settling = [_rated_units(report)] if report.settling else []
     return Section(title, says.strip(), [_agreement(report), *settling])
 
 
-def _of_settling(report: ReliabilityReport) -> str:
+def _describe_settling(report: ReliabilityReport) -> str:
     if not report.settling:
         return ""
     counted = gettext(
@@ -181,7 +183,7 @@ def _of_settling(report: ReliabilityReport) -> str:
     )
 
 
-def _how(report: ReliabilityReport) -> Iterator[str]:
+def _describe_method(report: ReliabilityReport) -> Iterator[str]:
     yield (
         gettext(
             "By Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators for "
@@ -232,7 +234,7 @@ def _indicator(report: ReliabilityReport) -> Table:
     ).format(coefficient=report.label, rts=pairing.rts.name, mcq=pairing.mcq.name)
     says = f"{says} {pairing.warning}".strip()
     cells = [[figure(one.indicator, count=one.items) for one in row] for _, row in report.rows]
-    table = _by_system(report, INDICATOR, gettext("Reliability indicator R"), says, cells)
+    table = _table_by_system(report, INDICATOR, gettext("Reliability indicator R"), says, cells)
     return replace(table, parameters={JUDGED: report.judged})
 
 
@@ -244,10 +246,10 @@ def _agreement(report: ReliabilityReport) -> Table:
         left_out = gettext("Units that were used to choose r or to calibrate a certificate are excluded.")
         says = f"{says} {left_out}"
     cells = [[figure(one.agreement, count=one.rated) for one in row] for _, row in report.rows]
-    return _by_system(report, "agreement", gettext("Agreement with people P"), says, cells)
+    return _table_by_system(report, "agreement", gettext("Agreement with people P"), says, cells)
 
 
-def _by_system(
+def _table_by_system(
     report: ReliabilityReport, key: str, title: str, says: str, cells: Sequence[Sequence[Cell]]
 ) -> Table:
     columns = [Column(one.dimension.key, one.dimension.name) for one in report.dimensions]

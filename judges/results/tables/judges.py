@@ -19,8 +19,8 @@ from judges.results.queries.answers import answers_beside_people
 from judges.results.queries.comparison import guideline_of
 from judges.results.tables.columns import SYSTEM
 from judges.results.tables.compared import ComparedJudges, Scored, Versus, compared_values
-from judges.results.tables.corrected import with_count_of_corrected
-from judges.results.tables.gaps import with_gaps
+from judges.results.tables.corrected import add_correction_count
+from judges.results.tables.gaps import add_gaps
 from judges.results.tables.indicators import indicator_tables
 from judges.results.tables.other_kinds import table_of_answers
 from judges.results.tables.parameters import SHARED, counts_corrected
@@ -65,8 +65,8 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
         shared = gettext("On each dimension only the items for which every judge has a value.")
         says = f"{says} {shared}"
     sections = [Section(gettext("All judges"), says, together, "all-judges"), *of_each]
-    sections = with_gaps(sections, found.judges, chosen, only_unread=True)
-    return with_count_of_corrected(sections, found.judges, chosen)
+    sections = add_gaps(sections, found.judges, chosen, only_unread=True)
+    return add_correction_count(sections, found.judges, chosen)
 
 
 def anchor_of(judge: Judge) -> str:

@@ -43,7 +43,7 @@ _SAYS = gettext_lazy(
 
 
 @dataclass(frozen=True, eq=False)
-class _Beside:
+class _MetricComparison:
     """A judge or a metric with people on one dimension."""
 
     name: str
@@ -88,7 +88,7 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 def _judges(
     project: Project, material: Material, dimension: FrozenDimension, chosen: Chosen
-) -> Iterator[_Beside]:
+) -> Iterator[_MetricComparison]:
     judges = [
         judge for judge in Judge.objects.filter(project=project).order_by("name") if not judge.asks_pairs
     ]
@@ -97,12 +97,12 @@ def _judges(
         said = samples[judge.pk, dimension.key]
         if said.given.any():
             scores = scores_of(material, dimension.key, said)
-            yield _Beside(judge.name, False, scores, stream_of_judge(project, judge, dimension))
+            yield _MetricComparison(judge.name, False, scores, stream_of_judge(project, judge, dimension))
 
 
 def _metrics(
     project: Project, metrics: Sequence[Metric], material: Material, dimension: FrozenDimension
-) -> Iterator[_Beside]:
+) -> Iterator[_MetricComparison]:
     values = _values_of(metrics, material)
     for metric in metrics:
         scores = Scores(
@@ -111,7 +111,7 @@ def _metrics(
             human=material.human(dimension.key),
             judge=values[metric.pk],
         )
-        yield _Beside(metric.name, True, scores, stream_of_metric(project, metric, dimension))
+        yield _MetricComparison(metric.name, True, scores, stream_of_metric(project, metric, dimension))
 
 
 def _values_of(metrics: Sequence[Metric], material: Material) -> dict[int, npt.NDArray[np.float64]]:
@@ -124,7 +124,7 @@ def _values_of(metrics: Sequence[Metric], material: Material) -> dict[int, npt.N
     return found
 
 
-def _correlations(rows: Sequence[_Beside], dimension: FrozenDimension, coefficient: str) -> Table:
+def _correlations(rows: Sequence[_MetricComparison], dimension: FrozenDimension, coefficient: str) -> Table:
     label = CORRELATIONS[coefficient].estimator.label
     columns = [
         Column("name", gettext("Judge or metric"), ColumnKind.TEXT),
@@ -146,7 +146,7 @@ def _correlations(rows: Sequence[_Beside], dimension: FrozenDimension, coefficie
     )
 
 
-def _row(each: _Beside, dimension: FrozenDimension, coefficient: str) -> list[Cell]:
+def _row(each: _MetricComparison, dimension: FrozenDimension, coefficient: str) -> list[Cell]:
     measure = correlation_called(coefficient, named=dimension.is_named)
     side = METRIC if each.is_metric else JUDGE
     pairs = None if dimension.is_named else correct_preferences(each.scores)

@@ -64,7 +64,7 @@ def _agreement(coefficient: Coefficient | None) -> Cell:
     return Cell(reason=str(_NO_DISTANCE)) if coefficient is None else figure(coefficient)
 
 
-def with_reason_for_scales(sections: Sequence[Section], project: Project, reason: str) -> list[Section]:
+def explain_excluded_kinds(sections: Sequence[Section], project: Project, reason: str) -> list[Section]:
     """Return sections; the first gives the reason for excluding questions of other kinds, if there are any.
 
     One query.

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 from agreement.comparison import CORRELATIONS, Level
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
-from annotate.results.queries.compared_systems import DOCUMENTS, RATERS, TEXTS, about_one_of
+from annotate.results.queries.compared_systems import DOCUMENTS, RATERS, TEXTS, reach_parameter
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
 from judges.core.errors import NoJudgesError
@@ -75,7 +75,7 @@ ANY_JUDGE = Parameter("judge", gettext_lazy("Judge"), _all_judges)
 ROUND = Parameter("round", gettext_lazy("People’s values at the end of"), _rounds)
 COEFFICIENT = Parameter("coefficient", gettext_lazy("Coefficient"), _coefficients)
 LEVEL = Parameter("level", gettext_lazy("Over"), _levels)
-ABOUT = about_one_of(RATERS, DOCUMENTS, TEXTS)
+ABOUT = reach_parameter(RATERS, DOCUMENTS, TEXTS)
 CONFIDENCE = Parameter("confidence", gettext_lazy("Confidence"), _confidence)
 
 

@@ -10,9 +10,9 @@ from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
-from judges.results.tables.corrected import with_count_of_corrected
-from judges.results.tables.gaps import with_gaps
-from judges.results.tables.other_kinds import with_reason_for_scales
+from judges.results.tables.corrected import add_correction_count
+from judges.results.tables.gaps import add_gaps
+from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
 
 _HOW = gettext_lazy(
@@ -55,8 +55,8 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     errors = [each for each in (error_table(report), controls_table(report)) if each.rows]
     error = Section(gettext("Its error next to a second person’s"), gettext(ABOUT_ERRORS), errors)
-    sections = with_reason_for_scales([section, error], project, str(_SCALES_ONLY))
-    return with_count_of_corrected(with_gaps(sections, [judge], chosen), [judge], chosen)
+    sections = explain_excluded_kinds([section, error], project, str(_SCALES_ONLY))
+    return add_correction_count(add_gaps(sections, [judge], chosen), [judge], chosen)
 
 
 _SCALES_ONLY = gettext_lazy(
@@ -80,7 +80,7 @@ def _tests(report: ReplacementReport) -> Table:
         Column("verdict", gettext("Verdict"), ColumnKind.TEXT),
     ]
     how = _HOW.format(epsilon=report.epsilon)
-    rows = [row for each in report.dimensions for row in _of_dimension(each, report.judge.name, how)]
+    rows = [row for each in report.dimensions for row in _rows_of_dimension(each, report.judge.name, how)]
     says = gettext(
         "ω: the share of annotators that the judge may replace. ρ: the mean share of units on which it "
         "fits at least as well. Judge beyond the control: the mean difference in wins by document, with "
@@ -91,7 +91,7 @@ def _tests(report: ReplacementReport) -> Table:
     )
 
 
-def _of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]:
+def _rows_of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]:
     test, dimension = each.test, text(each.dimension.name, key=each.dimension.key)
     rows = [
         [

@@ -43,9 +43,9 @@ _SHARES = gettext_lazy(
 def tables_together(found: ComparedJudges) -> list[Table]:
     """Return the tables of judges that give scores, and of judges that compare two outputs."""
     of_scores = (_scoring_table, _correlations, _alphas, _differences, _meta_correlations, _preferences)
-    scored = [table(found.with_amounts) for table in of_scores] if found.with_amounts else []
+    scored = [table(found.amount_scores) for table in of_scores] if found.amount_scores else []
     scored += [_text_preferences(found)]
-    named = category_tables(found.with_names) if found.with_names else []
+    named = category_tables(found.name_scores) if found.name_scores else []
     comparing = [_comparing_table(found.versus)] if found.versus else []
     between = [*tables_between_judges(found), *tables_of_nearness(found)]
     return [*(table for table in scored if table.rows), *named, *between, *comparing]
@@ -169,7 +169,7 @@ def _preferences(scored: Sequence[Scored]) -> Table:
 
 
 def _text_preferences(found: ComparedJudges) -> Table:
-    preferring: list[Scored | Versus] = [*found.with_amounts, *found.versus]
+    preferring: list[Scored | Versus] = [*found.amount_scores, *found.versus]
     columns = [
         Column("accuracy", gettext("accuracy"), ColumnKind.SHARE),
         Column("compared", gettext("pairs of texts"), ColumnKind.COUNT),

@@ -20,11 +20,11 @@ def version_of_judges(project: Project) -> Sequence[object]:
         *version_of_ratings(project),
         [(judge.pk, judge.name, judge.drawn) for judge in judges],
         *version_of_values(judges),
-        _without_value(project),
+        _count_without_value(project),
     ]
 
 
-def _without_value(project: Project) -> Sequence[object]:
+def _count_without_value(project: Project) -> Sequence[object]:
     """Return the number of unreadable or failed judgments of each judge, which pages report as excluded."""
     status = [Judgment.Status.UNREADABLE, Judgment.Status.FAILED]
     counted = Judgment.objects.filter(judge__project=project, status__in=status).order_by("judge")

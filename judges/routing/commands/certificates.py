@@ -97,7 +97,7 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
         raise CalibrationRefusedError(
             gettext("No unit of the sample has been rated yet, so there is nothing to compute from.")
         )
-    waiting = judges_to_ask(look.stages[1:], look.drawn_units)
+    waiting = judges_to_ask(look.stages[1:], look.load_sampled_units)
     if waiting:
         raise CalibrationRefusedError(
             gettext(

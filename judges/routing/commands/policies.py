@@ -60,7 +60,7 @@ def draft_policy(
     return RoutingPolicy(project=project, seed=seed, created_by=by, **_values(spec))
 
 
-def within_budget(
+def fit_budget(
     project: Project,
     spec: PolicySpec,
     budget: int | None,

@@ -35,7 +35,7 @@ class ThresholdStep:
     ratings_saved: int
     verdict: DimensionVerdict
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "threshold": self.threshold,
             "kept": self.kept.units,
@@ -59,12 +59,12 @@ class ThresholdAdvice:
     chosen: ThresholdStep | None
     says: str
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "dimension": self.dimension.key,
             "threshold": self.chosen.threshold if self.chosen else None,
             "says": self.says,
-            "steps": [each.as_dict() for each in self.steps],
+            "steps": [each.to_dict() for each in self.steps],
         }
 
 
@@ -90,7 +90,7 @@ def advise_thresholds(
         allowed = [each for each in steps if not each.verdict.refusal and _share_is_accepted(each, policy)]
         best = allowed[0] if allowed else None
         if best is None:
-            chosen, says = None, _why_none(steps, policy)
+            chosen, says = None, _explain_no_choice(steps, policy)
         elif not best.ratings_saved:
             chosen, says = None, gettext("No r. People audit every unit that stays, so r saves no ratings.")
         elif best is not steps[0] and not r_tells:
@@ -100,7 +100,7 @@ def advise_thresholds(
             )
             chosen, says = None, message.format(r=best.threshold)
         else:
-            chosen, says = best, _why_chosen(best, units, policy)
+            chosen, says = best, _explain_choice(best, units, policy)
         found.append(ThresholdAdvice(one, units, steps, chosen, says))
     return found
 
@@ -166,7 +166,7 @@ def _share_is_accepted(step: ThresholdStep, policy: RoutingPolicy) -> bool:
     return step.kept.expected_share is not None and step.kept.expected_share <= policy.risk
 
 
-def _why_chosen(step: ThresholdStep, units: int, policy: RoutingPolicy) -> str:
+def _explain_choice(step: ThresholdStep, units: int, policy: RoutingPolicy) -> str:
     return gettext(
         "r = {r:g} saves most, about {saved:,} ratings. {kept:,} of {units:,} units stay, about {wrong:,} of "
         "them wrong ({share:.0f} %; {accepted:.4g} % is accepted)."
@@ -181,7 +181,7 @@ def _why_chosen(step: ThresholdStep, units: int, policy: RoutingPolicy) -> str:
     )
 
 
-def _why_none(steps: Sequence[ThresholdStep], policy: RoutingPolicy) -> str:
+def _explain_no_choice(steps: Sequence[ThresholdStep], policy: RoutingPolicy) -> str:
     refused = next((each for each in steps if _share_is_accepted(each, policy)), steps[0]).verdict
     shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
     verdict = refused.verdict

@@ -188,7 +188,7 @@ class Audited:
         return replace(self, losses=np.where(waits, np.nan, self.losses), times=times)
 
     @cached_property
-    def of_one_probability(self) -> npt.NDArray[np.bool_]:
+    def has_equal_probability(self) -> npt.NDArray[np.bool_]:
         """(units,): True for units that form an audit with equal probabilities."""
         return thin_to_one_probability(self.names, self.chances, seed=self.seed)
 
@@ -231,7 +231,7 @@ def check_in_order(
     Valid at every look, so the page may be read and people notified after each rating.
     """
     order = np.argsort(found.times, kind="stable")  # NaN last
-    order = order[found.of_one_probability[order]]
+    order = order[found.has_equal_probability[order]]
     return check_audit(
         found.losses[order],
         risk,
@@ -246,7 +246,7 @@ def exact_share(found: Audited, confidence_level: float) -> Interval | None:
 
     Uses units sampled with one probability. Source: Clopper and Pearson 1934.
     """
-    losses = found.losses[found.of_one_probability & ~np.isnan(found.losses)]
+    losses = found.losses[found.has_equal_probability & ~np.isnan(found.losses)]
     low, high = exact_interval(int(losses.sum()), len(losses), confidence_level)
     if low is None or high is None:
         return None

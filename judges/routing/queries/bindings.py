@@ -94,12 +94,12 @@ def lapses_of(
         changed = gettext("The items that it speaks of have changed.")
         common.append(f"{changed} {what}")
     return {
-        key: [*common, *_of_dimension(key, parts, now["dimensions"].get(key), judges)]
+        key: [*common, *_dimension_changes(key, parts, now["dimensions"].get(key), judges)]
         for key, parts in bound["dimensions"].items()
     }
 
 
-def _of_dimension(
+def _dimension_changes(
     key: str, bound: dict[str, Any], now: dict[str, Any] | None, judges: Mapping[str, Judge]
 ) -> list[str]:
     if now is None:

@@ -152,7 +152,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
         round=round,
         guarantee=guarantee,
         dimensions=[
-            _of_dimension(each, evidence[each.key], material.items, drawn[each.key], needed[each.key])
+            _plan_dimension(each, evidence[each.key], material.items, drawn[each.key], needed[each.key])
             for each in dimensions
         ],
         units=units,
@@ -236,7 +236,7 @@ def _grid(calibration: Calibration, evidence: Evidence, *, is_cascade: bool) -> 
     return found
 
 
-def _of_dimension(
+def _plan_dimension(
     dimension: FrozenDimension,
     evidence: Evidence,
     items: npt.NDArray[np.int64],

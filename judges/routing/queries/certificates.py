@@ -99,7 +99,7 @@ class DimensionState:
         found = self.certificate
         if found is None:
             return []
-        return [*_about_controls(found), *_about_people(found)]
+        return [*_describe_controls(found), *_describe_people(found)]
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,9 @@ def calibration_state(calibration: Calibration) -> CalibrationState:
         fitting=sum(len(fits) for fits in look.fits.values()),
         others=others.exclude(pk=calibration.pk).count(),
         stages=look.stages,
-        to_ask=judges_to_ask(look.stages[1:], look.drawn_units) if calibration.status == Status.DRAWN else [],
+        to_ask=judges_to_ask(look.stages[1:], look.load_sampled_units)
+        if calibration.status == Status.DRAWN
+        else [],
     )
 
 
@@ -220,7 +222,7 @@ def _errors_if_known(look: Look, dimension: FrozenDimension, certificate: Certif
     return part.errors(look.calibration.risk) if part and part.rated == part.units else None
 
 
-def _about_controls(found: Certificate) -> list[str]:
+def _describe_controls(found: Certificate) -> list[str]:
     if found.threshold is None:
         return []
     constant, shuffled = found.controls["constant"], found.controls["shuffled"]
@@ -242,7 +244,7 @@ def _about_controls(found: Certificate) -> list[str]:
     return warnings
 
 
-def _about_people(found: Certificate) -> list[str]:
+def _describe_people(found: Certificate) -> list[str]:
     warnings = []
     if found.missing:
         message = (

@@ -14,7 +14,7 @@ from judges.core.stages import JudgeToAsk, judges_to_ask
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, mean_share
 from judges.routing.queries.certifying import Look, decide_items, errors_among_kept, look_at
-from judges.routing.queries.kept_units import KeptAgreement, PartOfUnits, kept_agreement
+from judges.routing.queries.kept_units import KeptAgreement, PartOfUnits, measure_kept_agreement
 from judges.routing.queries.learned import refusal_where_learned
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import (
@@ -59,7 +59,7 @@ def decided_by_certificate(policy: RoutingPolicy, material: Material) -> Decided
         units=units,
         agreement=_agreement(material, look, found, kept),
         kept=_errors(look, found),
-        refusal=_refusal(calibration, found, lapses) or _why_to_ask(waiting),
+        refusal=_refusal(calibration, found, lapses) or _explain_pending(waiting),
         audit=audit,
         deciders=deciders if look.is_cascade else {},
         to_ask=waiting,
@@ -85,7 +85,7 @@ def _divide(
     stopped all judges on this dimension, else empty.
     """
     if certificate is None or certificate.threshold is None:
-        reason = _why_all(dimension, certificate)
+        reason = _explain_all_sent(dimension, certificate)
         grounds = Grounds()
         sent += [PlannedUnit(item, dimension.id, Why.ABSTAINED, reason, grounds, 1.0) for item in items]
         return
@@ -148,7 +148,7 @@ def _judges_to_ask(look: Look, sent: Sequence[PlannedUnit]) -> list[JudgeToAsk]:
     return []
 
 
-def _why_to_ask(waiting: Sequence[JudgeToAsk]) -> str:
+def _explain_pending(waiting: Sequence[JudgeToAsk]) -> str:
     if not waiting:
         return ""
     message = gettext("{judge} has to judge {count:,} units first that the stages before it do not decide.")
@@ -169,7 +169,7 @@ def _agreement(
             continue
         chosen: Mask = np.array([(item, one.id) in stay for item in material.items.tolist()], dtype=bool)
         chosen[look.sample[one.key]] = False
-        agreement = kept_agreement(one, decide_items(look, one.key, certificate).scores, chosen)
+        agreement = measure_kept_agreement(one, decide_items(look, one.key, certificate).scores, chosen)
         if agreement is not None:
             agreements.append(agreement)
     return agreements
@@ -196,7 +196,7 @@ def _summary(
     return CertifiedDimension(
         dimension=dimension,
         certificate=certificate if certified else None,
-        reason="" if certified else _why_all(dimension, certificate),
+        reason="" if certified else _explain_all_sent(dimension, certificate),
         units=items,
         sent=len(own) - audited,
         audited=audited,
@@ -204,7 +204,7 @@ def _summary(
     )
 
 
-def _why_all(dimension: FrozenDimension, certificate: Certificate | None) -> str:
+def _explain_all_sent(dimension: FrozenDimension, certificate: Certificate | None) -> str:
     if certificate is None:
         message = gettext("{dimension} has no calibration, so all its units go to people.")
         return message.format(dimension=dimension.name)

@@ -29,9 +29,9 @@ from judges.core.models import Judge, RoutingPolicy
 from judges.results.queries.kept_indicators import (
     ByCell,
     IndicatorsNotKeptError,
-    as_kept,
     kept_indicators,
     page_of,
+    to_kept,
 )
 from judges.results.queries.scores import Material, Samples, samples_of, scores_of
 from judges.results.tables.streams import stream_of_pair
@@ -40,7 +40,7 @@ from judges.routing.queries.audit import AuditCell
 from judges.routing.queries.kept_units import (
     ExpectedGain,
     KeptAgreement,
-    kept_agreement,
+    measure_kept_agreement,
     parts_by_system,
     sum_parts,
 )
@@ -78,7 +78,7 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: 
         agreement=_agreement(material.dimensions, judged, sent),
         kept=kept,
         gain=gain if gain.sent.rated or gain.kept.rated else None,
-        refusal=_without_values(policy, judged),
+        refusal=_explain_no_values(policy, judged),
         audit=audit,
         cells=cells,
         validities=[validities[one.key] for one in material.dimensions],
@@ -168,7 +168,10 @@ def _indicators(
 ) -> Indicators:
     def compute() -> Indicators:
         kept = _read_kept(policy, material, judged_as, preview=preview)
-        return {one.key: _of_dimension(policy, judged()[one.key], one, kept) for one in material.dimensions}
+        return {
+            one.key: _indicators_of_dimension(policy, judged()[one.key], one, kept)
+            for one in material.dimensions
+        }
 
     named = [one.key for one in material.dimensions if one.is_named]
     made_from = ["R", policy.coefficient, policy.confidence_level, judged_as, named]
@@ -187,7 +190,7 @@ def _read_kept(policy: RoutingPolicy, material: Material, judged_as: str, *, pre
     return kept
 
 
-def _of_dimension(
+def _indicators_of_dimension(
     policy: RoutingPolicy, judged: _Judged, dimension: FrozenDimension, kept: ByCell | None
 ) -> dict[str, Coefficient]:
     measure, mcq = correlation_called(policy.coefficient, named=dimension.is_named), mcq_of(policy)
@@ -196,7 +199,7 @@ def _of_dimension(
         # Points are computed, which is fast; intervals, which are slow, come from the stored page.
         points = indicator(judged.scores, judged.other.as_read, measure)
         return {
-            one.system: as_kept(one.coefficient, cell, policy.confidence_level)
+            one.system: to_kept(one.coefficient, cell, policy.confidence_level)
             for one, cell in zip(points, cells, strict=True)
             if cell is not None
         }
@@ -250,7 +253,7 @@ def _units(
     for one in material.dimensions:
         values, others = judged[one.key].scores.judge, judged[one.key].other.judge
         grounds_of = {
-            system: Grounds.of_cell(decision)
+            system: Grounds.from_cell(decision)
             for (system, key), decision in decisions.items()
             if key == one.key
         }
@@ -318,11 +321,11 @@ def _agreement(
     judged: Mapping[str, _Judged],
     sent: Mapping[str, npt.NDArray[np.bool_]],
 ) -> list[KeptAgreement]:
-    found = (kept_agreement(one, judged[one.key].scores, ~sent[one.key]) for one in dimensions)
+    found = (measure_kept_agreement(one, judged[one.key].scores, ~sent[one.key]) for one in dimensions)
     return [agreement for agreement in found if agreement is not None]
 
 
-def _without_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str:
+def _explain_no_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str:
     for judge, values in (
         (policy.rts, [each.scores.judge for each in judged.values()]),
         (mcq_of(policy), [each.other.judge for each in judged.values()]),

@@ -34,7 +34,7 @@ class KeptAgreement:
     within_one: float
 
 
-def kept_agreement(
+def measure_kept_agreement(
     dimension: FrozenDimension, scores: Scores, chosen: npt.NDArray[np.bool_]
 ) -> KeptAgreement | None:
     """Return the agreement on the chosen items (items,), None if people have rated no judged item."""

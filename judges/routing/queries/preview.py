@@ -31,7 +31,7 @@ from judges.routing.queries.certified import decided_by_certificate
 from judges.routing.queries.indicator import decided_by_indicator, measure
 from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
-from judges.routing.queries.verdicts import PolicyVerdict, evidence_of, told_by_r, verdict_of_plan
+from judges.routing.queries.verdicts import PolicyVerdict, evidence_of, test_r_by_dimension, verdict_of_plan
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class RoutingPlan:
 
     @property
     def verdicts(self) -> list[dict[str, Any]]:
-        return [each.as_dict() for each in self.verdict.dimensions] if self.verdict else []
+        return [each.to_dict() for each in self.verdict.dimensions] if self.verdict else []
 
     @property
     def advice_caveat(self) -> str:
@@ -71,7 +71,7 @@ class RoutingPlan:
 
     @property
     def advice_rows(self) -> list[dict[str, Any]]:
-        return [each.as_dict() for each in self.advice]
+        return [each.to_dict() for each in self.advice]
 
     @property
     def cells(self) -> Sequence[PolicyCell]:
@@ -202,7 +202,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     verdict, advice = None, []
     if is_draft:
         keys = (one.key for one in material.dimensions)
-        told = told_by_r(dict(zip(keys, decided.validities, strict=False)))
+        told = test_r_by_dimension(dict(zip(keys, decided.validities, strict=False)))
         is_by_r = policy.rule == RoutingPolicy.Rule.INDICATOR
         known = evidence_of(project, policy.rts, is_fresh=not preview) if is_by_r else None
         verdict = verdict_of_plan(

@@ -32,20 +32,20 @@ from judges.routing.queries.audit import (
     together,
     weighted_share,
 )
-from judges.routing.queries.kept_units import KeptAgreement, kept_agreement, part_of
+from judges.routing.queries.kept_units import KeptAgreement, measure_kept_agreement, part_of
 from judges.routing.queries.verdicts import (
     KeptDimension,
     PolicyVerdict,
     certified_part,
     policy_verdict,
-    told_by_r,
+    test_r_by_dimension,
 )
 
 Why = RoutedUnit.Why
 
 
 @dataclass(frozen=True)
-class SentCount:
+class RoutedCount:
     """The units sent to people for one reason, and their answers until now."""
 
     why: str
@@ -121,8 +121,8 @@ class RoutingState:
     stopped: what the audit stopped, with the reasons.
     """
 
-    sent: Sequence[SentCount]
-    total: SentCount
+    sent: Sequence[RoutedCount]
+    total: RoutedCount
     audit: AuditResult
     audit_by_dimension: Sequence[AuditResult]
     calibrating: int
@@ -141,7 +141,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     calibrations = Calibration.objects.filter(project=project)  # their assignments serve the policy too
     progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
     deciders = deciders_of(policy)
-    audited, results, kept = _by_dimension(policy, project, round, units, deciders, progress)
+    audited, results, kept = _audit_by_dimension(policy, project, round, units, deciders, progress)
     stages = _stage_audits(policy, units, deciders, audited)
     whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
     return RoutingState(
@@ -178,7 +178,7 @@ def contradictions_of(policy: RoutingPolicy, project: Project) -> Contradictions
     assert round is not None  # a routed policy has one
     units, deciders = _units_of(policy), deciders_of(policy)
     progress = unit_progress(round, policy.origin)
-    audited, results, parts = _by_dimension(policy, project, round, units, deciders, progress)
+    audited, results, parts = _audit_by_dimension(policy, project, round, units, deciders, progress)
     stages = _stage_audits(policy, units, deciders, audited)
     return Contradictions(
         dimensions={
@@ -260,7 +260,7 @@ def _units_of(policy: RoutingPolicy) -> _PolicyUnits:
     )
 
 
-def _by_dimension(
+def _audit_by_dimension(
     policy: RoutingPolicy,
     project: Project,
     round: Round,
@@ -302,7 +302,7 @@ def _by_dimension(
             ),
             judges=by[own],
         )
-        result = _result(one.name, found, policy, kept_agreement(one, scores, own))
+        result = _result(one.name, found, policy, measure_kept_agreement(one, scores, own))
         certificate = certificates.get(one.id)
         stay = units.stay(material.items.tolist(), one.id)
         if certificate:
@@ -326,7 +326,7 @@ def _by_dimension(
                 judges=deciding,
             )
         )
-    told = told_by_r(validities)
+    told = test_r_by_dimension(validities)
     return audited, results, [replace(each, r_tells=told.get(each.dimension.key, False)) for each in parts]
 
 
@@ -359,9 +359,9 @@ def _contradiction(whole: AuditResult, policy: RoutingPolicy) -> str:
     )
 
 
-def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> SentCount:
+def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> RoutedCount:
     found = [progress[unit] for unit in units if unit in progress]
-    return SentCount(
+    return RoutedCount(
         why=why,
         units=len(units),
         complete=sum(not each.missing for each in found),

@@ -33,7 +33,7 @@ class Grounds:
     threshold: float | None = None
 
     @classmethod
-    def of_cell(cls, decision: CellDecision) -> "Grounds":
+    def from_cell(cls, decision: CellDecision) -> "Grounds":
         found = decision.indicator
         return cls(
             indicator=found.value,

@@ -130,7 +130,7 @@ class DimensionVerdict:
     verdict: JudgeVerdict
     refusal: str
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "dimension": self.dimension.key,
             "kept": self.kept,
@@ -246,7 +246,7 @@ def verdict_of_plan(
     is_fresh: bool,
     known: EvidenceOf | None = None,
 ) -> PolicyVerdict:
-    """Return the verdict on a plan of a policy. items: their number. told: of `told_by_r`."""
+    """Return the verdict on a plan of a policy. items: their number. told: of `test_r_by_dimension`."""
     certificates = {each.dimension.id: each.certificate for each in decided.certified}
     parts = []
     for one in dimensions:
@@ -267,7 +267,7 @@ def verdict_of_plan(
     return policy_verdict(policy, parts, is_fresh=is_fresh, known=known)
 
 
-def told_by_r(validities: Mapping[str, Validity]) -> dict[str, bool]:
+def test_r_by_dimension(validities: Mapping[str, Validity]) -> dict[str, bool]:
     """Return by dimension key True if R predicts the judge's agreement with people, by Holm's correction."""
     adjusted = holm_by_key({key: found.p_value for key, found in validities.items()})
     return {key: r_tells(found, adjusted.get(key)) for key, found in validities.items()}

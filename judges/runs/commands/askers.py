@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from judges.core.models import Batch, Endpoint, Judgment, LeaseHolder, Run
 from judges.runs.queries.affordable import expected_costs
-from judges.runs.queries.runs import without_living_holder
+from judges.runs.queries.runs import orphaned_leases
 from judges.runs.queries.shared import count_shared_calls, shared_calls
 
 LEASE = timedelta(seconds=settings.LEASE_SECONDS)  # a living worker renews it well before
@@ -58,7 +58,7 @@ def free_abandoned(*, run: Run, at: datetime, besides: UUID | None = None) -> in
     judgments. The caller has locked the run. Batches have holds of their own. A worker that was only held up
     stores its answers later, and these calls then count twice.
     """
-    abandoned = Judgment.objects.filter(without_living_holder(at), run=run, status=Judgment.Status.LEASED)
+    abandoned = Judgment.objects.filter(orphaned_leases(at), run=run, status=Judgment.Status.LEASED)
     abandoned = abandoned.exclude(Exists(Batch.objects.filter(pk=OuterRef("lease"))))
     if besides is not None:
         abandoned = abandoned.exclude(lease=besides)

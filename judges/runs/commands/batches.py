@@ -37,7 +37,7 @@ from judges.runs.queries.batches import due_batches, expected_cost, open_batches
 from judges.runs.queries.samples import among
 from judges.runs.queries.shared import (
     LOOKED_THROUGH,
-    by_call,
+    group_by_call,
     shared_calls,
     sizes_of_calls,
 )
@@ -139,7 +139,7 @@ def _first_that_fit(
         fit = min(room, calls)
         return fit, fit
     planned = Judgment.objects.filter(run=run, judge=judge, status=Status.PLANNED).order_by("pk")
-    given = map(len, by_call(planned[: room + sizes[judge.pk]], {judge.pk}).values())
+    given = map(len, group_by_call(planned[: room + sizes[judge.pk]], {judge.pk}).values())
     sums = [fit for fit in islice(accumulate(given), calls) if fit <= room]
     return (sums[-1], len(sums)) if sums else (0, 0)
 
@@ -180,7 +180,7 @@ def _first_whole(planned: QuerySet[Judgment], judge: Judge, count: int) -> RawSQ
     kept: list[int] = []
     size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk)).get(judge.pk, LOOKED_THROUGH)
     several, of_documents = ({judge.pk}, {}) if judge.asks_several else (set(), {judge.pk: judge})
-    for members in by_call(planned[: count + size], several, of_documents).values():
+    for members in group_by_call(planned[: count + size], several, of_documents).values():
         if kept and len(kept) + len(members) > count:
             break
         kept += members
@@ -246,7 +246,7 @@ def store(*, batch: Batch, said: Said) -> None:
     unreadable replies.
     """
     # A worker without the hold does no harm here: only judgments still in the batch are written, once.
-    said = _of_each_judgment(batch, said)
+    said = _split_by_judgment(batch, said)
     replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
     before = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
     run = Run.objects.get(pk=batch.run_id)
@@ -267,7 +267,7 @@ def store(*, batch: Batch, said: Said) -> None:
         pause_if_unreadable(run=batch.run_id)
 
 
-def _of_each_judgment(batch: Batch, said: Said) -> Said:
+def _split_by_judgment(batch: Batch, said: Said) -> Said:
     """Return the result for each judgment of a request, whose key is the first of them, with their shares."""
     shared = shared_calls(batch.run)
     several, of_documents = shared.sizes, shared.of_documents
@@ -277,7 +277,7 @@ def _of_each_judgment(batch: Batch, said: Said) -> Said:
     documents = held.filter(pk__in=said).values("item__document")
     sharing = held.filter(judge__in={*several, *of_documents}, item__document__in=documents)
     each_judgment = dict(said)
-    for first, *others in by_call(sharing, several, of_documents).values():
+    for first, *others in group_by_call(sharing, several, of_documents).values():
         of_first = said.get(first)
         if isinstance(of_first, Reply):
             shares = shares_of(of_first, 1 + len(others))

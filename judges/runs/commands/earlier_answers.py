@@ -88,7 +88,7 @@ def _give_back(batch: Sequence[Judgment]) -> None:
     for judgment in batch:
         change = last[judgment.pk]
         before = {**EMPTY, **change.answer_before}
-        changes.append(_given_back(judgment, change, now))
+        changes.append(_restore_earlier(judgment, change, now))
         for name in PLAIN:
             setattr(judgment, name, before[name])
         judgment.status, judgment.value = change.status_before, change.value_before
@@ -100,7 +100,7 @@ def _give_back(batch: Sequence[Judgment]) -> None:
     Judgment.objects.bulk_update(batch, ["status", *EMPTY])
 
 
-def _given_back(judgment: Judgment, change: JudgmentChange, now: datetime) -> JudgmentChange:
+def _restore_earlier(judgment: Judgment, change: JudgmentChange, now: datetime) -> JudgmentChange:
     return JudgmentChange(
         judgment=judgment,
         at=now,

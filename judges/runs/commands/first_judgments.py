@@ -51,7 +51,7 @@ def note_first_judgments(*, run: int, outcomes: Sequence[Outcome]) -> None:
         planned.update(status=Status.FAILED, reason=reason, problem=Problem.REJECTED)
 
 
-def why_judges_stopped(run: Run) -> str:
+def explain_stopped_judges(run: Run) -> str:
     """Return the judges of a run that the server rejects, with its words; empty if it rejects none."""
     rows = _rejections(run).order_by("judge").values_list("judge__name", "reason").distinct()
     return " ".join(

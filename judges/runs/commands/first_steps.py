@@ -27,10 +27,12 @@ def adopt_first_steps(run: Run, judge: Judge) -> None:
     for document, dimension in new.order_by().values_list("item__document", "dimension").distinct():
         step = of_project.get(document) or known.get(document_key(judge, document, dimension))
         if step is not None:
-            _of_document(new, document, dimension).update(steps=[step], steps_done=1)
+            _judgments_of_document(new, document, dimension).update(steps=[step], steps_done=1)
 
 
-def _of_document(judgments: QuerySet[Judgment], document: int, dimension: int) -> QuerySet[Judgment]:
+def _judgments_of_document(
+    judgments: QuerySet[Judgment], document: int, dimension: int
+) -> QuerySet[Judgment]:
     return judgments.filter(item__document=document, dimension=dimension)
 
 

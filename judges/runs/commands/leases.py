@@ -25,10 +25,10 @@ from judges.runs.commands import askers
 from judges.runs.commands.askers import LEASE
 from judges.runs.commands.budgets import used_up
 from judges.runs.commands.earlier_answers import give_back_answers
-from judges.runs.commands.first_judgments import note_first_judgments, why_judges_stopped
+from judges.runs.commands.first_judgments import explain_stopped_judges, note_first_judgments
 from judges.runs.queries.affordable import affordable_calls
 from judges.runs.queries.batches import open_batches
-from judges.runs.queries.runs import without_living_holder
+from judges.runs.queries.runs import orphaned_leases
 from judges.runs.queries.shared import SharedCalls, first_calls, shared_calls
 
 WINDOW = timedelta(seconds=6)  # period of an endpoint's rate limits
@@ -206,7 +206,7 @@ def sweep() -> int:
     Batches have separate holds.
     """
     long_ago, freed = timezone.now() - LEASE, 0
-    abandoned = Judgment.objects.filter(without_living_holder(long_ago), status=Judgment.Status.LEASED)
+    abandoned = Judgment.objects.filter(orphaned_leases(long_ago), status=Judgment.Status.LEASED)
     abandoned = abandoned.exclude(Exists(Batch.objects.filter(pk=OuterRef("lease"))))
     runs = set(abandoned.values_list("run", flat=True).distinct())
     for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
@@ -247,7 +247,7 @@ def finish_if_done(*, run: int) -> None:
     if locked.status == Run.Status.CANCELLED:
         end_plan(locked)
     if locked.status == Run.Status.RUNNING and not is_under_way(Judgment.objects.filter(run=run)):
-        if reason := why_judges_stopped(locked):
+        if reason := explain_stopped_judges(locked):
             stop_run(locked, reason)
             return
         locked.status, locked.finished_at = Run.Status.FINISHED, timezone.now()
@@ -391,7 +391,7 @@ def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) ->
     values = {
         **outcome.__dict__,
         **outcome.call.__dict__,
-        **_with_earlier(outcome, cost),
+        **_add_earlier_spending(outcome, cost),
         "steps_done": outcome.steps_done,
         "answered_at": _answered_at(outcome, now),
     }
@@ -409,7 +409,7 @@ def _answered_at(outcome: Outcome, now: datetime) -> datetime | None:
     return None if was_put_back else now
 
 
-def _with_earlier(outcome: Outcome, cost: Decimal | None) -> dict[str, object]:
+def _add_earlier_spending(outcome: Outcome, cost: Decimal | None) -> dict[str, object]:
     """Return tokens and cost including an unreadable reply that an earlier slice stored."""
     earlier = outcome.earlier
     if earlier is None:

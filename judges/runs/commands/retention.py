@@ -53,14 +53,14 @@ def _forget_words(batch: list[Judgment]) -> None:
         if each.status == Judgment.Status.FAILED:  # another call restarts with the first step
             each.steps, each.steps_done = [], 0
         else:
-            each.steps = _without_replies(each.steps)
+            each.steps = _drop_replies(each.steps)
     Judgment.objects.bulk_update(stepped, ["steps", "steps_done"])
     changes = [each for each in JudgmentChange.objects.filter(judgment__in=batch) if each.answer_before]
     for change in changes:
-        steps = _without_replies(change.answer_before.get("steps", []))
+        steps = _drop_replies(change.answer_before.get("steps", []))
         change.answer_before = {**change.answer_before, **WORDS, "steps": steps}
     JudgmentChange.objects.bulk_update(changes, ["answer_before"])
 
 
-def _without_replies(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _drop_replies(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**step, "reply": ""} for step in steps]

@@ -25,7 +25,7 @@ from judges.runs.commands.first_steps import adopt_first_steps
 from judges.runs.commands.leases import RUN_FINISHED, end_plan, is_under_way
 from judges.runs.commands.planned import write_judgments
 from judges.runs.commands.silence import be_patient_again
-from judges.runs.queries.runs import judges_of, left_behind
+from judges.runs.queries.runs import abandoned_judgments, judges_of
 from judges.runs.queries.samples import ChosenItems, chosen_items
 from judges.tasks import collect_judgments
 
@@ -218,9 +218,9 @@ def _take_over(
     """
     now = timezone.now()
     left = Judgment.objects.filter(
-        left_behind(now), judge=judge, dimension__in=[dimension.id for dimension in dimensions]
+        abandoned_judgments(now), judge=judge, dimension__in=[dimension.id for dimension in dimensions]
     )
-    left = chosen.among_judgments(left)
+    left = chosen.filter_judgments(left)
     died = left.filter(status=Judgment.Status.LEASED).values("run")
     for earlier in Run.objects.select_for_update().filter(pk__in=died).order_by("pk"):
         free_abandoned(run=earlier, at=now)

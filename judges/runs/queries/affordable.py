@@ -56,7 +56,7 @@ def expected_costs(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> dict
 
     A guess, before any was answered.
     """
-    calls, guess = _by_model_and_size(run, server, sizes), _FirstGuess(server)
+    calls, guess = _group_by_model_and_size(run, server, sizes), _FirstGuess(server)
     means = {(each.model, each.size): _mean_cost(each, calls) for each in calls if each.endpoint == server.pk}
     return {key: guess.of(key[0]) if mean is None else mean for key, mean in means.items()}
 
@@ -68,14 +68,14 @@ def _calls_of(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Cal
     models = judges.values_list("endpoint", "model")
     kinds = set(models.order_by().distinct())
     if sizes or len(kinds) != 1:
-        return _by_model_and_size(run, server, sizes)
+        return _group_by_model_and_size(run, server, sizes)
     judgments = Judgment.objects.filter(run=run)
     answered = judgments.filter(_PAID).count()
     leased = judgments.filter(status=Status.LEASED).count()
     return [_Calls(*kinds.pop(), 1, answered, run.spent, leased)]
 
 
-def _by_model_and_size(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Calls]:
+def _group_by_model_and_size(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Calls]:
     answered, leased = _PAID, Q(status=Status.LEASED)
     judgments = Judgment.objects.filter(run=run).order_by()
     counted = judgments.values_list("judge", "judge__endpoint", "judge__model").annotate(

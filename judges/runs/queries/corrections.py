@@ -8,7 +8,7 @@ from typing import Any
 from annotate.core import jobs
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from judges.core.contents import contents_of, in_order_of_sample
+from judges.core.contents import contents_of, rotate_sides
 from judges.core.judge_settings import SettingSection, names_of_settings
 from judges.core.models import Judge, Judgment, Rereading
 from judges.core.models.judges import ScoreFrom
@@ -80,7 +80,7 @@ def _read_anew(
         judgment.reply,
         judge.rescale(dimensions[judgment.dimension_id]),
         [judge.rescale(dimensions[pk]) for pk in together if pk in dimensions],
-        subject=content and in_order_of_sample(content, judgment.sample),
+        subject=content and rotate_sides(content, judgment.sample),
         pattern=judge.template.pattern if judge.template else "",
         structured=judge.structured,
     )

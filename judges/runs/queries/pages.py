@@ -107,7 +107,7 @@ def run_state(run: Run) -> RunState:
     counts = count_by_judge([run.pk])
     (progress,) = progress_from_counts([run], counts)
     judgments = Judgment.objects.filter(run=run)
-    resting, silent = _waited_for(run, judgments)
+    resting, silent = _pending_since(run, judgments)
     return RunState(
         progress=progress,
         judges=_judges(counts),
@@ -119,7 +119,7 @@ def run_state(run: Run) -> RunState:
     )
 
 
-def _waited_for(run: Run, judgments: QuerySet[Judgment]) -> tuple[list[Endpoint], list[Endpoint]]:
+def _pending_since(run: Run, judgments: QuerySet[Judgment]) -> tuple[list[Endpoint], list[Endpoint]]:
     """Return the paused and the silent endpoints that a run needs. One query."""
     now = timezone.now()
     if run.status != Run.Status.RUNNING and not run.resumes_until:
@@ -138,10 +138,10 @@ def waits_for_worker(progress: RunProgress) -> bool:
 
 def listed_judgments(judgments: QuerySet[Judgment], status: str) -> QuerySet[Judgment]:
     """Return the judgments in a status, with all columns of their list."""
-    return with_related(judgments.filter(status=status))
+    return load_related(judgments.filter(status=status))
 
 
-def with_related(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+def load_related(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Return judgments in order, with all columns of their list."""
     related = ("judge", "dimension", "item__document", "item__system", "other__system")
     return judgments.select_related(*related).order_by("pk")

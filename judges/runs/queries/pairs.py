@@ -66,12 +66,14 @@ def _mean_scores(project: Project) -> dict[int, float]:
             continue
         extent = dimension.scale_maximum - dimension.scale_minimum
         shares = (np.nanmean(rated.data.values, axis=0) - dimension.scale_minimum) / extent
-        for system, mean in _by_system(rated.items.tolist(), shares.tolist(), system_of).items():
+        for system, mean in _shares_by_system(rated.items.tolist(), shares.tolist(), system_of).items():
             means[system].append(mean)
     return {system: sum(values) / len(values) for system, values in means.items()}
 
 
-def _by_system(items: Sequence[int], shares: Sequence[float], system_of: dict[int, int]) -> dict[int, float]:
+def _shares_by_system(
+    items: Sequence[int], shares: Sequence[float], system_of: dict[int, int]
+) -> dict[int, float]:
     of: dict[int, list[float]] = defaultdict(list)
     for item, share in zip(items, shares, strict=True):
         of[system_of[item]].append(share)

@@ -27,7 +27,7 @@ from judges.endpoints.queries import (
 from judges.endpoints.work import BATCH_WINDOW, UNKNOWN_PRICES, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
-from judges.runs.queries.runs import left_behind
+from judges.runs.queries.runs import abandoned_judgments
 from judges.runs.queries.samples import ChosenItems, chosen_items
 from judges.runs.queries.subjects import Offer, count_offers, need_of, samples_about
 from judges.runs.queries.work import question
@@ -225,7 +225,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
     chosen = chosen_items(project, scope)
     pairs, items = _count_pairs(project, scope, chosen), Item.objects.filter(document__project=project)
-    offers = count_offers(chosen.among_items(items))
+    offers = count_offers(chosen.filter_items(items))
     there = _count_there(scope, dimensions, chosen)
     used, sample = mean_usage(scope), list(_sample(project, scope))
     endpoints = {each.endpoint for each in scope.judges if each.endpoint}
@@ -234,7 +234,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     for judge in scope.judges:
         own, own_offers = chosen.for_judge(judge), offers
         if own is not chosen:  # units, of a judge that covers all dimensions of their items
-            own_offers = count_offers(own.among_items(items))
+            own_offers = count_offers(own.filter_items(items))
             there |= _count_there(replace(scope, judges=[judge]), dimensions, own)
         plans.append(
             JudgePlan(
@@ -285,7 +285,7 @@ def _shared_calls(
     if not judge.asks_several:
         return None
     rows = judge.judgments.filter(_counts_as_there(), dimension__in=[each.id for each in dimensions])
-    there = dict(chosen.among_judgments(rows).order_by().values_list("dimension").annotate(Count("pk")))
+    there = dict(chosen.filter_judgments(rows).order_by().values_list("dimension").annotate(Count("pk")))
     return max((items * judge.samples - there.get(each.id, 0) for each in dimensions), default=0)
 
 
@@ -307,7 +307,7 @@ def _count_pairs(project: Project, scope: Scope, chosen: ChosenItems) -> int:
     if not scope.pairs:
         return 0
     documents: dict[int, set[int]] = defaultdict(set)
-    items = chosen.among_items(outputs_of(project))
+    items = chosen.filter_items(outputs_of(project))
     for system, document in items.values_list("system", "document").iterator(5000):
         documents[system].add(document)
     return 2 * sum(len(documents[first] & documents[second]) for first, second in scope.pairs)
@@ -326,7 +326,7 @@ def _count_there(
         _counts_as_there(), judge__in=of_judges, dimension__in=[each.id for each in dimensions]
     )
     rows = (
-        chosen.among_judgments(counted_as_there)
+        chosen.filter_judgments(counted_as_there)
         .values_list("judge", "item__system", "other__system")
         .annotate(
             there=Count("pk"),
@@ -346,7 +346,7 @@ def _counts_as_there() -> Q:
     """Return the condition of existing judgments; excludes the ones that plan_run moves to a new run, or
     they would never be called.
     """
-    return ~left_behind(timezone.now()) | Q(run__isnull=True)
+    return ~abandoned_judgments(timezone.now()) | Q(run__isnull=True)
 
 
 def mean_usage(scope: Scope) -> dict[int, Usage]:

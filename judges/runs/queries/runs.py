@@ -57,17 +57,17 @@ def judges_of(run: Run) -> QuerySet[Judge]:
     return judges.select_related("endpoint").order_by("pk")
 
 
-def left_behind(now: datetime) -> Q:
+def abandoned_judgments(now: datetime) -> Q:
     """Return the condition of unanswered judgments in an ended run; they move to a new run.
 
     Failed judgments of a finished run are retried there.
     """
     status = Judgment.Status
-    unanswered = Q(status=status.PLANNED) | Q(without_living_holder(now), status=status.LEASED)
+    unanswered = Q(status=status.PLANNED) | Q(orphaned_leases(now), status=status.LEASED)
     return Q(unanswered, run__status__in=Run.OVER) | Q(status=status.FAILED, run__status=Run.Status.CANCELLED)
 
 
-def without_living_holder(at: datetime) -> Q:
+def orphaned_leases(at: datetime) -> Q:
     """Return the condition of leases that had ended at a moment, of holders dead by then.
 
     A holder's leases do not end together, and the possible cost of its calls counts once it is dead: the
@@ -93,7 +93,7 @@ def runs_that_ask(endpoint: int) -> list[int]:
     # By their ids, so that the database finds the judgments of each in an index, however many others wait.
     judges = list(Judge.with_candidates.filter(endpoint=endpoint).values_list("pk", flat=True))
     of_endpoint = Judgment.objects.filter(run=OuterRef("pk"), judge__in=judges)
-    abandoned = of_endpoint.filter(without_living_holder(timezone.now()), status=Judgment.Status.LEASED)
+    abandoned = of_endpoint.filter(orphaned_leases(timezone.now()), status=Judgment.Status.LEASED)
     planned = of_endpoint.filter(status=Judgment.Status.PLANNED)
     project = Endpoint.objects.filter(pk=endpoint).values("project")
     running = Run.objects.filter(status=Run.Status.RUNNING, looked_up_to__isnull=True, project__in=project)
@@ -117,7 +117,7 @@ def _has_free(run: int) -> bool:
     leased = judgments.filter(status=Judgment.Status.LEASED)
     return (
         judgments.filter(status=Judgment.Status.PLANNED).exists()
-        or leased.filter(without_living_holder(timezone.now())).exists()
+        or leased.filter(orphaned_leases(timezone.now())).exists()
     )
 
 

@@ -61,12 +61,12 @@ class ChosenItems:
         items = {item for items in self.units.values() for item in items}
         return replace(self, items=sorted(items), units=None)
 
-    def among_items(self, items: QuerySet[Item]) -> QuerySet[Item]:
+    def filter_items(self, items: QuerySet[Item]) -> QuerySet[Item]:
         if self.documents is not None:
             items = items.filter(document__in=self.documents)
         return items if self.items is None else items.filter(pk__in=self.items)
 
-    def among_judgments(self, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    def filter_judgments(self, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
         """Return the judgments with only selected items, one or two."""
         if self.documents is not None:
             judgments = judgments.filter(item__document__in=self.documents)

@@ -19,13 +19,13 @@ from judges.methods.own_scale import OwnScale
 from judges.results.queries.scores import Material, material_of, mean_of_samples
 from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
 from judges.runs.queries.samples import among
-from judges.runs.queries.shared import by_call, sizes_of_calls
+from judges.runs.queries.shared import group_by_call, sizes_of_calls
 
 Status = Judgment.Status
 FAR = 2.0  # points of the scale
 
 
-class Which(TextChoices):
+class AnswerSelection(TextChoices):
     """The kinds of a judge's answers to select."""
 
     ANSWERED = "answered", _("all that are answered")
@@ -39,7 +39,7 @@ class Selection:
 
     judge: int | None = None
     dimension: str | None = None
-    which: Which = Which.ANSWERED
+    which: AnswerSelection = AnswerSelection.ANSWERED
     only: int | None = None
 
 
@@ -57,9 +57,9 @@ def answers_of(project: Project, selection: Selection) -> QuerySet[Judgment]:
         judgments = judgments.filter(judge=selection.judge)
     if selection.dimension is not None:
         judgments = judgments.filter(dimension__key=selection.dimension)
-    if selection.which == Which.UNREADABLE:
+    if selection.which == AnswerSelection.UNREADABLE:
         return judgments.filter(status=Status.UNREADABLE)
-    return _far(project, judgments) if selection.which == Which.FAR else judgments
+    return _far(project, judgments) if selection.which == AnswerSelection.FAR else judgments
 
 
 def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
@@ -121,6 +121,6 @@ def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage:
     if not judge.asks_several:
         return JudgePlan(judge, count, 0, 0, 0, usage)
     own = judgments.filter(judge=judge).order_by("pk")
-    calls = len(by_call(own, {judge.pk}))
+    calls = len(group_by_call(own, {judge.pk}))
     size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk))[judge.pk]
     return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls, size=size)

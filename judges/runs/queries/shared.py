@@ -67,7 +67,7 @@ def shared_calls(run: Run) -> SharedCalls:
     )
 
 
-def by_call(
+def group_by_call(
     judgments: QuerySet[Judgment], several: Collection[int], of_documents: Mapping[int, Judge] = _NONE
 ) -> dict[Key, list[int]]:
     """Return judgments grouped by call, calls and judgments in order.
@@ -121,4 +121,4 @@ def first_calls(judgments: QuerySet[Judgment], most: int, shared: SharedCalls) -
         return [[pk] for pk in judgments.values_list("pk", flat=True)[:most]]
     largest = max([*shared.sizes.values(), LOOKED_THROUGH if shared.of_documents else 1])
     rows = judgments[: most * largest]
-    return list(by_call(rows, shared.sizes, shared.of_documents).values())[:most]
+    return list(group_by_call(rows, shared.sizes, shared.of_documents).values())[:most]

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline, Item
-from judges.core.contents import contents_of, in_order_of_sample
+from judges.core.contents import contents_of, rotate_sides
 from judges.core.models import Endpoint, Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
@@ -48,7 +48,7 @@ class Questions:
         if untried:
             firsts = [row.judge if row.judge in untried else None for row in found]
             works = [replace(work, first_of=first) for work, first in zip(works, firsts, strict=True)]
-        return _by_call(works)
+        return _sort_by_call(works)
 
     def _learn(self, rows: Sequence[Any]) -> None:
         if not self._dimensions:
@@ -76,7 +76,7 @@ class Questions:
         document, system = row.item__document, judge.reference_id
         reference = "" if system is None else self._references.get((document, system), "")
         if content := self._contents.get(row.item):
-            return replace(in_order_of_sample(content, row.sample), reference=reference)
+            return replace(rotate_sides(content, row.sample), reference=reference)
         return Subject(self._documents[document], row.item__text, row.other__text, reference)
 
     def _work(self, row: Any) -> JudgmentWork:
@@ -159,10 +159,10 @@ def dimensions_asked(
     """Return the dimensions of the call that judges a dimension of an item, in the order of its prompt."""
     if not judge.asks_several:
         return [dimension]
-    return judge.in_order_for(judge.dimensions_of_call(all_dimensions), item)
+    return judge.order_dimensions(judge.dimensions_of_call(all_dimensions), item)
 
 
-def _by_call(works: list[JudgmentWork]) -> list[JudgmentWork]:
+def _sort_by_call(works: list[JudgmentWork]) -> list[JudgmentWork]:
     """Return work with judgments of one call adjacent, each call at the position of its first judgment."""
     if all(work.shared is None for work in works):
         return works
@@ -193,14 +193,14 @@ def question(
     if replies and not isinstance(method, SteppedMethod):
         own = judge.rescale(dimension or dimensions[0])
         before = method.messages_about(text, subject, asked)
-        messages: Sequence[Message] = _after_reply(before, replies[0], method.follow_up(own))
+        messages: Sequence[Message] = _append_reply(before, replies[0], method.follow_up(own))
         asked = [own]
         shape: Callable[[], dict[str, Any] | None] = lambda: method.schema_about(asked, subject)  # noqa: E731
     else:
         messages, shape = _content(method, text, subject, asked, replies)
     return Question(
         model=judge.model,
-        messages=_with_system_message(judge.system_message, messages),
+        messages=_prepend_system_message(judge.system_message, messages),
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
         max_tokens_name=judge.max_tokens_name,
@@ -277,7 +277,7 @@ def _follow_up(
     return Chain(FIRST_REPLY, (), None, read_first)
 
 
-def _after_reply(messages: Sequence[Message], reply: str, text: str) -> list[Message]:
+def _append_reply(messages: Sequence[Message], reply: str, text: str) -> list[Message]:
     return [*messages, Message("assistant", reply), Message("user", text)]
 
 
@@ -286,7 +286,7 @@ def replies_of_steps(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     return [str(step["reply"]) for step in steps]
 
 
-def _with_system_message(own: str, messages: Sequence[Message]) -> tuple[Message, ...]:
+def _prepend_system_message(own: str, messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return messages after a judge's own system message, merged with the prompt's:
 
     servers accept only one.

@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.core.models import AuditEntry
-from judges.core.errors import RunRefusedError, RunStateError, UsedError
+from judges.core.errors import InUseError, RunRefusedError, RunStateError
 from judges.core.models import Calibration, Endpoint, Judge, Judgment, ModelPrice, Rereading, Run
 from judges.endpoints.archiving import archive, delete_unused, unarchive
 from judges.endpoints.queries import usable_judges
@@ -55,7 +55,7 @@ def test_judge_in_a_running_run_is_archived_only_after_its_end(cast, client):
     run = start_run(run=make_run(cast.project, judge))
     assert judge.endpoint is not None
     for kept in (judge, judge.endpoint):
-        with pytest.raises(UsedError, match=f"Run {run.pk} still calls"):
+        with pytest.raises(InUseError, match=f"Run {run.pk} still calls"):
             archive(kept=kept, by=cast.admin)
     client.force_login(cast.admin)
     said = client.post(reverse("judge_archive", args=[cast.project.slug, judge.pk]), follow=True)
@@ -78,7 +78,7 @@ def test_paused_run_of_an_archived_judge_does_not_start_again(cast):
 def test_only_an_unused_judge_is_deleted(cast):
     used, unused = make_judge(cast.project), make_judge(cast.project)
     make_judgment(used, cast.items[0], cast.dimensions[0])
-    with pytest.raises(UsedError, match="judgments"):
+    with pytest.raises(InUseError, match="judgments"):
         delete_unused(unused=used, by=cast.admin)
     delete_unused(unused=unused, by=cast.admin)
     assert list(Judge.objects.all()) == [used]
@@ -87,7 +87,7 @@ def test_only_an_unused_judge_is_deleted(cast):
 def test_member_of_a_panel_is_not_deleted_and_a_panel_is(cast):
     members = [make_judge(cast.project) for _ in range(2)]
     panel = make_panel(project=cast.project, name="Both", members=members, rule="mean", by=cast.admin)
-    with pytest.raises(UsedError, match="panel members"):
+    with pytest.raises(InUseError, match="panel members"):
         delete_unused(unused=members[0], by=cast.admin)
     delete_unused(unused=panel.judge, by=cast.admin)
     delete_unused(unused=members[0], by=cast.admin)
@@ -127,6 +127,6 @@ def test_judge_that_only_a_calibration_or_another_judge_uses_is_not_deleted(cast
     )
     Rereading.objects.create(project=cast.project, judge=other, touched_at=timezone.now())
     for used in (judge, other):
-        with pytest.raises(UsedError, match="is in use"):
+        with pytest.raises(InUseError, match="is in use"):
             delete_unused(unused=used, by=cast.admin)
     assert Rereading.objects.count() == 1

@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from concord_client import RefusedError
 from judges.core.models import DocumentUnits, PromptTemplate
 from judges.methods import METHODS
-from judges.methods.evaluation_steps import ask_for_steps, steps_in, with_steps
-from judges.methods.proposed_schema import ask_for_schema, schema_in, with_schema
+from judges.methods.evaluation_steps import ask_for_steps, replace_steps, steps_in
+from judges.methods.proposed_schema import ask_for_schema, replace_schema, schema_in
 from judges.methods.readings import Unreadable
 from judges.methods.steps import sections_of
 from judges.methods.variants import VARIANTS
@@ -34,7 +34,7 @@ def test_steps_prompt_contains_task_and_criteria_and_its_reply_parses() -> None:
 
 def test_steps_replace_the_prompt_steps() -> None:
     template = METHODS["g_eval"].default_template
-    written = with_steps(template, ["Read.", "Compare {{ text }}.", "Decide."])
+    written = replace_steps(template, ["Read.", "Compare {{ text }}.", "Decide."])
     assert "Evaluation steps:\n1. Read.\n2. Compare  text .\n3. Decide.\n\nEverything between" in written
     METHODS["g_eval"].check(written)
 
@@ -67,7 +67,7 @@ def test_a_schema_is_read_as_lines_that_cannot_change_the_template() -> None:
     assert schema_in(SCHEMA) == lines
     method = METHODS["summequal"]
     for template in (method.default_template, VARIANTS["summequal-second"].text):
-        written = with_schema(template, lines)
+        written = replace_schema(template, lines)
         assert sections_of(written)["schema"].strip() == "\n".join(lines)
         assert {**sections_of(written), "schema": ""} == {**sections_of(template), "schema": ""}
         method.check(written)

@@ -25,7 +25,7 @@ from annotate.setup.commands import delete_project
 from concord_client import RefusedError
 from judges.core.models import Judge, Judgment, Panel
 from judges.laboratory.commands.proposals import draw_parts
-from judges.laboratory.queries.cases import why_in_use
+from judges.laboratory.queries.cases import explain_in_use
 from judges.runs.commands.corrections import set_value
 from tests.api.client import concord
 from tests.factories import Cast
@@ -135,7 +135,7 @@ def test_a_panel_with_weights_has_no_values_on_the_documents_that_they_were_lear
     learned = dict(zip(found["panel"]["members"], row["weights"], strict=True))
     assert learned == {"Reasoner": pytest.approx(1), "Chooser": pytest.approx(0, abs=1e-12)}
     assert len(found["development_documents"]) == learned_from
-    assert bool(why_in_use(cast.project)) == bool(teaching)
+    assert bool(explain_in_use(cast.project)) == bool(teaching)
     judged = Judgment.objects.filter(judge__name="Weighed")
     assert judged.count() == row["values"] == (documents - learned_from) * systems
     assert not judged.filter(item__document__key__in=found["development_documents"]).exists()

@@ -14,7 +14,7 @@ from annotate.exports.registry import TABLES
 from annotate.questions import KINDS
 from annotate.results.page import Section
 from judges.core.models import DevelopmentDocument, Judge, Judgment
-from judges.results.tables.other_kinds import with_reason_for_scales
+from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.runs.commands.corrections import exclude
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_answers, make_judge
@@ -138,8 +138,8 @@ def test_scale_pages_explain_the_exclusion_of_other_questions(client: Client, ca
 def test_a_project_of_scales_has_no_such_reason() -> None:
     scales_only = make_project()
     section = Section("Title", "It says.", [])
-    assert with_reason_for_scales([section], scales_only.project, "Why.") == [section]
-    (changed,) = with_reason_for_scales([section], make_mixed_project(documents=1).project, "Why.")
+    assert explain_excluded_kinds([section], scales_only.project, "Why.") == [section]
+    (changed,) = explain_excluded_kinds([section], make_mixed_project(documents=1).project, "Why.")
     assert changed.says == "It says. Why."
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 from annotate.results.table import Cell, Column, ColumnKind
 from annotate.results.text import MINUS, number
 from judges.core.models import Calibration, Certificate, RoutingPolicy
-from judges.core.specification import by_certificates
+from judges.core.specification import policy_from_certificates
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import make_policy
 from judges.routing.queries.certificate_tables import certificates_tables
@@ -49,7 +49,9 @@ def calibration(cast: Cast) -> Calibration:
 
 @pytest.fixture
 def policy(cast: Cast, calibration: Calibration) -> RoutingPolicy:
-    spec = by_certificates(calibration, name="By certificates", raters=2, audit_share=0.2, audit_least=0)
+    spec = policy_from_certificates(
+        calibration, name="By certificates", raters=2, audit_share=0.2, audit_least=0
+    )
     return make_policy(project=cast.project, spec=spec, by=cast.admin)
 
 

@@ -17,7 +17,7 @@ from judges.endpoints.queries import refusal
 from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.runs.commands.corrections import set_value
 from judges.runs.commands.runs import plan_run, start_run
-from judges.runs.queries.selection import Selection, Which, answers_of
+from judges.runs.queries.selection import AnswerSelection, Selection, answers_of
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.measured import PEOPLE, RTS, as_scores, let_judge, measured_project
@@ -48,7 +48,7 @@ def test_correlations_take_values_as_read_and_all_else_mapped_ones() -> None:
         for each in (scores, as_scores(RTS))
     ]
     assert alphas[0] == alphas[1] is not None
-    far = answers_of(cast.project, Selection(judge=judge.pk, which=Which.FAR))
+    far = answers_of(cast.project, Selection(judge=judge.pk, which=AnswerSelection.FAR))
     assert far.count() == int((np.abs(np.array(RTS) - np.mean(PEOPLE, axis=0)) >= 2).sum())
 
 

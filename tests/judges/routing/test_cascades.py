@@ -14,7 +14,7 @@ from annotate.results.registry import result_of
 from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationRefusedError, RoutingRefusedError
 from judges.core.models import Calibration, CertifiedStage, Judge, Judgment, RoutingPolicy, Run
-from judges.core.specification import Scope, by_certificates
+from judges.core.specification import Scope, policy_from_certificates
 from judges.core.stages import JudgeToAsk, units_to_ask
 from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
@@ -103,7 +103,7 @@ def certified(cast: Cast, *, is_learned: bool = False, **fields: object) -> Cali
 
 
 def policy_of(cast: Cast, calibration: Calibration) -> RoutingPolicy:
-    spec = by_certificates(calibration, name="Route", raters=2, audit_share=0.5, audit_least=0)
+    spec = policy_from_certificates(calibration, name="Route", raters=2, audit_share=0.5, audit_least=0)
     return make_policy(project=cast.project, spec=spec, by=cast.admin)
 
 
@@ -267,7 +267,7 @@ def test_single_judge_has_no_stages(cast: Cast) -> None:
     rate_sample(cast, calibration)
     compute_certificates(calibration=calibration, by=cast.admin)
     assert not CertifiedStage.objects.exists()
-    spec = by_certificates(calibration, name="One", raters=2)
+    spec = policy_from_certificates(calibration, name="One", raters=2)
     plan = routing_plan(draft_policy(cast.project, spec), Project.objects.get(pk=cast.project.pk))
     assert plan.decided.deciders == {}
 

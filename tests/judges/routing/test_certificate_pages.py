@@ -12,7 +12,7 @@ from annotate.core.models import Role, Round
 from annotate.templatetags.figures import decimals
 from concord_client import RefusedError
 from judges.core.models import Calibration, Judge, RoutingPolicy
-from judges.core.specification import by_certificates
+from judges.core.specification import policy_from_certificates
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import make_policy
 from tests.api.client import concord
@@ -153,7 +153,7 @@ def test_the_pages_take_a_fixed_number_of_queries(client, documents):
         counts.append(len(counted))
     with CaptureQueriesContext(connection) as counted:
         client.post(address(cast, NEW), entered(cast, name="Second"), headers=HTMX)
-    spec = by_certificates(calibration, name="By First", raters=2)
+    spec = policy_from_certificates(calibration, name="By First", raters=2)
     policy = make_policy(project=cast.project, spec=spec, by=cast.admin)
     with CaptureQueriesContext(connection) as of_policy:
         client.get(f"/projects/{cast.project.slug}/judges/routing/{policy.pk}/")

@@ -13,7 +13,7 @@ from annotate.rating.commands.rounds import close_round_one
 from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationChangedError, CalibrationRefusedError, RoutingRefusedError
 from judges.core.models import Calibration, CalibrationUnit, Certificate, Endpoint, Judgment
-from judges.core.specification import by_certificates
+from judges.core.specification import policy_from_certificates
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import make_policy, route, withdraw_policy
 from judges.routing.queries.calibration_plans import draw_plan
@@ -394,7 +394,7 @@ def certified(cast, **fields):
 
 def policy_by(cast, calibration, **fields):
     usual = {"name": "By certificates", "raters": 2, "audit_share": 0.2, "audit_least": 0}
-    spec = by_certificates(calibration, **{**usual, **fields})
+    spec = policy_from_certificates(calibration, **{**usual, **fields})
     return make_policy(project=cast.project, spec=spec, by=cast.admin)
 
 

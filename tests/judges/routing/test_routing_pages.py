@@ -18,11 +18,11 @@ from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from judges.core.models import Judgment, RoutingPolicy
-from judges.routing.commands.policies import draft_policy, make_policy, route, within_budget
+from judges.routing.commands.policies import draft_policy, fit_budget, make_policy, route
 from judges.routing.queries.kept_units import (
     ExpectedGain,
     PartOfUnits,
-    kept_agreement,
+    measure_kept_agreement,
     part_of,
 )
 from judges.routing.queries.preview import routing_plan
@@ -140,7 +140,7 @@ def test_a_budget_takes_the_largest_r_that_asks_people_for_no_more(client, cast)
             Judgment.objects.filter(pk=judgment.pk).update(value=number % 5 + 1)
     every = {r / 1000: ratings_at(cast, r / 1000) for r in range(-1000, 1001, 100)}
     for budget in sorted(set(every.values())):
-        spec = within_budget(cast.project, spec_of(cast, threshold=None), budget)
+        spec = fit_budget(cast.project, spec_of(cast, threshold=None), budget)
         assert spec.threshold is not None
         found = ratings_at(cast, spec.threshold)
         assert max(asked for asked in every.values() if asked <= budget) <= found <= budget
@@ -193,7 +193,7 @@ def test_alpha_has_the_judge_as_one_more_rater(cast):
     judge = [5.0, 4, 3, 2, 1, 1]
     scores = Scores(systems=[0] * 6, documents=range(6), human=human, judge=judge)
     (dimension, _) = routing_plan(draft_policy(cast.project, spec_of(cast)), cast.project).dimensions
-    found = kept_agreement(dimension, scores, np.array([True] * 6))
+    found = measure_kept_agreement(dimension, scores, np.array([True] * 6))
     assert found is not None
 
     level: Any = dimension.measurement_level

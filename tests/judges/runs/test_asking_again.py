@@ -17,7 +17,7 @@ from judges.runs.commands.corrections import exclude_all, set_value
 from judges.runs.commands.runs import cancel_run
 from judges.runs.queries.corrections import rereadings
 from judges.runs.queries.samples import among
-from judges.runs.queries.selection import Selection, Which, answers_of, plan_of_asking
+from judges.runs.queries.selection import AnswerSelection, Selection, answers_of, plan_of_asking
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint
@@ -163,8 +163,8 @@ def test_a_selection_is_by_judge_dimension_and_what_answers_are() -> None:
     assert found(cast) == [one, two, three, four, other.pk]
     assert found(cast, judge=judge.pk) == [one, two, three, four]
     assert found(cast, dimension="coherence") == [other.pk]
-    assert found(cast, which=Which.UNREADABLE) == [two]
-    assert found(cast, which=Which.FAR) == [three]
+    assert found(cast, which=AnswerSelection.UNREADABLE) == [two]
+    assert found(cast, which=AnswerSelection.FAR) == [three]
     set_value(judgment=Judgment.objects.get(pk=three), value=4, note="Four.", by=cast.admin)
     assert found(cast, judge=judge.pk) == [one, two, four]
     assert found(cast, only=three) == [three]
