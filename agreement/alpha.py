@@ -248,5 +248,5 @@ def _with_parameter(alpha: Coefficient, said: str) -> Coefficient:
 def _value_counts(data: ReliabilityData) -> IntArray:
     """(units, values): the number of raters with each value for each unit."""
     units, width = data.codes.shape[1], len(data.value_domain) + 1  # the last column counts gaps
-    places = np.arange(units) * width + data.codes.astype(np.intp)
-    return np.bincount(places.ravel(), minlength=units * width).reshape(units, width)[:, :-1]
+    positions = np.arange(units) * width + data.codes.astype(np.intp)
+    return np.bincount(positions.ravel(), minlength=units * width).reshape(units, width)[:, :-1]

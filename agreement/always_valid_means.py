@@ -71,16 +71,16 @@ def always_valid_differences(
         _compare(first, second, values, reach, each_level)
         for (first, second, _), values in zip(pairs, scaled, strict=True)
     ]
-    adjusted = holm_by_key({place: each.p_value for place, each in enumerate(found)})
-    decided = [adjusted.get(place, 1.0) <= significance_level for place in range(len(found))]
+    adjusted = holm_by_key({index: each.p_value for index, each in enumerate(found)})
+    decided = [adjusted.get(index, 1.0) <= significance_level for index in range(len(found))]
     return tuple(
         replace(
             each,
-            adjusted_p_value=adjusted.get(place),
+            adjusted_p_value=adjusted.get(index),
             is_sure=is_sure,
             more_documents=None if is_sure else _forecast_documents(values, each_level),
         )
-        for place, (each, is_sure, values) in enumerate(zip(found, decided, scaled, strict=True))
+        for index, (each, is_sure, values) in enumerate(zip(found, decided, scaled, strict=True))
     )
 
 

@@ -46,14 +46,14 @@ def best_worst_scores(
         if len(set(offered)) < len(offered) or one == other or not {one, other} <= set(offered):
             raise ValueError("The best and the worst must be two of the different systems that were shown.")
     systems = list(dict.fromkeys(name for offered in shown for name in offered))
-    place = {name: index for index, name in enumerate(systems)}
+    index_of = {name: index for index, name in enumerate(systems)}
     rows = np.repeat(np.arange(len(shown)), [len(offered) for offered in shown])
     sizes = np.zeros((len(shown), len(systems)))
-    sizes[rows, [place[name] for offered in shown for name in offered]] = 1
+    sizes[rows, [index_of[name] for offered in shown for name in offered]] = 1
     each = np.arange(len(shown))
     points = np.zeros_like(sizes)
-    points[each, [place[name] for name in best]] = 1
-    points[each, [place[name] for name in worst]] = -1
+    points[each, [index_of[name] for name in best]] = 1
+    points[each, [index_of[name] for name in worst]] = -1
     hits = sum_by_document((sizes + points) / 2, of_answer)
     of_document = sum_by_document(sizes, of_answer)
     found = [

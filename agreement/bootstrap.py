@@ -125,8 +125,8 @@ def count_patterns(
     shape = (number, len(patterns.unit_counts))
     if number * shape[1] > _SMALL:
         return scipy.sparse.csr_array((np.ones(len(groups)), (groups, patterns.of_unit)), shape=shape)
-    places = groups * shape[1] + patterns.of_unit
-    return np.bincount(places, minlength=number * shape[1]).reshape(shape).astype(float)
+    positions = groups * shape[1] + patterns.of_unit
+    return np.bincount(positions, minlength=number * shape[1]).reshape(shape).astype(float)
 
 
 def independent(size: int, by: str) -> Population:
@@ -272,9 +272,9 @@ def _percentile(
 
 def _quantile(ordered: FloatArray, share: float) -> float:
     """What `np.quantile` finds in sorted numbers, without its checks: they take longer than the resamples."""
-    place = (len(ordered) - 1) * share
-    below = min(math.floor(place), len(ordered) - 2)
-    start, end, between = float(ordered[below]), float(ordered[below + 1]), place - below
+    position = (len(ordered) - 1) * share
+    below = min(math.floor(position), len(ordered) - 2)
+    start, end, between = float(ordered[below]), float(ordered[below + 1]), position - below
     # From the nearer of the two, as NumPy does, so that the last digit is the same.
     return end - (end - start) * (1 - between) if between >= 0.5 else start + (end - start) * between
 

@@ -107,7 +107,7 @@ def crossed_differences(
     part = _rated_part(values)
     fit = fit_by_reml(part) if np.isnan(part).any() else fit_by_mean_squares(part)
     given = (~np.isnan(values)).any(axis=0).astype(int)
-    documents, place = given.T @ given, np.cumsum(given.any(axis=0)) - 1
+    documents, positions = given.T @ given, np.cumsum(given.any(axis=0)) - 1
     pairs = list(combinations(range(len(systems)), 2))
     levels = levels_of(confidence_level, tests or len(pairs))
     found = []
@@ -116,7 +116,7 @@ def crossed_differences(
         if each.documents < LEAST_DOCUMENTS:
             found.append(too_few(each))
         else:
-            pair = int(place[one]), int(place[other])
+            pair = int(positions[one]), int(positions[other])
             value, variance, freedom = fit.difference(*pair)
             errors: Sequence[tuple[float, float]] = [(variance, freedom)]
             if by_system and fit.by_system:

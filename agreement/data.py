@@ -162,8 +162,8 @@ class UnitParts:
 
         (..., members).
         """
-        places = (self.of_part * kinds + codes).ravel()
-        return np.bincount(places, minlength=self.number * kinds).reshape(self.number, kinds)
+        positions = (self.of_part * kinds + codes).ravel()
+        return np.bincount(positions, minlength=self.number * kinds).reshape(self.number, kinds)
 
 
 def divide_where(defined: npt.ArrayLike, parts: npt.ArrayLike, wholes: npt.ArrayLike) -> FloatArray:

@@ -143,10 +143,10 @@ def severity_drift(
     if fit is None:
         return tuple(SeverityDrift(rater, reason=NO_END) for rater in raters)
     severities, slopes = fit.likelihood.with_slopes(fit.likelihood.severities, fit.parameters)
-    place = {index: at for at, index in enumerate(rated.rater_indices.tolist())}
+    row_of = {index: at for at, index in enumerate(rated.rater_indices.tolist())}
     found = []
     for number, rater in enumerate(raters):
-        own = [place.get(THIRDS * number + third) for third in range(THIRDS)]
+        own = [row_of.get(THIRDS * number + third) for third in range(THIRDS)]
         if None in own:
             found.append(SeverityDrift(rater, reason="A third of the rater’s time has no value with a time."))
             continue

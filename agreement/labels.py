@@ -70,7 +70,7 @@ class LabelAnswers:
         units = len(answers[0]) if answers else 0
         if any(len(row) != units for row in answers):
             raise ValueError("Each rater needs as many answers as there are units, with None for a gap.")
-        place = {label: index for index, label in enumerate(labels)}
+        index_of = {label: index for index, label in enumerate(labels)}
         position: dict[frozenset[Hashable], int] = {}
         codes = np.full((len(answers), units), np.nan)
         given = np.zeros((len(answers), units, len(labels)), dtype=bool)
@@ -78,10 +78,10 @@ class LabelAnswers:
             for unit, answer in enumerate(row):
                 if answer is None:
                     continue
-                if unknown := sorted(map(str, answer - place.keys())):
+                if unknown := sorted(map(str, answer - index_of.keys())):
                     raise ValueError(f"The label {unknown[0]} is not one of: {', '.join(map(str, labels))}.")
                 codes[rater, unit] = position.setdefault(frozenset(answer), len(position))
-                given[rater, unit, [place[label] for label in answer]] = True
+                given[rater, unit, [index_of[label] for label in answer]] = True
         data = ReliabilityData(
             codes,
             measurement_level="nominal",
@@ -197,12 +197,12 @@ def _pair_sums(answers: LabelAnswers, pairs: Sequence[tuple[int, int]]) -> tuple
     """(documents, pairs, labels): units with a label by both raters, and the mean of either's units."""
     documents = int(answers.documents.max(initial=-1)) + 1
     both, mean = np.zeros((2, documents, len(pairs), len(answers.labels)))
-    for place, (one, other) in enumerate(pairs):
+    for index, (one, other) in enumerate(pairs):
         shared = answers.answered[one] & answers.answered[other]
         first, second = answers.given[one, shared], answers.given[other, shared]
         of_unit = answers.documents[shared]
-        np.add.at(both[:, place], of_unit, (first & second).astype(float))
-        np.add.at(mean[:, place], of_unit, (first.astype(float) + second) / 2)
+        np.add.at(both[:, index], of_unit, (first & second).astype(float))
+        np.add.at(mean[:, index], of_unit, (first.astype(float) + second) / 2)
     return both, mean
 
 

@@ -180,7 +180,7 @@ class _CodedValues:
     code: IntArray
     raters: int
     categories: int
-    places: IntArray
+    positions: IntArray
     size: int
 
     @classmethod
@@ -190,10 +190,10 @@ class _CodedValues:
         rater, unit = np.nonzero(given)
         code = data.codes[rater, unit].astype(np.intp)
         raters, size = given.shape
-        places = np.arange(size)
+        positions = np.arange(size)
         if only_rated:
-            places, unit = np.unique(unit, return_inverse=True)
-        return cls(rater, unit, code, raters, len(data.value_domain), places, size)
+            positions, unit = np.unique(unit, return_inverse=True)
+        return cls(rater, unit, code, raters, len(data.value_domain), positions, size)
 
     @property
     def counts(self) -> FloatArray:
@@ -208,32 +208,32 @@ class _CodedValues:
     @property
     def by_rater_and_category(self) -> "scipy.sparse.csr_array":  # quoted, as it would load 14 MB
         """Sparse (raters times categories, units): 1 if a rater gave a unit a category."""
-        place = self.rater * self.categories + self.code, self.unit
-        shape = self.raters * self.categories, len(self.places)
-        return scipy.sparse.csr_array((np.ones(len(self.code)), place), shape=shape)
+        cells = self.rater * self.categories + self.code, self.unit
+        shape = self.raters * self.categories, len(self.positions)
+        return scipy.sparse.csr_array((np.ones(len(self.code)), cells), shape=shape)
 
     def sum_by_rater_and_category(self, of_value: FloatArray) -> FloatArray:
         """(raters, categories): the sums of `of_value`, one number for each value."""
-        place = self.rater * self.categories + self.code
-        sums = np.bincount(place, of_value, self.raters * self.categories)
+        cells = self.rater * self.categories + self.code
+        sums = np.bincount(cells, of_value, self.raters * self.categories)
         return np.asarray(sums, dtype=float).reshape(self.raters, self.categories)
 
     def sum_by_unit_and_category(self, of_rater: FloatArray) -> FloatArray:
         """(units, categories): the sums of what (raters, categories) has for each value."""
-        place = self.unit * self.categories + self.code
-        sums = np.bincount(place, of_rater[self.rater, self.code], len(self.places) * self.categories)
-        return np.asarray(sums, dtype=float).reshape(len(self.places), self.categories)
+        cells = self.unit * self.categories + self.code
+        sums = np.bincount(cells, of_rater[self.rater, self.code], len(self.positions) * self.categories)
+        return np.asarray(sums, dtype=float).reshape(len(self.positions), self.categories)
 
     def sum_by_unit(self, of_rater: FloatArray) -> FloatArray:
         """(units,): the sums of what (raters, categories) has for each value."""
         return np.asarray(
-            np.bincount(self.unit, of_rater[self.rater, self.code], len(self.places)), dtype=float
+            np.bincount(self.unit, of_rater[self.rater, self.code], len(self.positions)), dtype=float
         )
 
     def laid_out(self, posterior: FloatArray) -> FloatArray:
         """Results of units, (units, categories), among all units, NaN without ratings."""
         found = np.full((self.size, posterior.shape[1]), np.nan)
-        found[self.places] = posterior
+        found[self.positions] = posterior
         return found
 
 

@@ -59,11 +59,11 @@ def position_effect(values: FloatArray, stretches: IntArray, positions: IntArray
     different values.
     """
     found = _stretches(values, stretches, positions)
-    place = found.deviations_from_mean(np.arange(len(found.of), dtype=float)) / (found.sizes + 1)[found.of]
+    position = found.deviations_from_mean(np.arange(len(found.of), dtype=float)) / (found.sizes + 1)[found.of]
     rank = found.deviations_from_mean(_ranks(found)) / (found.sizes + 1)[found.of]
-    places, ranks = found.sums(place**2), found.sums(rank**2)
-    total, scale = float(place @ rank), float(np.sqrt(places.sum() * ranks.sum()))
-    variance = float(np.sum(places * ranks / (found.sizes - 1)))
+    indexes, ranks = found.sums(position**2), found.sums(rank**2)
+    total, scale = float(position @ rank), float(np.sqrt(indexes.sum() * ranks.sum()))
+    variance = float(np.sum(indexes * ranks / (found.sizes - 1)))
     source = "Spearman 1904 within stretches, with van Elteren's weights (1960)"
     return _effect("position_effect", "Rank correlation with position", source, found, total, variance, scale)
 

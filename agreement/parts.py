@@ -67,9 +67,9 @@ def _read(
         raise ValueError(f"Answers must be a table, raters by {len(items)} parts.")
     if not np.isin(table[~np.isnan(table)], (0, 1)).all():
         raise ValueError("Answers must be 1 for yes or 0 for no, with NaN for a gap.")
-    place: dict[Hashable, int] = {}
-    of_part = np.array([place.setdefault(item, len(place)) for item in items], dtype=np.intp)
-    return tuple(place), of_part, table
+    index_of: dict[Hashable, int] = {}
+    of_part = np.array([index_of.setdefault(item, len(index_of)) for item in items], dtype=np.intp)
+    return tuple(index_of), of_part, table
 
 
 def _sum_by_item(values: npt.NDArray[np.number | np.bool_], of_part: IntArray, items: int) -> FloatArray:

@@ -131,8 +131,8 @@ def _distinct(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         return first, of_unit, counts
     table = np.bincount(keys)
     occurring = np.flatnonzero(table)
-    place = np.empty(len(table), dtype=np.intp)
-    place[keys] = np.arange(len(keys))
+    positions = np.empty(len(table), dtype=np.intp)
+    positions[keys] = np.arange(len(keys))
     number = np.empty(len(table), dtype=np.intp)
     number[occurring] = np.arange(len(occurring))
-    return place[occurring], number[keys], table[occurring]
+    return positions[occurring], number[keys], table[occurring]

@@ -245,18 +245,18 @@ def _raters(
     fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_raters, fit.parameters))
     infit, outfit = likelihood.fit_of_raters(fit.parameters)
     found = []
-    for place, index in enumerate(rated.rater_indices.tolist()):
-        own = rated.rater == place
+    for position, index in enumerate(rated.rater_indices.tolist()):
+        own = rated.rater == position
         found.append(
             RaterSeverity(
                 names[index],
                 int(own.sum()),
                 float(rated.points[rated.code[own]].mean()),
-                severities[place],
-                fair[place],
-                float(infit[place]),
-                float(outfit[place]),
-                misfit.adjusted[len(rated.systems) + place],
+                severities[position],
+                fair[position],
+                float(infit[position]),
+                float(outfit[position]),
+                misfit.adjusted[len(rated.systems) + position],
             )
         )
     return found
@@ -277,13 +277,13 @@ def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> li
     return [
         FairAverage(
             name,
-            items[place],
-            float(means[place]),
-            float(misfit.expected_means[place]),
-            misfit.adjusted[place],
-            fair[place],
-            ranks[0][place],
-            ranks[1][place],
+            items[index],
+            float(means[index]),
+            float(misfit.expected_means[index]),
+            misfit.adjusted[index],
+            fair[index],
+            ranks[0][index],
+            ranks[1][index],
         )
-        for place, name in enumerate(rated.systems)
+        for index, name in enumerate(rated.systems)
     ]

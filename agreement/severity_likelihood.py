@@ -121,8 +121,8 @@ class RatedPatterns:
         chosen, pattern, times = self._distinct()
         kept = np.isin(rated.unit, chosen)
         ones = np.ones(int(kept.sum()))
-        place = pattern[rated.unit[kept]], self._cell[kept]
-        cells = scipy.sparse.csr_array((ones, place), shape=(len(chosen), len(self.code_of_cell)))
+        coordinates = pattern[rated.unit[kept]], self._cell[kept]
+        cells = scipy.sparse.csr_array((ones, coordinates), shape=(len(chosen), len(self.code_of_cell)))
         of_document = scipy.sparse.csr_array(
             (np.ones(len(pattern)), (pattern, rated.document_of_unit)),
             shape=(len(chosen), rated.number_of_documents),
@@ -336,10 +336,10 @@ class SeverityLikelihood:
         scores[np.arange(rows), block.system_of_pattern] = np.bincount(row, pull, rows)
         scores[row, systems + patterns.rater_of_pair[pair]] = -pull
         beyond = _at_least(shares)
-        for place in range(thresholds):
-            passed = patterns.code_of_cell[cell] > place
-            on_threshold = np.sum(weights * beyond[pair, :, place], axis=1) - passed
-            scores[:, systems + raters + place] = np.bincount(row, on_threshold, rows)
+        for index in range(thresholds):
+            passed = patterns.code_of_cell[cell] > index
+            on_threshold = np.sum(weights * beyond[pair, :, index], axis=1) - passed
+            scores[:, systems + raters + index] = np.bincount(row, on_threshold, rows)
         scores[:, -1] = np.exp(parameters[-1]) * np.bincount(row, left @ self._nodes, rows)
         return scores
 

@@ -61,4 +61,4 @@ def severity_misfit(
     ]
     adjusted = holm_by_key(dict(enumerate(found)))
     expected = rated.means_of_systems() - likelihood.mean_residuals(parameters).sum(axis=0)
-    return SeverityMisfit(expected, tuple(found), tuple(adjusted.get(place) for place in range(len(found))))
+    return SeverityMisfit(expected, tuple(found), tuple(adjusted.get(index) for index in range(len(found))))

@@ -129,7 +129,7 @@ def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], 
     names = sorted({rater for text in texts for rater in text.spans})
     together = {pair for text in texts for pair in combinations(sorted(text.spans), 2)}
     pairs = [pair for pair in combinations(names, 2) if pair in together]
-    place = {pair: index for index, pair in enumerate(pairs)}
+    positions = {pair: index for index, pair in enumerate(pairs)}
     severities = sorted({span.severity for text in texts for spans in text.spans.values() for span in spans})
     sums = np.zeros((len(texts), len(pairs), 4))
     for row, text in zip(sums, texts, strict=True):
@@ -138,7 +138,7 @@ def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], 
             one, other = marks[first], marks[second]
             both = one.any(axis=0) & other.any(axis=0)
             credit = (both.sum() + (one & other).any(axis=0).sum()) / 2
-            row[place[first, second]] = credit, one.any(axis=0).sum(), other.any(axis=0).sum(), 1
+            row[positions[first, second]] = credit, one.any(axis=0).sum(), other.any(axis=0).sum(), 1
     return pairs, sums
 
 
@@ -276,9 +276,9 @@ def _by_rater(texts: Sequence[SpannedText], statistic: Callable[[Sequence[Marked
     names = sorted({rater for text in texts for rater in text.spans})
     table = np.full((len(names), len(texts)), np.nan)
     for row, name in zip(table, names, strict=True):
-        for place, text in enumerate(texts):
+        for index, text in enumerate(texts):
             if name in text.spans:
-                row[place] = statistic(text.spans[name])
+                row[index] = statistic(text.spans[name])
     return table
 
 

@@ -112,7 +112,7 @@ def normalised_entropy(values: FloatArray, points: int) -> float:
     """
     counts = np.unique(values, return_counts=True)[1]
     whole, left = divmod(len(values), points)
-    most = _entropy(np.array([whole + (place < left) for place in range(points)]))
+    most = _entropy(np.array([whole + (index < left) for index in range(points)]))
     return _entropy(counts) / most if most > 0 else 0.0
 
 

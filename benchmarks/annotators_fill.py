@@ -48,10 +48,12 @@ def main() -> None:
         project = create_project(user=admin, name=f"Turn {number}", template=TEMPLATES["opinion-summaries"])
         add_items(project, items)
         people = [User.objects.create_user(f"{number}-{n}@example.org") for n in range(annotators)]
-        places = [add_member(project=project, role=Role.ANNOTATOR, user=user) for user in people]
+        memberships = [add_member(project=project, role=Role.ANNOTATOR, user=user) for user in people]
         open_round_one(project=project, by=admin)
-        for place, user in zip(places, people, strict=True):  # the first visit leads to the guidelines
-            acknowledge_wording(annotator=place, version=1, by=user)
+        for membership, user in zip(
+            memberships, people, strict=True
+        ):  # the first visit leads to the guidelines
+            acknowledge_wording(annotator=membership, version=1, by=user)
         sessions = [session_of(user) for user in people]
     with connection.cursor() as cursor:
         cursor.execute(ANSWERS)

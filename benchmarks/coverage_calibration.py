@@ -28,8 +28,8 @@ def held_calibration(
     """Return the true error, and how often the intervals of the error and of the overconfidence hold."""
     generator = np.random.default_rng(SEED)
     confidence, chance = draw_judge(_ENDLESS, samples, overconfidence, generator)
-    place = np.ceil(confidence * 10 - 1e-9).astype(int)
-    error = float(np.abs(np.bincount(place, confidence - chance)).sum() / _ENDLESS)
+    positions = np.ceil(confidence * 10 - 1e-9).astype(int)
+    error = float(np.abs(np.bincount(positions, confidence - chance)).sum() / _ENDLESS)
     over = float((confidence - chance).mean())
     held = []
     for _ in range(simulations):

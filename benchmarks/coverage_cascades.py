@@ -80,10 +80,10 @@ def recorded_batch(dimension: str) -> Batch:
     """
     with gzip.open(DATA / "summaries.jsonl.gz", "rt") as file:
         summaries = [json.loads(line) for line in file]
-    places = {(line["system"], line["id"]): index for index, line in enumerate(summaries)}
+    index_of = {(line["system"], line["id"]): index for index, line in enumerate(summaries)}
     read = {name: np.full(len(summaries), np.nan) for names in _FILES.values() for name in names.values()}
-    for name, place, value in _readings(dimension, places):
-        read[name][place] = value
+    for name, index, value in _readings(dimension, index_of):
+        read[name][index] = value
     wordings = np.array([read[name] for name in ("rts", "mcq", "rts2", "mcq2", "stars")])
     experts = [[person[dimension] for person in line["expert_annotations"]] for line in summaries]
     _, documents = np.unique([line["id"] for line in summaries], return_inverse=True)
@@ -101,7 +101,7 @@ def recorded_batch(dimension: str) -> Batch:
     )
 
 
-def _readings(dimension: str, places: dict[tuple[str, str], int]) -> Iterator[tuple[str, int, float]]:
+def _readings(dimension: str, index_of: dict[tuple[str, str], int]) -> Iterator[tuple[str, int, float]]:
     from judges.methods import METHODS
     from judges.methods.base import Readable
     from tests.published.news_summeval import SCALES
@@ -114,7 +114,7 @@ def _readings(dimension: str, places: dict[tuple[str, str], int]) -> Iterator[tu
                     method = METHODS["stars" if judge == "stars" else line["method"]]
                     reading = method.read(line["response"], SCALES[dimension])
                     if isinstance(reading, Readable):
-                        yield judge, places[line["system"], line["id"]], reading.value
+                        yield judge, index_of[line["system"], line["id"]], reading.value
 
 
 class Outcome(NamedTuple):

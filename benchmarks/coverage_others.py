@@ -100,12 +100,12 @@ def rejected_order_effects(documents: int, simulations: int) -> tuple[float, flo
     """Return how often position and the value before are said to matter where neither does."""
     generator = np.random.default_rng([SEED, documents])
     of_document = np.repeat(np.arange(documents), TEXTS)
-    place = np.tile(np.arange(TEXTS), documents)
+    positions = np.tile(np.arange(TEXTS), documents)
     found = []
     for _ in range(simulations):
         values = draw_ratings(4.2, documents, np.zeros(1), generator)[0]
         effects: list[OrderEffect] = [
-            each(values, of_document, place) for each in (position_effect, carry_over)
+            each(values, of_document, positions) for each in (position_effect, carry_over)
         ]
         found.append([each.p_value is not None and each.p_value <= 0.05 for each in effects])
     position, before = np.mean(found, axis=0)

@@ -41,12 +41,16 @@ class Marking:
         return made
 
     def _passages(self, found: float, generator: np.random.Generator) -> dict[str, list[tuple[int, int]]]:
-        places = generator.choice(self.length // 60, size=int(generator.integers(1, 4)), replace=False) * 60
+        positions = (
+            generator.choice(self.length // 60, size=int(generator.integers(1, 4)), replace=False) * 60
+        )
         made = {}
         for rater in range(self.raters):
             wrong = generator.choice(self.length // 60, size=generator.poisson(self.elsewhere)) * 60
-            own = {int(place) for place in places if generator.random() < found} | set(wrong.tolist())
-            begins = {place + int(generator.integers(0, 15)) for place in own}
+            own = {int(position) for position in positions if generator.random() < found} | set(
+                wrong.tolist()
+            )
+            begins = {position + int(generator.integers(0, 15)) for position in own}
             spans = [(begin, begin + int(generator.integers(10, 45))) for begin in sorted(begins)]
             if spans:
                 made[str(rater)] = spans

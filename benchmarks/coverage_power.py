@@ -122,8 +122,8 @@ class Study:
         ):
             values = values + np.sqrt(variance) * generator.normal(size=shape)
         if self.per_document is not None:
-            place = np.arange(self.raters)[:, None] - self.per_document * np.arange(self.documents)
-            values[place % self.raters >= self.per_document] = np.nan
+            positions = np.arange(self.raters)[:, None] - self.per_document * np.arange(self.documents)
+            values[positions % self.raters >= self.per_document] = np.nan
         return np.clip(np.round(values), 1, 5) if self.rounded else values
 
 

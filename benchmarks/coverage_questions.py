@@ -91,7 +91,7 @@ def draw_rankings(documents: int, generator: np.random.Generator) -> Found:
     seen[:, np.arange(documents), left_out] = -np.inf
     ranks = (-seen).argsort(axis=2).argsort(axis=2) + 1.0
     ranks[:, np.arange(documents), left_out] = np.nan
-    rankings = Rankings(ranks, systems=[str(place) for place in range(5)])
+    rankings = Rankings(ranks, systems=[str(index) for index in range(5)])
     yield _named("alpha of rankings", ranking_alpha(rankings, generator=generator, resampling=PLAN))
     yield _named("mean W", mean_concordance(rankings, generator=generator, resampling=PLAN))
     for system in plackett_luce(rankings).systems:
@@ -99,7 +99,7 @@ def draw_rankings(documents: int, generator: np.random.Generator) -> Found:
             yield f"strength {system.system}", *vars(system.strength).values()
     orders = [np.argsort(row)[:4] for row in ranks.reshape(-1, 5)]
     scores = best_worst_scores(
-        [[str(place) for place in order] for order in orders],
+        [[str(index) for index in order] for order in orders],
         [str(order[0]) for order in orders],
         [str(order[-1]) for order in orders],
         documents=np.tile(np.arange(documents), RATERS),

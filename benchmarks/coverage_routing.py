@@ -240,8 +240,8 @@ def _of_pairs(
         )
         found.add(kind + ending, each.estimate, float(truth[int(each.first)] - truth[int(each.second)]))
     ranks = rank_sets(names, pairs)
-    places = {name: 1 + int(np.sum(truth > truth[int(name)] + 1e-12)) for name in names}
-    held = all(each.best <= places[each.system] <= each.worst for each in ranks)
+    true_ranks = {name: 1 + int(np.sum(truth > truth[int(name)] + 1e-12)) for name in names}
+    held = all(each.best <= true_ranks[each.system] <= each.worst for each in ranks)
     warned = any(each.estimate.warnings or each.estimate.interval is None for each in pairs)
     found.count("all ranks at once" + ending, held=held, warned=warned)
 

@@ -47,7 +47,7 @@ class Panel:
         shares = _shares(units.reshape(-1) - np.array(self.severities)[:, None] - moved)
         drawn = generator.random((*shares.shape[:2], 1))
         values = 1.0 + (shares.cumsum(axis=2) < drawn).sum(axis=2)
-        names = [f"S{place}" for place in range(self.systems)] * self.documents
+        names = [f"S{index}" for index in range(self.systems)] * self.documents
         return values, names, np.repeat(np.arange(self.documents), self.systems)
 
     def fair_means(self) -> FloatArray:
@@ -73,7 +73,7 @@ def held_severities(kind: Panel, simulations: int) -> tuple[float, float, float]
     fair = kind.fair_means()
     for _ in range(simulations):
         values, systems, documents = kind.values(generator)
-        names = [str(place) for place in range(len(kind.severities))]
+        names = [str(index) for index in range(len(kind.severities))]
         model = rater_severity(values, [1, 2, 3, 4, 5], systems, documents, names)
         severities = zip((each.severity for each in model.raters), kind.severities, strict=True)
         means = zip((each.fair for each in model.systems), fair.tolist(), strict=True)
@@ -99,7 +99,7 @@ def held_drifts(kind: Panel, simulations: int) -> tuple[float, float]:
         moved = np.zeros(times.shape)
         moved[-1] = kind.drift * (third[-1] - 1) / 2
         values, systems, documents = kind.values(generator, moved)
-        names = [str(place) for place in range(len(kind.severities))]
+        names = [str(index) for index in range(len(kind.severities))]
         found = severity_drift(values, times.astype(float), [1, 2, 3, 4, 5], systems, documents, names)
         for each, true in zip(found, [*[0.0] * (len(names) - 1), kind.drift], strict=True):
             if each.change is not None:
@@ -127,7 +127,7 @@ def found_misfits(kind: Panel, simulations: int, *, missing: float = 0.0, spoilt
                 np.where(good, 5, 2) + generator.integers(-1, 2, (len(values), own.sum())), 1, 5
             )
         values[generator.random(values.shape) < missing] = np.nan
-        names = [str(place) for place in range(len(values))]
+        names = [str(index) for index in range(len(values))]
         found += rater_severity(values, [1, 2, 3, 4, 5], systems, documents, names).finds_misfit(LEVEL)
     return found / simulations
 

@@ -123,7 +123,7 @@ def excluded_at_any_look(contest: Contest | Judges, documents: int, simulations:
     valid = usual = 0
     for _ in range(simulations):
         drawn = _differences(contest, documents, generator)
-        pairs = [(str(place), "other", each) for place, each in enumerate(drawn)]
+        pairs = [(str(index), "other", each) for index, each in enumerate(drawn)]
         found = always_valid_differences(pairs, reach=reach)
         valid += any(
             each.low is None or each.high is None or not each.low <= truth <= each.high

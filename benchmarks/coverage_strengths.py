@@ -16,7 +16,7 @@ class Comparisons:
 
     documents: int = 30
     strengths: tuple[float, ...] = (0.8, 0.3, 0.0, -0.3, -0.8)
-    place: float = 0.5
+    order_effect: float = 0.5
     tie: float = -0.5
     of_document: float = 0.0
 
@@ -29,7 +29,7 @@ class Comparisons:
         texts += np.array(self.strengths)
         one, other = texts[documents, first], texts[documents, second]
         utilities = np.stack(
-            [one + self.place / 2, other - self.place / 2, self.tie + (one + other) / 2], axis=1
+            [one + self.order_effect / 2, other - self.order_effect / 2, self.tie + (one + other) / 2], axis=1
         )
         chosen = (utilities + generator.gumbel(size=utilities.shape)).argmax(axis=1)
         points = np.array([1, 0, 0.5])[chosen]
@@ -42,17 +42,17 @@ def held_strengths(kind: Comparisons, simulations: int) -> tuple[float, float, f
     Where documents differ the strengths that verdicts tend to are those of very many documents.
     """
     generator = np.random.default_rng(SEED)
-    large = Comparisons(4_000, kind.strengths, kind.place, kind.tie, kind.of_document)
+    large = Comparisons(4_000, kind.strengths, kind.order_effect, kind.tie, kind.of_document)
     truth = system_strengths((kind if not kind.of_document else large).verdicts(generator))
-    places = {str(place): value for place, value in enumerate(kind.strengths)}
-    first = 1 / (1 + np.exp(-kind.place))
+    strengths = {str(index): value for index, value in enumerate(kind.strengths)}
+    first = 1 / (1 + np.exp(-kind.order_effect))
     if kind.of_document:
-        places = {each.system: each.strength.value for each in truth.systems if each.strength}
+        strengths = {each.system: each.strength.value for each in truth.systems if each.strength}
         first = truth.first_wins.value if truth.first_wins else first
-    held, order = np.zeros(3), sorted(places, key=lambda name: -places[name])
+    held, order = np.zeros(3), sorted(strengths, key=lambda name: -strengths[name])
     for _ in range(simulations):
         found = system_strengths(kind.verdicts(generator))
-        given = [(places[each.system], each) for each in found.systems if each.strength]
+        given = [(strengths[each.system], each) for each in found.systems if each.strength]
         held[0] += np.mean([_holds(each.strength, value) for value, each in given])
         held[1] += _holds(found.first_wins, first)
         held[2] += all(

@@ -83,8 +83,8 @@ def rate(round: Round, annotators: list[int], ratings: int) -> None:
     """Take every place, and give ratings, each with its history, all of them in the database itself."""
     now = timezone.now()
     for slot, annotator in enumerate(annotators):
-        places = Assignment.objects.filter(round=round, slot=slot)
-        places.update(annotator=annotator, position=F("pk"), started_at=now, completed_at=now)
+        assignments = Assignment.objects.filter(round=round, slot=slot)
+        assignments.update(annotator=annotator, position=F("pk"), started_at=now, completed_at=now)
     at = connection.ops.adapt_datetimefield_value(now)
     with connection.cursor() as cursor:
         cursor.execute(

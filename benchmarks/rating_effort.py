@@ -121,8 +121,8 @@ def rate(page: Page, action: str, number: int) -> Effort:
     effort.look(page, ".summary .text")
     effort.scrolls += page.evaluate(HIDDEN)
     keys = page.locator(".row").evaluate_all("rows => rows.map((row) => row.dataset.key)")
-    for place, key in enumerate(keys):
-        value = (number + place) % 5 + 1
+    for index, key in enumerate(keys):
+        value = (number + index) % 5 + 1
         for selector in words_of(page, key, action):
             effort.look(page, selector)
         effort.act(page, str(value), f'.row[data-key="{key}"] input[type=radio][value="{value}"]')

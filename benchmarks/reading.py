@@ -64,18 +64,20 @@ def words_shown(release: "Project", order: str) -> tuple[float, float]:
     from annotate.core.models import Dispute, Rating
     from annotate.rating.commands.plans import choose_plan
     from annotate.rating.commands.rounds import close_round_one, open_round_one
-    from annotate.rating.queries.places import own_order
+    from annotate.rating.queries.assignments import own_order
 
-    place = ("item__document__key", "item__system__name", "annotator__label")
+    assignment_fields = ("item__document__key", "item__system__name", "annotator__label")
     recorded = Rating.objects.filter(assignment__round__project=release, assignment__round__number=1)
     given = {
         tuple(row[:-1]): row[-1]
-        for row in recorded.values_list(*(f"assignment__{name}" for name in place), "dimension__key", "value")
+        for row in recorded.values_list(
+            *(f"assignment__{name}" for name in assignment_fields), "dimension__key", "value"
+        )
     }
     project = unrated_copy(release, order)
     choose_plan(project=project, kind="everyone", work_order=order)
     round, now = open_round_one(project=project, by=None), timezone.now()
-    owners = {row[0]: row[1:] for row in round.assignments.values_list("pk", *place)}
+    owners = {row[0]: row[1:] for row in round.assignments.values_list("pk", *assignment_fields)}
     ratings = [
         Rating(
             assignment=each,

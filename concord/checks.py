@@ -59,7 +59,7 @@ def files_are_kept_for_all_hosts(**_options: Any) -> list[CheckMessage]:
 
 def no_host_is_open_at_every_port(**_options: Any) -> list[CheckMessage]:
     """Report hosts of private networks at which endpoints may name any port."""
-    hosts = sorted({place.host for place in settings.LOCAL_ENDPOINTS if place.port is None})
+    hosts = sorted({host.host for host in settings.LOCAL_ENDPOINTS if host.port is None})
     return [
         checks.Warning(
             f"CONCORD_LOCAL_ENDPOINTS opens every port of {host} to the admins of all projects.",

@@ -15,7 +15,7 @@ import dj_email_url
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError
 
-from annotate.core.outbound.permits import PermittedHost, VariablePermit, read_permit, read_place
+from annotate.core.outbound.permits import PermittedHost, VariablePermit, read_host, read_permit
 
 env = Env()
 Read = TypeVar("Read")
@@ -133,11 +133,11 @@ def file_storage() -> dict[str, Any]:
     if parts.scheme not in FILE_SCHEMES or not parts.hostname or not bucket:
         cure = "Write it like s3://key:secret@storage.example.org/bucket, special characters as % codes."
         raise SettingError("CONCORD_FILES_URL", "is not the address of a bucket", cure)  # it holds a secret
-    place = parts.netloc.rpartition("@")[2]
+    host = parts.netloc.rpartition("@")[2]
     return {
         "BACKEND": "annotate.core.bucket.Bucket",
         "OPTIONS": {
-            "endpoint_url": f"{FILE_SCHEMES[parts.scheme]}://{place}",
+            "endpoint_url": f"{FILE_SCHEMES[parts.scheme]}://{host}",
             "bucket_name": bucket,
             "location": folder,
             "access_key": unquote(parts.username or "") or None,  # without one, boto3 looks for its own
@@ -244,7 +244,7 @@ def broker(name: str) -> str:
 
 def local_endpoints(name: str) -> tuple[PermittedHost, ...]:
     cure = "Write host:port with commas between them, such as 127.0.0.1:8090,vllm:8000."
-    return tuple(_read_each(name, read_place, cure))
+    return tuple(_read_each(name, read_host, cure))
 
 
 def environment_keys(name: str) -> tuple[VariablePermit, ...]:

@@ -40,8 +40,8 @@ def german() -> dict[str, list[str]]:
 def _files(folders: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
     for folder in folders:
         folder, _, name = folder.partition("::")
-        place = ROOT / folder
-        found = [place] if place.is_file() else sorted(place.rglob("*"))
+        location = ROOT / folder
+        found = [location] if location.is_file() else sorted(location.rglob("*"))
         yield from ((path, name) for path in found if path.suffix in {".html", ".txt", ".py"})
 
 

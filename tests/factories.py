@@ -77,24 +77,24 @@ def _make_members(
         Membership(project=project, role=Role.ANNOTATOR, user=user, label=str(user), alias=alias)
         for user, alias in zip(annotators, ascii_uppercase, strict=False)
     ]
-    for place in Membership.objects.bulk_create(members):
-        record(project, "place.made", place, after={"role": place.role, "alias": place.alias})
+    for membership in Membership.objects.bulk_create(members):
+        record(project, "place.made", membership, after={"role": membership.role, "alias": membership.alias})
     return members[2:]
 
 
-def make_outside_rater(place: Membership, **fields: Any) -> OutsideRater:
+def make_outside_rater(membership: Membership, **fields: Any) -> OutsideRater:
     """Record that an annotator joined by a study's link, which is now closed."""
     study, _ = OutsideStudy.objects.get_or_create(
-        project=place.project, defaults={"pay_rule": "item", "pay_rate": "0.25", "currency": "GBP"}
+        project=membership.project, defaults={"pay_rule": "item", "pay_rate": "0.25", "currency": "GBP"}
     )
-    parameters = {"PROLIFIC_PID": f"pid-{place.pk}", "SESSION_ID": "session"}
+    parameters = {"PROLIFIC_PID": f"pid-{membership.pk}", "SESSION_ID": "session"}
     usual = {
         "parameters": parameters,
         "platform_id": parameters["PROLIFIC_PID"],
         "consented_at": timezone.now(),
     }
     return OutsideRater.objects.create(
-        study=study, place=place, **{"consent_digest": sha256(b"consent").hexdigest(), **usual, **fields}
+        study=study, place=membership, **{"consent_digest": sha256(b"consent").hexdigest(), **usual, **fields}
     )
 
 

@@ -34,7 +34,7 @@ def is_path(code: str) -> bool:
     )
 
 
-def places_of(page: str, line: str, path: str) -> Iterator[Path]:
+def memberships_of(page: str, line: str, path: str) -> Iterator[Path]:
     """Yield where a path can be: at the root, in the room of its row in a table, at the top of an app."""
     yield ROOT / path
     room = re.match(r"\| (`[^|]+`) \|", line)
@@ -77,7 +77,7 @@ def test_something_of_each_kind_is_checked() -> None:
 
 @pytest.mark.parametrize(("page", "line", "path"), PATHS, ids=[path for *_, path in PATHS])
 def test_path_exists(page: str, line: str, path: str) -> None:
-    found = places_of(page, line, path)
+    found = memberships_of(page, line, path)
     assert any(list(each.parent.glob(each.name)) for each in found if each.parent.exists()), f"{page}: {path}"
 
 
@@ -97,8 +97,8 @@ def test_name_can_be_imported(name: str) -> None:
 def test_class_exists(name: str) -> None:
     owner, _, attribute = name.partition(".")
     modules = ("annotate.core.models", "judges.core.models", "annotate.core.configuration")
-    places = [import_module(each) for each in (*modules, "annotate.core.migrating")]
-    (found,) = {getattr(place, owner) for place in places if hasattr(place, owner)}
+    candidates = [import_module(each) for each in (*modules, "annotate.core.migrating")]
+    (found,) = {getattr(candidate, owner) for candidate in candidates if hasattr(candidate, owner)}
     fields = {each.name for each in found._meta.get_fields()} if hasattr(found, "_meta") else set()
     assert not attribute or attribute in fields or hasattr(found, attribute)
 

@@ -93,7 +93,7 @@ def test_disputes_are_listed_with_their_pending_raters(cast: Cast) -> None:
     dispute = discussed(cast, 1, 3, 5)
     (row,) = concord(cast.admin, "disputes", "list", cast.project.slug)
     assert (row["number"], row["spread"], row["status"]) == (dispute.number, 4, "open")
-    assert row["waits_for"] == sorted(place.alias for place in cast.annotators[::2])
+    assert row["waits_for"] == sorted(membership.alias for membership in cast.annotators[::2])
     (own,) = concord(cast.annotators[0].user, "disputes", "list", cast.project.slug)
     assert (own["number"], own["waits_for"]) == (dispute.number, None)
     assert concord(cast.admin, "disputes", "list", cast.project.slug, "--status", "settled") == []

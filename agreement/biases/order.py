@@ -152,12 +152,12 @@ def later_places(scores: Scores, places: FloatArray, *, generator: Randomness) -
     correlation = BiasMeasure("correlation_at_later_places", label, _CALL_SOURCE, 0.0, (-2, 2))
     shift = BiasMeasure("shift_at_later_places", "Mean error, later minus first in the call", _CALL_SOURCE)
     return LaterPlaces(
-        _compare_places(correlation, _of_correlations, both, is_later, generator),
-        _compare_places(shift, _of_errors, both, is_later, generator),
+        _compare_positions(correlation, _of_correlations, both, is_later, generator),
+        _compare_positions(shift, _of_errors, both, is_later, generator),
     )
 
 
-def _compare_places(
+def _compare_positions(
     measure: BiasMeasure,
     statistic_of: Callable[[Scores, IsLater], Statistic],
     both: Scores,

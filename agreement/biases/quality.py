@@ -80,8 +80,8 @@ def instruments(human: FloatArray) -> Iterator[tuple[npt.NDArray[np.bool_], Floa
     number = given.sum(axis=0)
     in_order = np.argsort(~given, axis=0, kind="stable")[: number.max(initial=0)]
     total = np.where(given[:, :, None], human, 0.0).sum(axis=0)
-    for place, raters in enumerate(in_order):
-        usable = (number > place) & (number > 1)
+    for index, raters in enumerate(in_order):
+        usable = (number > index) & (number > 1)
         ratings = human[raters[usable], usable.nonzero()[0]]
         yield usable, ratings, (total[usable] - ratings) / (number[usable] - 1)[:, None]
 

@@ -199,8 +199,8 @@ def _with_others(human: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
     rated alone.
     """
     if len(human) > 1:
-        for place, one in enumerate(human):
-            yield one, np.delete(human, place, axis=0)
+        for index, one in enumerate(human):
+            yield one, np.delete(human, index, axis=0)
 
 
 def _each_person(both: Scores) -> Iterator[tuple[FloatArray, FloatArray]]:

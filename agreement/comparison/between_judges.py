@@ -159,13 +159,13 @@ def holm_over_pairs(
     names = {name for *_, figures in pairs for name in figures}
     adjusted = {
         name: holm_by_key(
-            {place: each[3][name].p_value for place, each in enumerate(pairs) if name in each[3]}
+            {index: each[3][name].p_value for index, each in enumerate(pairs) if name in each[3]}
         )
         for name in names
     }
     return tuple(
-        JudgesCompared(*each, {name: adjusted[name][place] for name in each[3] if place in adjusted[name]})
-        for place, each in enumerate(pairs)
+        JudgesCompared(*each, {name: adjusted[name][index] for name in each[3] if index in adjusted[name]})
+        for index, each in enumerate(pairs)
     )
 
 

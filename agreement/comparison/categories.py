@@ -61,11 +61,11 @@ def category_agreement(
         weighted = Weighted(name, label, source, statistic, len(sums), "documents", (0.0, 1.0))
         return weighted.coefficient(counts, why, drawn_with, Resampling(by="documents"))
 
-    def f1(place: int) -> Coefficient:
-        found = coefficient("f1", "F1", _column(of.f1, place), _NEVER if len(sums) else _NO_ITEM)
+    def f1(index: int) -> Coefficient:
+        found = coefficient("f1", "F1", _column(of.f1, index), _NEVER if len(sums) else _NO_ITEM)
         if generator is None or not found.defined:
             return found
-        agreed, people, judged = sums[:, place :: len(categories)].T
+        agreed, people, judged = sums[:, index :: len(categories)].T
         interval, reason = ratio_interval(agreed, (people + judged) / 2)
         return replace(found, interval=interval, interval_reason=reason)
 
@@ -112,8 +112,8 @@ class _Sums:
         return np.asarray(np.nansum(found, axis=1) / np.sum(~np.isnan(found), axis=1))
 
 
-def _column(statistics: Statistic, place: int) -> Statistic:
-    return lambda weights: statistics(weights)[:, place]
+def _column(statistics: Statistic, index: int) -> Statistic:
+    return lambda weights: statistics(weights)[:, index]
 
 
 def _counts(scores: Scores, both: np.ndarray) -> Counts:

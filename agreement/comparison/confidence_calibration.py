@@ -92,8 +92,8 @@ def confidence_calibration(
     known = ~np.isnan(confidence) & ~np.isnan(right)
     sure, correct = confidence[known], right[known]
     labels, of = np.unique(np.asarray(documents)[known], return_inverse=True)
-    place = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
-    sums = _BinSums(of, len(labels), place)
+    bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
+    sums = _BinSums(of, len(labels), bins)
     items, confident, accurate = sums.add_up(np.ones(len(sure))), sums.add_up(sure), sums.add_up(correct)
 
     def coefficient(name: str, label: str, statistic: Statistic, low: float = 0.0) -> Coefficient:
@@ -108,7 +108,7 @@ def confidence_calibration(
         return divide_where(total > 0, differ, total)
 
     number, whole, hits = (each.sum(axis=1) for each in (items, confident, accurate))
-    by_chance = _errors_by_chance(sure, place, generator)
+    by_chance = _errors_by_chance(sure, bins, generator)
     return ConfidenceCalibration(
         len(sure),
         _around_bias(coefficient("calibration_error", "Expected calibration error", error), by_chance),
@@ -134,19 +134,19 @@ class _BinSums:
 
     of: IntArray
     documents: int
-    place: IntArray
+    bins: IntArray
 
     def add_up(self, values: FloatArray) -> FloatArray:
         """(documents, bins): the sums of values (items,)."""
-        cells = np.bincount(self.of * BINS + self.place, values, self.documents * BINS)
+        cells = np.bincount(self.of * BINS + self.bins, values, self.documents * BINS)
         return cells.astype(float).reshape(self.documents, BINS)
 
 
-def _errors_by_chance(confidence: FloatArray, place: IntArray, generator: Randomness) -> FloatArray:
+def _errors_by_chance(confidence: FloatArray, bins: IntArray, generator: Randomness) -> FloatArray:
     """(simulations,): the errors of simulated judges whose accuracy equals their confidence."""
     random = generator_of(generator, "calibrated judges")
     right = random.random((_SIMULATIONS, len(confidence))) < confidence
-    differ = (right - confidence) @ np.eye(BINS)[place]
+    differ = (right - confidence) @ np.eye(BINS)[bins]
     return np.asarray(np.abs(differ).sum(axis=1) / max(len(confidence), 1))
 
 

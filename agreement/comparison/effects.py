@@ -166,10 +166,10 @@ _OF_NAMES = {"accuracy": accuracy_with_people}
 
 def _adjust(effects: Sequence[FactorEffect], names: Sequence[str]) -> tuple[FactorEffect, ...]:
     adjusted = {
-        name: holm_by_key({place: each.differences[name].p_value for place, each in enumerate(effects)})
+        name: holm_by_key({index: each.differences[name].p_value for index, each in enumerate(effects)})
         for name in names
     }
     return tuple(
-        replace(each, adjusted={name: adjusted[name][place] for name in names if place in adjusted[name]})
-        for place, each in enumerate(effects)
+        replace(each, adjusted={name: adjusted[name][index] for name in names if index in adjusted[name]})
+        for index, each in enumerate(effects)
     )

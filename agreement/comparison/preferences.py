@@ -158,13 +158,13 @@ def points_of_scores(scores: Scores, values: FloatArray, pairs: Sequence[SystemP
 
     ValueError for a pair with a system that has no scores.
     """
-    place = {name: index for index, name in enumerate(scores.system_names)}
-    unknown = sorted({name for pair in pairs for name in pair} - set(place))
+    index_of = {name: index for index, name in enumerate(scores.system_names)}
+    unknown = sorted({name for pair in pairs for name in pair} - set(index_of))
     if unknown:
         raise ValueError(f"There are no scores of the system {unknown[0]}.")
     table = scores.by_document(values)
-    first = table[:, [place[one] for one, _ in pairs]]
-    second = table[:, [place[other] for _, other in pairs]]
+    first = table[:, [index_of[one] for one, _ in pairs]]
+    second = table[:, [index_of[other] for _, other in pairs]]
     return np.asarray((1 + np.sign(first - second)) / 2)
 
 

@@ -34,10 +34,10 @@ def bin_values(values: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     cannot have (Stureborg and others 2024, table 7).
     """
     scale, table = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
-    places = np.clip(np.floor((table - scale[0]) / (scale[1] - scale[0]) + 0.5), 0, len(scale) - 1)
+    positions = np.clip(np.floor((table - scale[0]) / (scale[1] - scale[0]) + 0.5), 0, len(scale) - 1)
     known = ~np.isnan(table)
     found = np.full(table.shape, np.nan)
-    found[known] = scale[places[known].astype(np.intp)]
+    found[known] = scale[positions[known].astype(np.intp)]
     return found
 
 

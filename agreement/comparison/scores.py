@@ -187,9 +187,9 @@ def index_labels(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[An
         raise ValueError(f"There are {items} values, but {what} have the shape {array.shape}.")
     distinct, first, of_item = np.unique(array, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.intp)
-    place[order] = np.arange(len(order))
-    return tuple(distinct[order].tolist()), place[of_item]
+    positions = np.empty(len(order), dtype=np.intp)
+    positions[order] = np.arange(len(order))
+    return tuple(distinct[order].tolist()), positions[of_item]
 
 
 def _each_once(

@@ -98,10 +98,10 @@ class _Counts:
     documents: IntArray
     points: FloatArray
 
-    def of_system(self, place: int) -> tuple[int, int, int]:
+    def of_system(self, index: int) -> tuple[int, int, int]:
         """The numbers of verdicts, wins and ties of a system."""
-        own = (self.first == place) | (self.second == place)
-        won = np.where(self.first == place, self.points == 1, self.points == 0) & own
+        own = (self.first == index) | (self.second == index)
+        won = np.where(self.first == index, self.points == 1, self.points == 0) & own
         return int(own.sum()), int(won.sum()), int((own & (self.points == 0.5)).sum())
 
     @property
@@ -131,18 +131,18 @@ def _why_undefined(counts: _Counts, names: Sequence[str], documents: int) -> str
     np.add.at(beaten, (counts.second, counts.first), 1 - counts.points)
     if reason := why_no_strengths(beaten, names):
         return reason
-    return "" if _tells_place_from_strength(counts, size) else _ONE_ORDER
+    return "" if _tells_position_from_strength(counts, size) else _ONE_ORDER
 
 
-def _tells_place_from_strength(counts: _Counts, systems: int) -> bool:
+def _tells_position_from_strength(counts: _Counts, systems: int) -> bool:
     """Return True if no strengths have the same effect on all verdicts as the position.
 
     False for verdicts on A-B and B-C only: A - B = B - C = 1 has the effect of the position.
     """
     pairs = np.unique(np.stack([counts.first, counts.second]), axis=1)
     each = np.eye(systems)
-    place = np.ones((pairs.shape[1], 1))
-    contrasts = np.concatenate([each[pairs[0]] - each[pairs[1]], place], axis=1)
+    first_position = np.ones((pairs.shape[1], 1))
+    contrasts = np.concatenate([each[pairs[0]] - each[pairs[1]], first_position], axis=1)
     return bool(np.linalg.matrix_rank(contrasts) == systems)
 
 
@@ -219,7 +219,7 @@ def _strengths(
         fit.parameters[:size], fit.covariance[:size, :size], names, documents, confidence_level
     )
     ranks = rank_sets(names, differences)
-    place, error = fit.of(each[size])
+    order_effect, error = fit.of(each[size])
     found = [
         SystemStrength(name, *counts.of_system(index), _strength(fit, centred[index], reach), one, other)
         for index, (name, one, other) in enumerate(
@@ -227,7 +227,7 @@ def _strengths(
         )
     ]
     found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
-    first_wins = Estimated(*(_logistic(place + times * error * reach) for times in (0, -1, 1)))
+    first_wins = Estimated(*(_logistic(order_effect + times * error * reach) for times in (0, -1, 1)))
     return Strengths(tuple(found), documents, differences, first_wins, _ties(fit, size, counts))
 
 
@@ -243,9 +243,9 @@ def _logistic(value: float) -> float:
 def _ties(fit: _StrengthFit, size: int, counts: _Counts) -> float:
     if not counts.has_ties:
         return 0.0
-    place, tie = fit.parameters[size:]
-    return float(1 / (1 + 2 * np.cosh(place / 2) * np.exp(-tie)))
+    order_effect, tie = fit.parameters[size:]
+    return float(1 / (1 + 2 * np.cosh(order_effect / 2) * np.exp(-tie)))
 
 
 def _without_strength(counts: _Counts, names: Sequence[str]) -> tuple[SystemStrength, ...]:
-    return tuple(SystemStrength(name, *counts.of_system(place), None) for place, name in enumerate(names))
+    return tuple(SystemStrength(name, *counts.of_system(index), None) for index, name in enumerate(names))

@@ -201,8 +201,8 @@ def _capital_by_document(
 ) -> tuple[FloatArray, IntArray]:
     """(documents,): the capital after each document, in the order of their first ratings, and the ratings."""
     _, first, numbers = np.unique(documents, return_index=True, return_inverse=True)
-    place = np.argsort(np.argsort(first))[numbers]
-    counted, wrong = np.bincount(place), np.bincount(place, weights=losses)
+    positions = np.argsort(np.argsort(first))[numbers]
+    counted, wrong = np.bincount(positions), np.bincount(positions, weights=losses)
     rated: IntArray = np.cumsum(counted)
     if risk <= 0 or risk >= 1:  # any error contradicts a risk of 0, and nothing one of 1
         beaten = (np.cumsum(wrong) > 0) & (risk <= 0)

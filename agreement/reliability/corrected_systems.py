@@ -126,8 +126,8 @@ def correct_systems(
     if not kept:
         return CorrectedSystems(tuple(means), (), np.zeros(2))
     errors = _Errors.of(values[:, :, kept], people[:, kept], scores[:, kept], about)
-    for place, index in enumerate(kept):
-        means[index] = errors.add_interval(means[index], place, confidence_level)
+    for position, index in enumerate(kept):
+        means[index] = errors.add_interval(means[index], position, confidence_level)
     names = [systems[index] for index in kept]
     differences = _compare_pairs(errors, names, confidence_level)
     ranked = _add_ranks(means, differences, 1 - confidence_level)
@@ -183,10 +183,10 @@ class _Errors:
         total = within + of_raters
         return total, total**2 / lost if lost > 0 else np.inf, of_raters
 
-    def add_interval(self, mean: CorrectedMean, place: int, confidence_level: float) -> CorrectedMean:
+    def add_interval(self, mean: CorrectedMean, index: int, confidence_level: float) -> CorrectedMean:
         """Return the mean of the system at this position with its interval."""
-        value = float(self.means[place])
-        weights = np.eye(len(self.means))[place]
+        value = float(self.means[index])
+        weights = np.eye(len(self.means))[index]
         variance, freedom, of_raters = self.of_contrast(weights, mean.ratings)
         found = replace(mean, value=value, reason="", rater_variance=of_raters)
         if self.is_known:

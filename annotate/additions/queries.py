@@ -126,7 +126,7 @@ def choose_bridging(
         return []
     scales = {each.key: each for each in guideline_of_additions(project).scales}
 
-    def place(each: RatedOutput) -> float:
+    def position_on_scales(each: RatedOutput) -> float:
         return float(
             np.mean(
                 [
@@ -140,7 +140,7 @@ def choose_bridging(
     shuffled = list(rated)
     shuffler = Stream(project.seed).of("bridging", str(number)).shuffler()
     shuffler.shuffle(shuffled)
-    shuffled.sort(key=place)
+    shuffled.sort(key=position_on_scales)
     used: Counter[int] = Counter()
     chosen = []
     for indices in np.array_split(np.arange(len(shuffled)), min(count, len(shuffled))):

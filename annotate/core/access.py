@@ -19,9 +19,9 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext, gettext_noop
 
 from annotate.core.errors import (
+    AssignmentGoneError,
     MembershipClosedError,
     NotYoursError,
-    PlaceGoneError,
     SignedOutError,
 )
 from annotate.core.models import (
@@ -65,7 +65,7 @@ def first_or_404(candidates: "QuerySet[Found]", otherwise: str) -> Found:
     return found
 
 
-def places_of(user: SomeUser) -> QuerySet[Membership]:
+def memberships_of(user: SomeUser) -> QuerySet[Membership]:
     """Return the active memberships of this person.
 
     An anonymous user's key is None, as is the user of an empty membership. These must not match.
@@ -75,15 +75,17 @@ def places_of(user: SomeUser) -> QuerySet[Membership]:
 
 def projects_of(user: SomeUser) -> QuerySet[Project]:
     """Return the projects in which this person has an active membership."""
-    return Project.objects.filter(memberships__in=places_of(user)).distinct()
+    return Project.objects.filter(memberships__in=memberships_of(user)).distinct()
 
 
 def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     """Return this person's membership in the project in one of the roles. Earlier roles take precedence."""
-    places = (
-        places_of(user).select_related("project").filter(project__slug=slug, role__in=roles or Role.values)
+    memberships = (
+        memberships_of(user)
+        .select_related("project")
+        .filter(project__slug=slug, role__in=roles or Role.values)
     )
-    found = sorted(places, key=lambda place: list(roles or Role).index(Role(place.role)))
+    found = sorted(memberships, key=lambda membership: list(roles or Role).index(Role(membership.role)))
     if not found:
         raise Http404(gettext("There is no such project, or it is not yours."))
     if found[0].role == Role.ADMIN:
@@ -106,7 +108,7 @@ def refuse_without_second_factor(user: SomeUser) -> None:
         )
 
 
-def sending_annotator(user: SomeUser, slug: str, place: str) -> Membership:
+def sending_annotator(user: SomeUser, slug: str, membership_key: str) -> Membership:
     """Return the annotator that sends from a page; `place` is the key of the annotator that the page belongs
     to.
 
@@ -115,13 +117,13 @@ def sending_annotator(user: SomeUser, slug: str, place: str) -> Membership:
     if not user.is_authenticated:
         raise SignedOutError(gettext(SIGNED_OUT))
     found = membership(user, slug, Role.ANNOTATOR)
-    if str(found.pk) != place:
+    if str(found.pk) != membership_key:
         raise NotYoursError(gettext(MADE_FOR_ANOTHER))
     return found
 
 
 def roles_in(user: SomeUser, project: Project) -> frozenset[Role]:
-    held = places_of(user).filter(project=project)
+    held = memberships_of(user).filter(project=project)
     if lacks_second_factor(user):
         held = held.exclude(role=Role.ADMIN)
     return frozenset(Role(role) for role in held.values_list("role", flat=True))
@@ -146,16 +148,16 @@ def project_for_dispute_reader(user: SomeUser, slug: str) -> Project:
 
 def dispute_for_decider(user: SomeUser, slug: str, number: int) -> Dispute:
     """Return a disputed unit if this person decides it: an admin, or an adjudicator who did not rate it."""
-    place = membership(user, slug, *DECIDERS)
-    found = dispute_in(place.project, number)
-    if not decides(place, place_of_rater(user, slug, number)):
+    own_membership = membership(user, slug, *DECIDERS)
+    found = dispute_in(own_membership.project, number)
+    if not decides(own_membership, membership_of_rater(user, slug, number)):
         raise PermissionDenied(gettext("You rated this unit: another adjudicator, or an admin, decides it."))
     return found
 
 
-def decides(place: Membership, as_rater: Membership | None) -> bool:
+def decides(membership: Membership, as_rater: Membership | None) -> bool:
     """Return True if a membership allows deciding a dispute, given the membership that rated its unit."""
-    return place.role == Role.ADMIN or (place.role == Role.ADJUDICATOR and as_rater is None)
+    return membership.role == Role.ADMIN or (membership.role == Role.ADJUDICATOR and as_rater is None)
 
 
 def project_of_watching_admin(user: SomeUser, slug: str) -> Project:
@@ -179,7 +181,7 @@ def _unless_rating(user: SomeUser, project: Project) -> Project:
 
 def rates_independently(user: SomeUser, project: Project) -> bool:
     """Return True if this person annotates in an open Round I, and so must not see the values of others."""
-    return places_of(user).filter(_OPEN_ROUND_ONE, project=project, role=Role.ANNOTATOR).exists()
+    return memberships_of(user).filter(_OPEN_ROUND_ONE, project=project, role=Role.ANNOTATOR).exists()
 
 
 def reads_results(user: SomeUser, project: Project) -> bool:
@@ -189,10 +191,10 @@ def reads_results(user: SomeUser, project: Project) -> bool:
 
 def projects_with_open_results(user: SomeUser, projects: Sequence[Project]) -> set[int]:
     """Return the ids of the projects that `project_for_reader` gives this person. Two queries."""
-    places = places_of(user).filter(project__in=projects)
+    memberships = memberships_of(user).filter(project__in=projects)
     roles = [Role.RESEARCHER] if lacks_second_factor(user) else [Role.ADMIN, Role.RESEARCHER]
-    rated = places.filter(_OPEN_ROUND_ONE, role=Role.ANNOTATOR).values_list("project", flat=True)
-    return set(places.filter(role__in=roles).values_list("project", flat=True)) - set(rated)
+    rated = memberships.filter(_OPEN_ROUND_ONE, role=Role.ANNOTATOR).values_list("project", flat=True)
+    return set(memberships.filter(role__in=roles).values_list("project", flat=True)) - set(rated)
 
 
 def projects_open_to_readers(project: Project, others: Sequence[Project]) -> list[Project]:
@@ -203,13 +205,13 @@ def projects_open_to_readers(project: Project, others: Sequence[Project]) -> lis
     A page of this project may show their values, because each reader of the page may read them.
     """
     readers = {Role.ADMIN, Role.RESEARCHER}
-    places = Membership.objects.filter(active=True, user__isnull=False)
-    own = places.filter(project=project, role__in=readers).select_related("user")
-    users = {place.user_id: place.user for place in own.order_by("pk") if place.user}
+    memberships = Membership.objects.filter(active=True, user__isnull=False)
+    own = memberships.filter(project=project, role__in=readers).select_related("user")
+    users = {membership.user_id: membership.user for membership in own.order_by("pk") if membership.user}
     if not users or not others:
         return []
     roles: dict[tuple[int, int | None], set[str]] = {}
-    theirs = places.filter(project__in=others, user__in=users).order_by("pk")
+    theirs = memberships.filter(project__in=others, user__in=users).order_by("pk")
     for other, user, role in theirs.values_list("project", "user", "role"):
         roles.setdefault((other, user), set()).add(role)
     rated = theirs.filter(_OPEN_ROUND_ONE, role=Role.ANNOTATOR).values_list("project", flat=True)
@@ -227,28 +229,28 @@ def projects_open_to_readers(project: Project, others: Sequence[Project]) -> lis
 
 
 def assignment_for_annotator(
-    user: SomeUser, slug: str, position: int, *, place: str | None = None
+    user: SomeUser, slug: str, position: int, *, membership_key: str | None = None
 ) -> Assignment:
     """Return the Round I assignment, or hidden check, at this position in the annotator's order.
 
     `place` is the key of the annotator that a page belongs to. With it the error states why the item is lost:
-    NotYoursError if the membership is another person's, MembershipClosedError or PlaceGoneError.
+    NotYoursError if the membership is another person's, MembershipClosedError or AssignmentGoneError.
     """
-    found = PLACES.all(user.pk, slug, position) if user.pk else []
+    found = OWN_ASSIGNMENTS.all(user.pk, slug, position) if user.pk else []
     for assignment in found:
-        if place is None or place == str(assignment.annotator_id):
+        if membership_key is None or membership_key == str(assignment.annotator_id):
             return assignment
-    if place is None:
+    if membership_key is None:
         raise Http404(
             gettext("This item is not in your list; an admin may have reassigned it to another rater.")
         )
-    raise _explain_lost_access(user, place)
+    raise _explain_lost_access(user, membership_key)
 
 
 def _explain_lost_access(
-    user: SomeUser, place: str
-) -> NotYoursError | MembershipClosedError | PlaceGoneError:
-    held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=_key(place)).first()
+    user: SomeUser, membership_key: str
+) -> NotYoursError | MembershipClosedError | AssignmentGoneError:
+    held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=_key(membership_key)).first()
     if held is None:
         return NotYoursError(
             gettext("This answer belongs to another person; sign in as that person to send it.")
@@ -257,14 +259,14 @@ def _explain_lost_access(
         return MembershipClosedError(
             gettext("Your membership in this project was closed, so nothing more can be rated.")
         )
-    return PlaceGoneError(gettext(PLACE_GONE))
+    return AssignmentGoneError(gettext(ASSIGNMENT_GONE))
 
 
 SIGNED_OUT = gettext_noop("You are signed out. Sign in to send your answers again.")
 MADE_FOR_ANOTHER = gettext_noop(
     "This page belongs to another rater, so your answers were not saved. Load it again."
 )
-PLACE_GONE = gettext_noop(
+ASSIGNMENT_GONE = gettext_noop(
     "You had not started this item, so another rater has it now and further answers are not "
     "stored. Continue with the next item."
 )
@@ -290,7 +292,7 @@ _READ = (
     *("round__work_order", "round__dimension_order"),
     *(f"round__guideline__{name}" for name in ("version", "digest")),
 )
-PLACES = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
+OWN_ASSIGNMENTS = Prepared(_assignments, NUMBERS[0], WORD, NUMBERS[1])
 
 
 def token_of(assignment: Assignment) -> str:
@@ -307,22 +309,22 @@ def _key(sent: str) -> int:
     return int(sent) if sent.isdecimal() else 0
 
 
-def place_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
+def membership_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
     """Return this person's membership as a rater of a unit in Round II, None if they do not rate it."""
-    discussed = places_of(user).filter(project__rounds__number=2)
+    discussed = memberships_of(user).filter(project__rounds__number=2)
     return discussed.filter(pk__in=raters_in(slug, number)).first()
 
 
-def refuse_another(place: Membership, made_for: str) -> None:
+def refuse_another(membership: Membership, made_for: str) -> None:
     """Raise NotYoursError if the request comes from the page of another rater (an alias)."""
-    if place.alias != made_for:
+    if membership.alias != made_for:
         raise NotYoursError(gettext(MADE_FOR_ANOTHER))
 
 
-def dispute_for_rater(place: Membership, number: int) -> Dispute:
+def dispute_for_rater(membership: Membership, number: int) -> Dispute:
     """Return a disputed unit if this annotator is one of its raters and Round II has been opened."""
     return first_or_404(
-        disputes_of(place).select_related("item__document", "dimension", "round").filter(number=number),
+        disputes_of(membership).select_related("item__document", "dimension", "round").filter(number=number),
         gettext("There is no such dispute in your list."),
     )
 
@@ -351,16 +353,16 @@ def user_of_digest(token: str) -> User:
 def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute]:
     """Return the dispute with this number if this person may see it: a rater of its unit, or a reader."""
     meant = Dispute.objects.filter(round__project__slug=slug, number=number, round__project__rounds__number=2)
-    places = places_of(user)
+    memberships = memberships_of(user)
     roles = set(DISPUTE_READERS) - ({Role.ADMIN} if lacks_second_factor(user) else set())
-    read = places.filter(project=OuterRef("round__project"), role__in=roles)
-    rated = meant.filter(RATED, item__assignments__annotator__in=places)
+    read = memberships.filter(project=OuterRef("round__project"), role__in=roles)
+    rated = meant.filter(RATED, item__assignments__annotator__in=memberships)
     return meant.filter(Exists(read) | Q(pk__in=rated.values("pk")))
 
 
 def may_begin_projects(user: SomeUser) -> bool:
     """Return True if this person may start a project: staff and admins of any project."""
-    return user.is_staff or places_of(user).filter(role=Role.ADMIN).exists()
+    return user.is_staff or memberships_of(user).filter(role=Role.ADMIN).exists()
 
 
 def refuse_all_but_project_makers(user: SomeUser) -> None:
@@ -390,9 +392,9 @@ def gold_in(project: Project, pk: int) -> GoldItem:
     )
 
 
-def practice_item_for(place: Membership, pk: int) -> GoldItem:
+def practice_item_for(membership: Membership, pk: int) -> GoldItem:
     items = GoldItem.objects.select_related("item__document").filter(use=GoldItem.Use.PRACTICE)
-    asked = items.filter(values__isnull=False, item__document__project=place.project_id)
+    asked = items.filter(values__isnull=False, item__document__project=membership.project_id)
     return first_or_404(asked.filter(pk=pk), gettext("There is no such item to practise on."))
 
 
@@ -432,7 +434,7 @@ def image_in(project: Project, key: str) -> GuidelineImage:
     return first_or_404(project.images.filter(key=key), gettext("This image does not exist."))
 
 
-def place_in(project: Project, pk: int) -> Membership:
+def membership_in(project: Project, pk: int) -> Membership:
     return first_or_404(
         Membership.objects.select_related("project", "user").filter(project=project, pk=pk),
         gettext("There is no such membership."),

@@ -41,10 +41,10 @@ def _new_keys(model: type[Model], how_many: int) -> list[int]:
 
 
 def _insert(table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    places = ", ".join(["%s"] * len(columns))
+    parameters = ", ".join(["%s"] * len(columns))
     names = ", ".join(map(connection.ops.quote_name, columns))
     with connection.cursor() as cursor:
-        cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", rows)
+        cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({parameters})", rows)
 
 
 def _copy(table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:

@@ -123,7 +123,7 @@ class MembershipClosedError(DomainError):
     status = 410
 
 
-class PlaceGoneError(DomainError):
+class AssignmentGoneError(DomainError):
     """An item that was reserved, not used, and is now another rater's."""
 
     code = "place_gone"

@@ -158,7 +158,7 @@ def add_pages(new: NewPages) -> None:
 
 
 @dataclass(frozen=True)
-class _MapPlace:
+class _MapEntry:
     url: str
     group: str
     page: str = ""
@@ -178,8 +178,8 @@ def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> 
         opened = [Group(page.name, page.icon, [page]) for each in opened for page in each.pages]
     opened = [each for each in opened if each.pages]
     # The longest URL wins. A page that leads to several shares its URL with the first of these.
-    places = _places(opened, slug, path)
-    here = max(places, key=lambda place: (len(place.url), bool(place.beside)), default=_MapPlace("", ""))
+    entries = _map_entries(opened, slug, path)
+    here = max(entries, key=lambda entry: (len(entry.url), bool(entry.beside)), default=_MapEntry("", ""))
     group = next((each for each in opened if each.name == here.group), None)
     pages = group.pages if group else []
     page = next((each for each in pages if each.name == here.page), None)
@@ -199,13 +199,13 @@ def _url(page: Page, slug: str) -> str:
     return reverse(page.route, args=[slug, *page.args])
 
 
-def _places(opened: Iterable[Group], slug: str, path: str) -> Iterable[_MapPlace]:
+def _map_entries(opened: Iterable[Group], slug: str, path: str) -> Iterable[_MapEntry]:
     """Yield the positions on the map that equal or contain a path."""
     for each in opened:
         name = each.name
-        found = [_MapPlace(reverse(route, args=[slug]), name) for route in each.also]
+        found = [_MapEntry(reverse(route, args=[slug]), name) for route in each.also]
         for page in each.pages:
-            found.append(_MapPlace(_url(page, slug), name, page.name))
-            found += [_MapPlace(reverse(route, args=[slug]), name, page.name) for route in page.also]
-            found += [_MapPlace(_url(other, slug), name, page.name, other.name) for other in page.beside]
-        yield from (place for place in found if path.startswith(place.url))
+            found.append(_MapEntry(_url(page, slug), name, page.name))
+            found += [_MapEntry(reverse(route, args=[slug]), name, page.name) for route in page.also]
+            found += [_MapEntry(_url(other, slug), name, page.name, other.name) for other in page.beside]
+        yield from (entry for entry in found if path.startswith(entry.url))

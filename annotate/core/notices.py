@@ -52,6 +52,6 @@ def give_notice(
 
 def members_of(project: Project, *roles: Role) -> QuerySet[User]:
     """Return the users with an active membership in one of these roles, in any role without `roles`."""
-    places = Membership.objects.filter(project=project, active=True)
-    places = places.filter(role__in=roles) if roles else places
-    return User.objects.filter(pk__in=places.values("user"))
+    memberships = Membership.objects.filter(project=project, active=True)
+    memberships = memberships.filter(role__in=roles) if roles else memberships
+    return User.objects.filter(pk__in=memberships.values("user"))

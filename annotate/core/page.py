@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django_htmx.middleware import HtmxDetails
 
-from annotate.core.access import places_of, rates_independently
+from annotate.core.access import memberships_of, rates_independently
 from annotate.core.errors import DomainError
 from annotate.core.models import Project, Role, User
 from annotate.core.navigation import READERS, Navigation, navigation
@@ -53,8 +53,8 @@ def render_in_project(
     One query while no work is pending; one more on the pages of the set-up.
     """
     benchmark = [f"project__addition__{name}" for name in ("number", "benchmark__slug", "benchmark__name")]
-    places = places_of(request.user).filter(project=project)
-    rows = list(places.values_list("role", FRAME.work_waits(), *benchmark))
+    memberships = memberships_of(request.user).filter(project=project)
+    rows = list(memberships.values_list("role", FRAME.work_waits(), *benchmark))
     held = {role: waits for role, waits, *_ in rows}
     roles = frozenset(Role(role) for role in held)
     frame = {

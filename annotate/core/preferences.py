@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
-from annotate.core.access import places_of
+from annotate.core.access import memberships_of
 from annotate.core.keys import keys_of, values_of
 from annotate.core.models import Preferences, User
 from annotate.core.navigation import READERS
@@ -88,7 +88,7 @@ def _is_translated(request: HttpRequest) -> bool:
         return True
     if match.url_name not in RATER_PAGES:
         return False
-    readers = places_of(request.user).filter(project__slug=match.kwargs.get("slug"), role__in=READERS)
+    readers = memberships_of(request.user).filter(project__slug=match.kwargs.get("slug"), role__in=READERS)
     return not readers.exists()
 
 

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 from django.db.models import Prefetch, Q
 
-from annotate.core.access import SomeUser, places_of, projects_of
+from annotate.core.access import SomeUser, memberships_of, projects_of
 from annotate.core.models import Addition, Membership, Project, Role, Round
 
 
@@ -29,7 +29,7 @@ def is_frozen(project: Project) -> bool:
 
 def project_cards(user: SomeUser) -> list[ProjectCard]:
     """Return this person's projects, the newest first, additions below their benchmark. Three queries."""
-    mine = Prefetch("memberships", places_of(user), to_attr="mine")
+    mine = Prefetch("memberships", memberships_of(user), to_attr="mine")
     rounds = Prefetch("rounds", Round.objects.select_related("guideline").order_by("number"))
     # Raters see a calibration session only while they have something to do in it.
     own = projects_of(user).filter(Q(calibrates=None) | Q(rounds__status=Round.Status.OPEN)).distinct()
@@ -37,9 +37,9 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
     cards = [
         ProjectCard(
             project,
-            next((place for place in project.mine if place.role == Role.ANNOTATOR), None),
-            any(place.role == Role.ADJUDICATOR for place in project.mine),
-            sorted(str(Role(place.role).label) for place in project.mine),
+            next((membership for membership in project.mine if membership.role == Role.ANNOTATOR), None),
+            any(membership.role == Role.ADJUDICATOR for membership in project.mine),
+            sorted(str(Role(membership.role).label) for membership in project.mine),
             list(project.rounds.all()),
             getattr(project, "addition", None),
         )

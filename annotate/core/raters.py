@@ -7,7 +7,7 @@ from django.db.models import Exists, F, Q, QuerySet, Subquery
 
 from annotate.core.models import Assignment, Dispute, Membership, Project, Role, Round
 
-_PLACE = "item__assignments"
+_ASSIGNMENTS = "item__assignments"
 # Joins a dispute to the Round I assignments with a value for its unit. Further conditions must be in the same
 # filter(), or they apply to other assignments.
 RATED = Q(
@@ -28,7 +28,7 @@ def raters_in(slug: str, number: int) -> QuerySet[Membership]:
 
 def _raters(rated: QuerySet[Dispute]) -> QuerySet[Membership]:
     # `rated` has been joined with RATED.
-    return Membership.objects.filter(pk__in=rated.values(f"{_PLACE}__annotator"))
+    return Membership.objects.filter(pk__in=rated.values(f"{_ASSIGNMENTS}__annotator"))
 
 
 def disputes_in(project: Project | int) -> QuerySet[Dispute]:
@@ -41,26 +41,28 @@ def disputes_in(project: Project | int) -> QuerySet[Dispute]:
     return Dispute.objects.filter(round=Subquery(round_one.values("pk")))
 
 
-def disputes_of(place: Membership) -> QuerySet[Dispute]:
+def disputes_of(membership: Membership) -> QuerySet[Dispute]:
     """Return the disputes that this annotator is a rater of; empty before Round II has been opened."""
-    return disputes_in(place.project_id).filter(round_two_was_opened(place), raters__rater=place)
+    return disputes_in(membership.project_id).filter(
+        round_two_was_opened(membership), raters__rater=membership
+    )
 
 
-def round_two_was_opened(place: Membership) -> Exists:
+def round_two_was_opened(membership: Membership) -> Exists:
     """Return the condition that the membership's project has a Round II.
 
     The database evaluates it once; a join through the project would evaluate it for each dispute.
     """
-    return Exists(Round.objects.filter(project=place.project_id, number=2))
+    return Exists(Round.objects.filter(project=membership.project_id, number=2))
 
 
-def places_of_raters(round: Round) -> QuerySet[Assignment]:
+def assignments_of_raters(round: Round) -> QuerySet[Assignment]:
     """Return the assignments of Round I with a value for at least one disputed unit of their item."""
     rated = Dispute.objects.filter(RATED, round=round)
-    return Assignment.objects.filter(pk__in=rated.values(_PLACE))
+    return Assignment.objects.filter(pk__in=rated.values(_ASSIGNMENTS))
 
 
 def uncounted_annotators(project: Project) -> list[Membership]:
     """Return the annotators that the statistics exclude. One query."""
-    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, counted=False)
-    return list(places.order_by("joined_at", "pk"))
+    memberships = Membership.objects.filter(project=project, role=Role.ANNOTATOR, counted=False)
+    return list(memberships.order_by("joined_at", "pk"))

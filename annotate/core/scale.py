@@ -42,7 +42,7 @@ def points_of(lowest: int, highest: int, step: float) -> Sequence[float]:
     if step == 1:
         return range(lowest, highest + 1)
     return tuple(
-        normalize(lowest + place * step) for place in range(steps_between(lowest, highest, step) + 1)
+        normalize(lowest + index * step) for index in range(steps_between(lowest, highest, step) + 1)
     )
 
 

@@ -207,15 +207,15 @@ class Disputes(ApiView):
     @reads(DisputeRow, paged=True, filters=(DisputeChoice,), scopes=ANYONE)
     def get(self, request: Request, slug: str) -> Response:
         """List disputes: a rater's own once Round II was opened, all of them for readers and deciders."""
-        place = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
-        rounds = rounds_of(place.project)
+        membership = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
+        rounds = rounds_of(membership.project)
         chosen = DisputeFilter(**self.filters(DisputeChoice))
-        if place.role == Role.ANNOTATOR:
-            own: QuerySet[Dispute] = disputes_of(place).select_related("dimension")
+        if membership.role == Role.ANNOTATOR:
+            own: QuerySet[Dispute] = disputes_of(membership).select_related("dimension")
             return self.page(own, DisputeRow, reads=False)
         project = access.project_for_dispute_reader(request.user, slug)
         found = disputes_of_project(project, chosen, round_two=rounds.get(2))
-        closed = place.role != Role.ADJUDICATOR and 2 in rounds and not rounds[2].is_open
+        closed = membership.role != Role.ADJUDICATOR and 2 in rounds and not rounds[2].is_open
         waiting = DisputeRater.objects.filter(since__isnull=False).select_related("rater")
         light = found.defer("item__text", "item__document__parts").prefetch_related(
             Prefetch("raters", waiting, to_attr="waiting")
@@ -242,11 +242,11 @@ class AnswerToDispute(ApiView):
     @writes(DisputeDetail, accepts=DisputeAnswer, scopes=("rate",))
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Keep or change the rater's value in Round II."""
-        place, dispute = _own(request, slug, number)
+        membership, dispute = _own(request, slug, number)
         sent = self.check(DisputeAnswer)
         answer_dispute(
             dispute=dispute,
-            rater=place,
+            rater=membership,
             value=sent["value"],
             data=sent["data"],
             comment=sent.get("comment", ""),
@@ -266,9 +266,9 @@ class ThreadOfDispute(ApiView):
     @writes(PostRow, accepts=NewPost, status=201, scopes=("rate",))
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Add a message to a dispute's thread."""
-        place, dispute = _own(request, slug, number)
+        membership, dispute = _own(request, slug, number)
         text = valid(PostForm(self.check(NewPost))).cleaned_data["text"]
-        return Response(PostRow(post_message(dispute=dispute, author=place, text=text)).data, status=201)
+        return Response(PostRow(post_message(dispute=dispute, author=membership, text=text)).data, status=201)
 
 
 class DecisionOnDispute(ApiView):
@@ -292,14 +292,14 @@ class DecisionOnDispute(ApiView):
 
 
 def _own(request: Request, slug: str, number: int) -> tuple[Membership, Dispute]:
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    return place, access.dispute_for_rater(place, number)
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    return membership, access.dispute_for_rater(membership, number)
 
 
 def _page(request: Request, slug: str, number: int) -> DisputePage:
-    place = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
-    own = access.place_of_rater(request.user, slug, number)
-    if place.role == Role.ANNOTATOR:
+    membership = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
+    own = access.membership_of_rater(request.user, slug, number)
+    if membership.role == Role.ANNOTATOR:
         if own is None:
             raise Http404(gettext("There is no such dispute in your list."))
         return dispute_page(access.dispute_for_rater(own, number), reader=own)
@@ -375,7 +375,7 @@ class NudgeInput(Input):
     )
 
 
-class NudgedPlace(serializers.ModelSerializer[Membership]):
+class NudgedMembership(serializers.ModelSerializer[Membership]):
     """An annotator's membership."""
 
     class Meta:
@@ -386,9 +386,9 @@ class NudgedPlace(serializers.ModelSerializer[Membership]):
 class NudgedRow(serializers.Serializer[Any]):
     """The nudged raters."""
 
-    now = NudgedPlace(many=True)
-    already = NudgedPlace(many=True, help_text="Nudged today before; nobody is twice on a day.")
-    empty = NudgedPlace(many=True, help_text="Nobody holds the place, or it is closed.")
+    now = NudgedMembership(many=True)
+    already = NudgedMembership(many=True, help_text="Nudged today before; nobody is twice on a day.")
+    empty = NudgedMembership(many=True, help_text="Nobody holds the place, or it is closed.")
     mailed = serializers.BooleanField(help_text="Whether a mail goes out beside the line on their page.")
 
 
@@ -470,20 +470,20 @@ def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
         "threshold": sent.get("threshold", project.dispute_threshold),
         "tolerance": sent.get("tolerance", project.tolerance),
     }
-    places: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for number, own in enumerate(sent.get("dimensions", [])):
-        place = f"dimensions.{number}"
+        path = f"dimensions.{number}"
         dimension = dimensions.get(own["dimension"])
         if dimension is None:
             says = gettext("There is no dimension {dimension} that can have a rule of its own.").format(
                 dimension=own["dimension"]
             )
-            raise InvalidValueError(says, fields={f"{place}.dimension": says})
+            raise InvalidValueError(says, fields={f"{path}.dimension": says})
         for what in ("threshold", "tolerance"):
             name = field_name(what, dimension)
-            entered[name], places[name] = own.get(what), f"{place}.{what}"
+            entered[name], paths[name] = own.get(what), f"{path}.{what}"
     try:
         return valid(DisputeRulesForm(entered, project=project, previews=previews))
     except InvalidValueError as error:
-        fields = {places.get(name, name): says for name, says in error.fields.items()}
+        fields = {paths.get(name, name): says for name, says in error.fields.items()}
         raise InvalidValueError(error.message, fields=fields) from None

@@ -199,15 +199,15 @@ class WorkFilterForm(forms.Form):
     document = forms.ChoiceField(required=False, label=_("Document"))
     words = forms.CharField(required=False, label=_("Words in the text"), max_length=200)
 
-    def __init__(self, entered: QueryDict, *, place: Membership) -> None:
+    def __init__(self, entered: QueryDict, *, membership: Membership) -> None:
         super().__init__(entered)
-        own, anything = disputes_of(place).order_by(), ("", gettext("any"))
+        own, anything = disputes_of(membership).order_by(), ("", gettext("any"))
         # Not EXISTS, for which PostgreSQL would read all of the rater's disputes.
         one_of_them = Subquery(own.filter(dimension=OuterRef("pk")).values("pk")[:1])
-        disputed = Dimension.objects.filter(project=place.project_id).annotate(dispute=one_of_them)
+        disputed = Dimension.objects.filter(project=membership.project_id).annotate(dispute=one_of_them)
         dimensions = disputed.filter(dispute__isnull=False).values_list("key", "name")
         offer_choices(self, "dimension", [anything, *sorted(dimensions, key=itemgetter(1))])
-        if has_many_documents(place.project_id):
+        if has_many_documents(membership.project_id):
             # Thousands of choices take longer than the page; the words find a document's title, too.
             del self.fields["document"]
         else:

@@ -55,7 +55,7 @@ from annotate.disputes.queries.disputes import (
     count_undecided,
     disputes_on_text,
     just_answered,
-    place_of_text,
+    position_of_text,
     sections_of,
     work_list,
 )
@@ -119,7 +119,7 @@ class Reading:
 
     dispute: Dispute
     project: Project
-    place: Membership | None
+    membership: Membership | None
     decides: bool
 
 
@@ -130,29 +130,29 @@ def disputes(request: Request, slug: str) -> HttpResponse:
 
     Adjudicators see the queue first.
     """
-    place = access.membership(request.user, slug, Role.ANNOTATOR, *access.DISPUTE_READERS)
-    if place.role == Role.ANNOTATOR and "all" not in request.GET:
-        form = WorkFilterForm(request.GET, place=place)
-        work = work_list(place, form.chosen, most=None if "show" in request.GET else LISTED)
+    membership = access.membership(request.user, slug, Role.ANNOTATOR, *access.DISPUTE_READERS)
+    if membership.role == Role.ANNOTATOR and "all" not in request.GET:
+        form = WorkFilterForm(request.GET, membership=membership)
+        work = work_list(membership, form.chosen, most=None if "show" in request.GET else LISTED)
         own: dict[str, object] = {
-            "place": place,
+            "membership": membership,
             "form": form,
             "work": work,
-            "listed": sections_of(work, place, form.chosen),
-            "answered": _answer_to_take_back(request, place),
+            "listed": sections_of(work, membership, form.chosen),
+            "answered": _answer_to_take_back(request, membership),
         }
-        return render_in_project(request, place.project, "disputes/work_list.html", own)
-    at_queue = place.role == Role.ADJUDICATOR and not request.GET
+        return render_in_project(request, membership.project, "disputes/work_list.html", own)
+    at_queue = membership.role == Role.ADJUDICATOR and not request.GET
     project = access.project_for_dispute_reader(request.user, slug)
-    return _all_disputes(request, project, Role(place.role), at_queue=at_queue)
+    return _all_disputes(request, project, Role(membership.role), at_queue=at_queue)
 
 
 @login_required
 @require_GET
 def queue(request: Request, slug: str) -> HttpResponse:
-    place = access.membership(request.user, slug, *access.DECIDERS)
+    membership = access.membership(request.user, slug, *access.DECIDERS)
     project = access.project_for_dispute_reader(request.user, slug)
-    return _all_disputes(request, project, Role(place.role), at_queue=True)
+    return _all_disputes(request, project, Role(membership.role), at_queue=True)
 
 
 def _all_disputes(request: Request, project: Project, role: Role, *, at_queue: bool) -> HttpResponse:
@@ -195,21 +195,21 @@ def answer(request: Request, slug: str, number: int) -> HttpResponse:
     """Keep or change the user's value and continue with the next dispute, or stay; or only send the
     message.
     """
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    found = access.dispute_for_rater(place, number)
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    found = access.dispute_for_rater(membership, number)
     form = DisputeAnswerForm(request.POST)
 
     def give() -> None:
         if form.cleaned_data["only_send"]:
-            post_message(dispute=found, author=place, text=form.cleaned_data["comment"])
+            post_message(dispute=found, author=membership, text=form.cleaned_data["comment"])
         else:
-            answer_dispute(dispute=found, rater=place, **form.given)
+            answer_dispute(dispute=found, rater=membership, **form.given)
 
-    if refusal := _refusal(form, give, written_by=place):
+    if refusal := _refusal(form, give, written_by=membership):
         return _page(request, slug, number, refusal=refusal)
     if form.cleaned_data["only_send"]:
         return _page(request, slug, number) if request.htmx else redirect("dispute", slug, number)
-    following = number if form.cleaned_data["stay"] else count_remaining(place, found).following
+    following = number if form.cleaned_data["stay"] else count_remaining(membership, found).following
     if following is None:
         return _go_to(request, f"{reverse('disputes', args=[slug])}?after={number}")
     return _go_on(request, slug, following, after=number)
@@ -218,14 +218,14 @@ def answer(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @require_POST
 def undo(request: Request, slug: str, number: int) -> HttpResponse:
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    found = access.dispute_for_rater(place, number)
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    found = access.dispute_for_rater(membership, number)
     form = UndoForm(request.POST)
 
     def undo_it() -> None:
-        take_back(dispute=found, rater=place, revision=form.cleaned_data["revision"])
+        take_back(dispute=found, rater=membership, revision=form.cleaned_data["revision"])
 
-    if refusal := _refusal(form, undo_it, written_by=place):
+    if refusal := _refusal(form, undo_it, written_by=membership):
         return _page(request, slug, number, refusal=refusal)
     return _go_on(request, slug, number)
 
@@ -233,15 +233,15 @@ def undo(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @require_POST
 def read_wording(request: Request, slug: str, number: int) -> HttpResponse:
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    access.dispute_for_rater(place, number)
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    access.dispute_for_rater(membership, number)
     form = WordingForm(request.POST)
 
     def note_it() -> None:
         version = form.cleaned_data["version"]
-        acknowledge_wording(annotator=place, version=version, by=request_user(request))
+        acknowledge_wording(annotator=membership, version=version, by=request_user(request))
 
-    refusal = _refusal(form, note_it, written_by=place)
+    refusal = _refusal(form, note_it, written_by=membership)
     if refusal or request.htmx:
         return _page(request, slug, number, refusal=refusal, part=PagePart.AT_WORK)
     return redirect("dispute", slug, number)
@@ -326,12 +326,12 @@ def _is_one_item(slug: str, numbers: set[int]) -> bool:
 
 
 def _reading(request: Request, slug: str, number: int) -> Reading:
-    place = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
-    own = access.place_of_rater(request.user, slug, number)
-    if place.role == Role.ANNOTATOR and own:
-        return Reading(access.dispute_for_rater(own, number), place.project, own, decides=False)
+    membership = access.membership(request.user, slug, *access.DISPUTE_READERS, Role.ANNOTATOR)
+    own = access.membership_of_rater(request.user, slug, number)
+    if membership.role == Role.ANNOTATOR and own:
+        return Reading(access.dispute_for_rater(own, number), membership.project, own, decides=False)
     found = access.dispute_in(access.project_for_dispute_reader(request.user, slug), number)
-    return Reading(found, place.project, own, decides=access.decides(place, own))
+    return Reading(found, membership.project, own, decides=access.decides(membership, own))
 
 
 def _page(
@@ -349,9 +349,9 @@ def _page(
     if request.htmx and version and request.GET.get("seen") == version:
         return HttpResponse(status=204)
     reading = _reading(request, slug, number)
-    place, page = reading.place, dispute_page(reading.dispute, reader=reading.place)
-    if place:
-        looked_at, rater = reading.dispute, place
+    membership, page = reading.membership, dispute_page(reading.dispute, reader=reading.membership)
+    if membership:
+        looked_at, rater = reading.dispute, membership
         write_if_possible(lambda: note_look(dispute=looked_at, rater=rater))
     context = {
         "project": reading.project,
@@ -360,7 +360,7 @@ def _page(
         "decides": reading.decides,
         "refusal": refusal,
         "draft": request.POST if refusal else {},
-        "answered": _answer_to_take_back(request, place, after),
+        "answered": _answer_to_take_back(request, membership, after),
     }
     if not request.htmx or part == PagePart.AT_WORK:
         context |= _around(reading, page)
@@ -368,7 +368,7 @@ def _page(
     if not request.htmx:
         context |= {
             "key_map": key_map_of(request.user),
-            "stands": place and place_of_text(place, reading.dispute),
+            "stands": membership and position_of_text(membership, reading.dispute),
         }
     template = f"disputes/dispute.html#{part}" if request.htmx else "disputes/dispute.html"
     return render(request, template, context, status=422 if refusal else 200)
@@ -377,11 +377,11 @@ def _page(
 def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
     """Return the context of a dispute: the others about its item, and the number of remaining ones."""
     held = {each.dimension.id: each.says for each in page.own_values}
-    around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.place, held)}
-    if reading.place:
-        around["left"] = count_remaining(reading.place, reading.dispute)
+    around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.membership, held)}
+    if reading.membership:
+        around["left"] = count_remaining(reading.membership, reading.dispute)
         if page.round_two and page.takes_answers:
-            around["new_wording"] = new_wording(page.round_two, reading.place)
+            around["new_wording"] = new_wording(page.round_two, reading.membership)
     elif reading.decides:
         around["left"] = count_undecided(reading.dispute)
     return around
@@ -402,12 +402,12 @@ def _decided_before(request: Request, reading: Reading, page: DisputePage) -> di
 
 
 def _answer_to_take_back(
-    request: Request, place: Membership | None, after: int | None = None
+    request: Request, membership: Membership | None, after: int | None = None
 ) -> UndoableAnswer | None:
     """Return this rater's answer in the dispute `after` which this page comes, for undoing it."""
     form = AfterForm(request.GET)
     number = after or (form.cleaned_data["after"] if form.is_valid() else None)
-    return just_answered(place, number) if place and number else None
+    return just_answered(membership, number) if membership and number else None
 
 
 # The link in a digest that ends them; it works without signing in.

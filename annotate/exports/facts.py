@@ -55,8 +55,8 @@ class Facts:
 
 def facts_of(project: Project) -> Facts:
     """Return the facts. Six queries, and two for each round."""
-    places = Assignment.objects.filter(round__project=project, round__number=1)
-    plans = places.order_by("plan").values_list("plan").annotate(count=Count("pk"))
+    assignments = Assignment.objects.filter(round__project=project, round__number=1)
+    plans = assignments.order_by("plan").values_list("plan").annotate(count=Count("pk"))
     disputes = Dispute.objects.filter(round__project=project).order_by("status").values_list("status")
     rounds = Round.objects.filter(project=project).select_related("guideline").order_by("number")
     kinds = Item.objects.filter(document__project=project).order_by("kind").values_list("kind")

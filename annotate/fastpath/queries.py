@@ -102,8 +102,8 @@ class _Compiled:
         self._sql, parameters = self._compiler.as_sql()
         # The value identifies a stand-in, so it must be unlike anything else in the query. Django may repeat
         # one, or insert its own value between two: each position is checked separately.
-        places = {_convert_parameter(each): place for place, each in enumerate(stand_ins)}
-        self._parameters = [(places.get(each), each) for each in parameters]
+        positions = {_convert_parameter(each): index for index, each in enumerate(stand_ins)}
+        self._parameters = [(positions.get(each), each) for each in parameters]
         select, info = self._compiler.select, self._compiler.klass_info
         self._converters = self._compiler.get_converters([column for column, *_ in select])
         if queryset.query.selected:  # the query is of values, as `QuerySet.values` makes it
@@ -115,7 +115,7 @@ class _Compiled:
     def execute(self, values: Sequence[Value]) -> Statement:
         """Execute the statement with these values instead of the stand-ins."""
         sent = [
-            each if place is None else _convert_parameter(values[place]) for place, each in self._parameters
+            each if index is None else _convert_parameter(values[index]) for index, each in self._parameters
         ]
         return execute(self._sql, sent)
 

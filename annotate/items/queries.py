@@ -57,7 +57,7 @@ def items_of(project: Project, chosen: ItemFilter) -> QuerySet[Item]:
     """Return the project's items that match the filter, unordered. One query for its Round I."""
     found = Item.objects.filter(document__project=project)
     round = round_one(project) if chosen.state or chosen.raters else None
-    places: QuerySet[Any, Any] = Assignment.objects.filter(round=round).order_by().values("item")
+    assignments: QuerySet[Any, Any] = Assignment.objects.filter(round=round).order_by().values("item")
     if chosen.words:
         in_document = Q(document__title__icontains=chosen.words) | Q(document__key__icontains=chosen.words)
         found = found.filter(Q(text__icontains=chosen.words) | in_document)
@@ -69,9 +69,11 @@ def items_of(project: Project, chosen: ItemFilter) -> QuerySet[Item]:
         # Not "in none of them": PostgreSQL then scans all assignments again for each item.
         found = found.filter(~Exists(Assignment.objects.filter(round=round, item=OuterRef("pk"))))
     elif chosen.state:
-        found = found.filter(pk__in=places.annotate(**_PROGRESS).filter(_STATES[chosen.state]).values("item"))
+        found = found.filter(
+            pk__in=assignments.annotate(**_PROGRESS).filter(_STATES[chosen.state]).values("item")
+        )
     if chosen.raters:
-        rated = places.annotate(**_PROGRESS).filter(Q(done__gte=chosen.raters))
+        rated = assignments.annotate(**_PROGRESS).filter(Q(done__gte=chosen.raters))
         found = found.filter(pk__in=rated.values("item"))
     if chosen.apart:
         found = found.filter(pk__in=Dispute.objects.filter(spread__gte=chosen.apart).values("item"))
@@ -158,9 +160,10 @@ def listed_items(keys: Sequence[int]) -> list[ListedItem]:
     rows = Item.objects.select_related("document", "system").defer("document__parts").in_bulk(keys)
     items = [rows[key] for key in keys if key in rows]
     done = Count("pk", filter=Q(completed_at__isnull=False))
-    places = Assignment.objects.filter(item__in=keys, round__number=1).order_by().values_list("item")
+    assignments = Assignment.objects.filter(item__in=keys, round__number=1).order_by().values_list("item")
     asked = {
-        item: (all_of_it, rated) for item, all_of_it, rated in places.annotate(all=Count("pk"), done=done)
+        item: (all_of_it, rated)
+        for item, all_of_it, rated in assignments.annotate(all=Count("pk"), done=done)
     }
     units = Dispute.objects.filter(item__in=keys).order_by().values_list("item")
     apart = {item: (count, most) for item, count, most in units.annotate(all=Count("pk"), most=Max("spread"))}
@@ -208,7 +211,7 @@ class ItemFacts:
     item: Item
     dimensions: Sequence[FrozenDimension]
     raters: Sequence[RaterAnswers]
-    places: Sequence[Assignment]
+    assignments: Sequence[Assignment]
     disputes: Sequence[Dispute]
     tags: Sequence[str]
     sides: Sequence[str] = ()
@@ -234,13 +237,13 @@ class ItemFacts:
 def item_facts(project: Project, item: Item) -> ItemFacts:
     """Return everything about an item with its document and system loaded. Up to nine queries."""
     dimensions = guideline_at(project, round_one(project)).dimensions
-    places = Assignment.objects.filter(item=item, round__number__in=(1, 2))
+    assignments = Assignment.objects.filter(item=item, round__number__in=(1, 2))
     disputes = Dispute.objects.filter(item=item).select_related("dimension").order_by("dimension__position")
     return ItemFacts(
         item=item,
         dimensions=dimensions,
         raters=_answers(item, dimensions),
-        places=list(places.select_related("round", "annotator").order_by("round__number", "slot")),
+        assignments=list(assignments.select_related("round", "annotator").order_by("round__number", "slot")),
         disputes=list(disputes),
         tags=list(item.tags.order_by("name").values_list("name", flat=True)),
         sides=texts_of_sides(item),

@@ -85,11 +85,11 @@ class PublicPage:
             return values_table(board, name)
         table = board_table(board)
         left_out = () if self.settings.shows_effort else (SEVERITY,)
-        places = [at for at, column in enumerate(table.columns) if column.key not in left_out]
+        positions = [at for at, column in enumerate(table.columns) if column.key not in left_out]
         return replace(
             table,
-            columns=[table.columns[at] for at in places],
-            rows=[[row[at] for at in places] for row in table.rows],
+            columns=[table.columns[at] for at in positions],
+            rows=[[row[at] for at in positions] for row in table.rows],
         )
 
     def context(self, given: Mapping[str, str], site: str) -> dict[str, Any]:
@@ -194,15 +194,15 @@ class PublicPage:
 def _without_empty(table: Table) -> Table:
     """Return a table without the columns about additions if no system comes from one."""
     about = ("addition", SEVERITY)
-    places = [
+    positions = [
         at
         for at, column in enumerate(table.columns)
         if column.key not in about or any(row[at].value is not None for row in table.rows)
     ]
     return replace(
         table,
-        columns=[table.columns[at] for at in places],
-        rows=[[row[at] for at in places] for row in table.rows],
+        columns=[table.columns[at] for at in positions],
+        rows=[[row[at] for at in positions] for row in table.rows],
     )
 
 

@@ -141,7 +141,7 @@ def _panel_of(
     systems = sorted({system for item, system in items.systems.items() if item not in items.gold})
     column_of = {system: column for column, system in enumerate(systems)}
 
-    def place_of(item: int) -> tuple[int, int] | None:
+    def cell_of(item: int) -> tuple[int, int] | None:
         # Copies that link panels are gold items, and a document of an addition may be new.
         document = position_of.get(items.documents[item])
         return None if item in items.gold or document is None else (document, column_of[items.systems[item]])
@@ -157,14 +157,14 @@ def _panel_of(
         own = rated.rated[dimension.key]
         values = np.full((len(own.data.values), len(position_of), len(systems)), np.nan)
         for at, item in enumerate(own.items.tolist()):
-            if place := place_of(item):
-                values[:, *place] = own.data.values[:, at]
+            if cell := cell_of(item):
+                values[:, *cell] = own.data.values[:, at]
         table = mean_over_raters(values)
         # Items without such scores, such as documents in development, are not part of the estimate.
         table[:, [column_of[each] for each in corrected.get(dimension.key, ()) if each in column_of]] = np.nan
         for item, score in judged.get(dimension.key, {}).items():
-            if place := place_of(item):
-                table[place] = score
+            if cell := cell_of(item):
+                table[cell] = score
         all_values[dimension.key], scores[dimension.key] = values, table
     return _RatedSystems(project, addition, rated, systems, all_values, scores, corrected, offsets or {})
 
@@ -201,11 +201,11 @@ def _board(
     labels: Mapping[str, Sequence[str | None]],
 ) -> Board:
     """Return the standings on the mean of these dimensions, which have one scale."""
-    of_system = [(panel, place) for panel in panels for place in range(len(panel.systems))]
-    names = [panel.systems[place] for panel, place in of_system]
+    of_system = [(panel, index) for panel in panels for index in range(len(panel.systems))]
+    names = [panel.systems[index] for panel, index in of_system]
     columns = [
-        np.mean([_scores(panel, each.key)[:, place] for each in dimensions], axis=0)
-        for panel, place in of_system
+        np.mean([_scores(panel, each.key)[:, index] for each in dimensions], axis=0)
+        for panel, index in of_system
     ]
     scores = np.column_stack(columns) if columns else np.empty((0, 0))
     offsets = [_offset(panel, dimensions) for panel in panels]
@@ -216,11 +216,11 @@ def _board(
     for panel in panels:
         within.update(_differences_within(panel, dimensions, compared * (compared - 1) // 2))
     scale = float(dimensions[0].scale_minimum), float(dimensions[0].scale_maximum)
-    places = [panels.index(panel) for panel, _ in of_system]
+    positions = [panels.index(panel) for panel, _ in of_system]
     facts: Mapping[str, dict[str, Any]] = {
         system: {
             "ratings": sum(
-                int((~np.isnan(panel.values[each.key][:, :, place])).sum())
+                int((~np.isnan(panel.values[each.key][:, :, index])).sum())
                 for each in dimensions
                 if each.key in panel.values
             ),
@@ -232,7 +232,7 @@ def _board(
             if panel.addition and (value := offsets[at].value) is not None
             else None,
         }
-        for system, (panel, place), at in zip(names, of_system, places, strict=True)
+        for system, (panel, index), at in zip(names, of_system, positions, strict=True)
     }
 
     corrected = {system for system, own in facts.items() if own["source"] == CORRECTED}
@@ -249,7 +249,7 @@ def _board(
                 offsets[at],
                 is_corrected=names[index] in corrected,
             )
-            for index, at in enumerate(places)
+            for index, at in enumerate(positions)
         ]
         return list_systems(
             sorted(found, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.system))
@@ -262,7 +262,7 @@ def _board(
         least=scale[0],
         most=scale[1],
         systems=list_systems(
-            compare_panels(scores, names, scale, places, offsets, within=within, corrected=corrected)
+            compare_panels(scores, names, scale, positions, offsets, within=within, corrected=corrected)
         ),
         values={
             column: {

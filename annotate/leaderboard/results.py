@@ -143,7 +143,7 @@ def values_table(board: Board, name: str) -> Table:
     means = {value: {each.system: each for each in own} for value, own in by_value.items()}
     columns = [
         Column("system", gettext("System"), ColumnKind.TEXT),
-        *(Column(f"value_{place}", value, decimals=2) for place, value in enumerate(by_value, start=1)),
+        *(Column(f"value_{position}", value, decimals=2) for position, value in enumerate(by_value, start=1)),
     ]
     rows = [
         [text(each.system), *(mean_cell(own[each.system]) for own in means.values())]

@@ -50,8 +50,8 @@ def refuse_lines(refused: Sequence[RefusedLine], *, within: str) -> None:
         return
     fields: dict[str, str] = {}
     for line in refused:
-        place = f"{within}.{line.line - 1}" if line.line else within
-        fields.setdefault(f"{place}.{line.field}" if line.field else place, line.reason)
+        path = f"{within}.{line.line - 1}" if line.line else within
+        fields.setdefault(f"{path}.{line.field}" if line.field else path, line.reason)
     message = gettext("Nothing was imported: {reason}").format(reason=refused[0].reason)
     raise ImportRefusedError(message, fields=fields)
 

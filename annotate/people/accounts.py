@@ -96,8 +96,8 @@ def join_project(request: HttpRequest, user: User) -> HttpResponse:
     """Accept the session's invitation and redirect to its project, or show why it cannot be accepted."""
     request.session.pop(ADDRESS_IN_SESSION, None)
     try:
-        place = accept_invitation(token=request.session.pop(INVITATION_IN_SESSION, ""), user=user)
+        membership = accept_invitation(token=request.session.pop(INVITATION_IN_SESSION, ""), user=user)
     except InvitationUnusableError as error:
         messages.error(request, error.message)
         return redirect("projects")
-    return redirect("project", place.project.slug)
+    return redirect("project", membership.project.slug)

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Flag, Input, Text
-from annotate.core.access import invitation_in, place_in, project_for_admin, project_for_reader
+from annotate.core.access import invitation_in, membership_in, project_for_admin, project_for_reader
 from annotate.core.models import Invitation, Membership, Role
 from annotate.core.page import request_user
 from annotate.people.commands import (
@@ -21,7 +21,7 @@ from annotate.people.commands import (
     invite,
     invite_many,
     reactivate_member,
-    rename_place,
+    rename_membership,
     withdraw_invitation,
 )
 from annotate.people.forms import (
@@ -58,7 +58,7 @@ class RaterRow(serializers.ModelSerializer[Membership]):
         fields = ("rater", "active", "counted")
 
 
-class PlaceRow(serializers.ModelSerializer[Membership]):
+class MembershipRow(serializers.ModelSerializer[Membership]):
     """A person's membership of a project, as its admins see it."""
 
     email = serializers.CharField(source="user.email", default=None, allow_null=True)
@@ -76,18 +76,18 @@ class LoadRow(serializers.Serializer[Any]):
     waiting = serializers.IntegerField()
 
 
-class PersonRow(PlaceRow):
+class PersonRow(MembershipRow):
     """A person's place in a project with the progress of an annotator."""
 
     load = serializers.SerializerMethodField(help_text="Items of Round I; null without ratings to give.")
 
-    class Meta(PlaceRow.Meta):
-        fields = (*PlaceRow.Meta.fields, "load")  # type: ignore[assignment]
+    class Meta(MembershipRow.Meta):
+        fields = (*MembershipRow.Meta.fields, "load")  # type: ignore[assignment]
 
     @extend_schema_field(LoadRow(allow_null=True))
-    def get_load(self, place: Membership) -> Any:
+    def get_load(self, membership: Membership) -> Any:
         """Return the items done, begun and waiting."""
-        load = self.context["loads"].get(place.pk)
+        load = self.context["loads"].get(membership.pk)
         return LoadRow(load).data if load else None
 
 
@@ -119,7 +119,7 @@ class PendingRow(serializers.Serializer[Any]):
         return request.build_absolute_uri(reverse("invitation", args=[pending.token]))
 
 
-class PlaceInput(Input):
+class MembershipInput(Input):
     """Whether a membership is active."""
 
     active = Flag()
@@ -168,9 +168,9 @@ class People(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List people with their addresses and their progress, for admins."""
         project = project_for_admin(request.user, slug)
-        loads = {place.membership.pk: place.load for place in people_of(project).places}
-        places = Membership.objects.filter(project=project).select_related("user")
-        return self.page(places, PersonRow, loads=loads)
+        loads = {entry.membership.pk: entry.load for entry in people_of(project).members}
+        entries = Membership.objects.filter(project=project).select_related("user")
+        return self.page(entries, PersonRow, loads=loads)
 
 
 class MembershipView(ApiView):
@@ -178,14 +178,14 @@ class MembershipView(ApiView):
 
     about = "people"
 
-    @writes(PlaceRow, accepts=PlaceInput)
+    @writes(MembershipRow, accepts=MembershipInput)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Deactivate or reactivate a membership; its ratings stay."""
         project = project_for_admin(request.user, slug)
-        place, active = place_in(project, pk), self.check(PlaceInput)["active"]
+        membership, active = membership_in(project, pk), self.check(MembershipInput)["active"]
         change = reactivate_member if active else deactivate_member
-        change(place=place)
-        return Response(PlaceRow(place_in(project, pk)).data)
+        change(membership=membership)
+        return Response(MembershipRow(membership_in(project, pk)).data)
 
 
 class RoleOfPlace(ApiView):
@@ -193,15 +193,15 @@ class RoleOfPlace(ApiView):
 
     about = "people"
 
-    @writes(PlaceRow, accepts=RoleInput)
+    @writes(MembershipRow, accepts=RoleInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Change a person's role; if they have rated, the old membership is deactivated and a new one
         created.
         """
         project = project_for_admin(request.user, slug)
         role = Role(valid(RoleForm(self.check(RoleInput))).cleaned_data["role"])
-        now = change_role(place=place_in(project, pk), role=role)
-        return Response(PlaceRow(place_in(project, now.pk)).data)
+        now = change_role(membership=membership_in(project, pk), role=role)
+        return Response(MembershipRow(membership_in(project, now.pk)).data)
 
 
 class LabelOfPlace(ApiView):
@@ -209,14 +209,14 @@ class LabelOfPlace(ApiView):
 
     about = "people"
 
-    @writes(PlaceRow, accepts=LabelInput)
+    @writes(MembershipRow, accepts=LabelInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
         """Change an annotator's label; pseudonym and alias stay."""
         project = project_for_admin(request.user, slug)
-        place = place_in(project, pk)
+        membership = membership_in(project, pk)
         label = valid(LabelForm(self.check(LabelInput))).cleaned_data["label"]
-        rename_place(place=place, label=label, by=request_user(request))
-        return Response(PlaceRow(place_in(project, pk)).data)
+        rename_membership(membership=membership, label=label, by=request_user(request))
+        return Response(MembershipRow(membership_in(project, pk)).data)
 
 
 class HandOver(ApiView):
@@ -227,9 +227,9 @@ class HandOver(ApiView):
     @writes(HandedOverRow, accepts=HandOverInput)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Hand unfinished items to other annotators; finished items stay with their rater."""
-        place = place_in(project_for_admin(request.user, slug), pk)
-        form = HandOverForm(self.check(HandOverInput), others=other_annotators(place))
-        return Response(HandedOverRow(hand_over_work(place=place, to=valid(form).receivers)).data)
+        membership = membership_in(project_for_admin(request.user, slug), pk)
+        form = HandOverForm(self.check(HandOverInput), others=other_annotators(membership))
+        return Response(HandedOverRow(hand_over_work(membership=membership, to=valid(form).receivers)).data)
 
 
 class JoinedPlace(ApiView):
@@ -237,16 +237,16 @@ class JoinedPlace(ApiView):
 
     about = "people"
 
-    @writes(PlaceRow, accepts=JoinInput)
+    @writes(MembershipRow, accepts=JoinInput)
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Give the recorded ratings to a member and return the membership; the recorded one is removed
         permanently.
         """
         project = project_for_admin(request.user, slug)
-        recorded = place_in(project, pk)
+        recorded = membership_in(project, pk)
         member = valid(JoinForm(self.check(JoinInput), members=possible_members(project))).chosen
         join_recorded_rater(recorded=recorded, member=member, by=request_user(request))
-        return Response(PlaceRow(place_in(project, member.pk)).data)
+        return Response(MembershipRow(membership_in(project, member.pk)).data)
 
 
 class Invitations(ApiView):
@@ -258,7 +258,7 @@ class Invitations(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List invitations that can still be accepted, with their links."""
         people = people_of(project_for_admin(request.user, slug))
-        pending = [*people.pending, *(one for place in people.places for one in place.pending)]
+        pending = [*people.pending, *(one for entry in people.members for one in entry.pending)]
         return Response(PendingRow(pending, many=True, context={"request": request}).data)
 
     @writes(InvitationRow, accepts=NewInvitation, status=201)

@@ -59,14 +59,14 @@ def longest_wait(counters: Sequence[Counter]) -> tuple[Limit, timedelta] | None:
     """
     now, known = timezone.now(), AttemptCount.objects.in_bulk([each.key for each in counters])
     waits = [
-        (known[each.key].ends - now, place)
-        for place, each in enumerate(counters)
+        (known[each.key].ends - now, index)
+        for index, each in enumerate(counters)
         if each.key in known and known[each.key].count >= each.limit.most and known[each.key].ends > now
     ]
     if not waits:
         return None
-    wait, place = max(waits)
-    return counters[place].limit, wait
+    wait, index = max(waits)
+    return counters[index].limit, wait
 
 
 def _count(counter: Counter) -> int:

@@ -51,15 +51,15 @@ def add_member(*, project: Project, role: Role, user: User | None = None, label:
     """
     lock_project(project)
     if user is None:
-        return _place_with_label(project, role, label)
-    place = Membership.objects.filter(project=project, role=role, user=user).first()
-    if place is None:
-        return _new_place(project, role, user, label or str(user))
-    if not place.active:
-        place.active = True
-        place.save(update_fields=["active"])
-        record(project, "place.opened", place)
-    return place
+        return _membership_with_label(project, role, label)
+    membership = Membership.objects.filter(project=project, role=role, user=user).first()
+    if membership is None:
+        return _new_membership(project, role, user, label or str(user))
+    if not membership.active:
+        membership.active = True
+        membership.save(update_fields=["active"])
+        record(project, "place.opened", membership)
+    return membership
 
 
 @transaction.atomic
@@ -69,7 +69,7 @@ def invite(
     by: User,
     role: Role,
     email: str = "",
-    place: Membership | None = None,
+    membership: Membership | None = None,
     note: str = "",
 ) -> Invitation:
     """Invite to a project, or to one of its memberships without an account, for 14 days. Locks the project.
@@ -77,21 +77,21 @@ def invite(
     note: a description of the work for the link's page and the mail.
     """
     lock_project(project)
-    if place is not None:
-        place.refresh_from_db()
-        _refuse_taken(project, place)
-    offered = Role.ANNOTATOR if place else role
+    if membership is not None:
+        membership.refresh_from_db()
+        _refuse_taken(project, membership)
+    offered = Role.ANNOTATOR if membership else role
     record(
         project,
         "invitation.made",
         email or "a link",
-        after={"role": offered, "place": str(place or "")},
+        after={"role": offered, "place": str(membership or "")},
         by=by,
     )
     return Invitation.objects.create(
         project=project,
         role=offered,
-        place=place,
+        place=membership,
         email=email,
         note=note,
         created_by=by,
@@ -154,112 +154,118 @@ def accept_invitation(*, token: str, user: User) -> Membership:
             own = Membership.objects.get(project=invitation.project_id, role=invitation.role, user=user)
             return _refuse_closed(own)
     usable = refuse_unusable(invitation)
-    place = _take_place(usable, user)
+    membership = _take_membership(usable, user)
     usable.accepted_by, usable.accepted_at = user, timezone.now()
     usable.save(update_fields=["accepted_by", "accepted_at"])
     record(
-        usable.project, "invitation.accepted", usable.email or "a link", after={"place": str(place)}, by=user
+        usable.project,
+        "invitation.accepted",
+        usable.email or "a link",
+        after={"place": str(membership)},
+        by=user,
     )
-    return place
+    return membership
 
 
 @transaction.atomic
-def deactivate_member(*, place: Membership) -> None:
+def deactivate_member(*, membership: Membership) -> None:
     """Deactivate a membership: its ratings stay, the member loses access to the project. Locks the project.
 
     Raises NotReadyError for the last admin, because no other person could reactivate the membership.
     """
-    lock_project(place.project)
-    _refuse_last_admin(place)
-    if Membership.objects.filter(pk=place.pk, active=True).update(active=False):
-        record(place.project, "place.closed", place)
+    lock_project(membership.project)
+    _refuse_last_admin(membership)
+    if Membership.objects.filter(pk=membership.pk, active=True).update(active=False):
+        record(membership.project, "place.closed", membership)
 
 
 @transaction.atomic
-def reactivate_member(*, place: Membership) -> None:
+def reactivate_member(*, membership: Membership) -> None:
     """Reactivate a membership. Locks the project."""
-    lock_project(place.project)
-    if Membership.objects.filter(pk=place.pk, active=False).update(active=True):
-        record(place.project, "place.opened", place)
+    lock_project(membership.project)
+    if Membership.objects.filter(pk=membership.pk, active=False).update(active=True):
+        record(membership.project, "place.opened", membership)
 
 
 @transaction.atomic
-def rename_place(*, place: Membership, label: str, by: User | None) -> None:
+def rename_membership(*, membership: Membership, label: str, by: User | None) -> None:
     """Change an annotator's label in tables and charts; pseudonym and alias stay. Locks the project.
 
     Files that refer to recorded ratings by the old label still match. Raises InvalidValueError if another
     annotator has the label, or if files use it for another annotator.
     """
-    lock_project(place.project)
-    place.refresh_from_db(fields=["label", "user"])
-    if place.role != Role.ANNOTATOR:
+    lock_project(membership.project)
+    membership.refresh_from_db(fields=["label", "user"])
+    if membership.role != Role.ANNOTATOR:
         raise InvalidValueError(gettext("Only annotators have a label in tables and plots."))
-    old, label = place.label, label.strip()
+    old, label = membership.label, label.strip()
     if old == label:
         return
-    others = Membership.objects.filter(project=place.project_id, role=Role.ANNOTATOR, label=label)
-    names = RecordedName.objects.filter(project=place.project_id, name=label).exclude(place=place)
+    others = Membership.objects.filter(project=membership.project_id, role=Role.ANNOTATOR, label=label)
+    names = RecordedName.objects.filter(project=membership.project_id, name=label).exclude(place=membership)
     if others.exists() or names.exists():
         raise InvalidValueError(
             gettext("Another annotator is called “{label}”. Choose another label.").format(label=label)
         )
-    if place.user_id is None:
-        RecordedName.objects.get_or_create(project=place.project, name=old, defaults={"place": place})
-    Membership.objects.filter(pk=place.pk).update(label=label)
-    record(place.project, "place.renamed", label, before={"label": old}, after={"label": label}, by=by)
+    if membership.user_id is None:
+        RecordedName.objects.get_or_create(
+            project=membership.project, name=old, defaults={"place": membership}
+        )
+    Membership.objects.filter(pk=membership.pk).update(label=label)
+    record(membership.project, "place.renamed", label, before={"label": old}, after={"label": label}, by=by)
 
 
 @transaction.atomic
-def change_role(*, place: Membership, role: Role) -> Membership:
+def change_role(*, membership: Membership, role: Role) -> Membership:
     """Change a person's role and return the membership for it. Locks the project.
 
     The old membership is deactivated and keeps its ratings, alias and label; changing back reactivates it.
     Raises NotReadyError for the last admin, and for a membership that is inactive or has no account.
     """
-    lock_project(place.project)
-    place.refresh_from_db()
-    if place.role == role:
-        return place
-    if place.user is None or not place.active:
+    lock_project(membership.project)
+    membership.refresh_from_db()
+    if membership.role == role:
+        return membership
+    if membership.user is None or not membership.active:
         raise NotReadyError(
             gettext(
                 "{label} has not joined yet, so there is no role to change. Send an invitation first."
-            ).format(label=place.label)
+            ).format(label=membership.label)
         )
-    _refuse_last_admin(place)
-    Membership.objects.filter(pk=place.pk).update(active=False)
-    before = {"role": place.role}
-    record(place.project, "place.changed", place.label, before=before, after={"role": role})
-    return add_member(project=place.project, role=role, user=place.user)
+    _refuse_last_admin(membership)
+    Membership.objects.filter(pk=membership.pk).update(active=False)
+    before = {"role": membership.role}
+    record(membership.project, "place.changed", membership.label, before=before, after={"role": role})
+    return add_member(project=membership.project, role=role, user=membership.user)
 
 
-def _refuse_last_admin(place: Membership) -> None:
-    if place.role != Role.ADMIN or place.user is None:
+def _refuse_last_admin(membership: Membership) -> None:
+    if membership.role != Role.ADMIN or membership.user is None:
         return
-    if projects_needing(place.user).filter(pk=place.project_id).exists():
+    if projects_needing(membership.user).filter(pk=membership.project_id).exists():
         raise NotReadyError(gettext("This is the project's only admin. Invite another admin first."))
 
 
-def _place_with_label(project: Project, role: Role, label: str) -> Membership:
+def _membership_with_label(project: Project, role: Role, label: str) -> Membership:
     if role != Role.ANNOTATOR or not label:
         raise InvalidValueError(
             gettext("Only an annotator can be added without an account, and needs a label.")
         )
-    place = Membership.objects.filter(project=project, role=role, label=label).first()
-    return place or _new_place(project, role, None, label)
+    membership = Membership.objects.filter(project=project, role=role, label=label).first()
+    return membership or _new_membership(project, role, None, label)
 
 
-def _new_place(project: Project, role: Role, user: User | None, label: str) -> Membership:
+def _new_membership(project: Project, role: Role, user: User | None, label: str) -> Membership:
     is_annotator = role == Role.ANNOTATOR
-    place = Membership.objects.create(
+    membership = Membership.objects.create(
         project=project,
         role=role,
         user=user,
         label=_free_label(project, label) if is_annotator else label[:150],
         alias=_free_alias(project) if is_annotator else "",
     )
-    record(project, "place.made", place, after={"role": role, "alias": place.alias})
-    return place
+    record(project, "place.made", membership, after={"role": role, "alias": membership.alias})
+    return membership
 
 
 def _free_label(project: Project, label: str) -> str:
@@ -280,26 +286,26 @@ def _aliases() -> Iterator[str]:
         yield from ("".join(letters) for letters in product(ascii_uppercase, repeat=length))
 
 
-def _refuse_taken(project: Project, place: Membership) -> None:
-    if place.project_id != project.pk or place.user_id is not None:
+def _refuse_taken(project: Project, membership: Membership) -> None:
+    if membership.project_id != project.pk or membership.user_id is not None:
         raise NotReadyError(
             gettext("{label} already has an account, so you cannot invite another person to it.").format(
-                label=place.label
+                label=membership.label
             )
         )
 
 
-def _refuse_closed(place: Membership) -> Membership:
-    if not place.active:
+def _refuse_closed(membership: Membership) -> Membership:
+    if not membership.active:
         raise InvitationUnusableError(
             gettext(
                 "Your membership as {label} in this project is closed. Ask one of its admins to reopen it."
-            ).format(label=Role(place.role).label)
+            ).format(label=Role(membership.role).label)
         )
-    return place
+    return membership
 
 
-def _take_place(invitation: Invitation, user: User) -> Membership:
+def _take_membership(invitation: Invitation, user: User) -> Membership:
     role = Role(invitation.role)
     held = Membership.objects.filter(project=invitation.project, role=role, user=user).first()
     if held:
@@ -413,8 +419,10 @@ def change_address(*, user: User, token: str, session: str | None = None) -> str
     except IntegrityError:
         raise InvalidValueError(gettext("Another account uses this e-mail.")) from None
     mark_proven(person)
-    for place in Membership.objects.filter(user=person).select_related("project").order_by("pk"):
+    for membership in Membership.objects.filter(user=person).select_related("project").order_by("pk"):
         facts = {"email": before}, {"email": email}
-        record(place.project, "person.address_changed", place, before=facts[0], after=facts[1], by=user)
+        record(
+            membership.project, "person.address_changed", membership, before=facts[0], after=facts[1], by=user
+        )
     note_account_change(user=person, change=AccountChange.ADDRESS, session=session, before=before)
     return email

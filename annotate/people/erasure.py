@@ -51,14 +51,18 @@ SAID = ("subject", "note", "before", "after")  # named by an entry in addition t
 
 class ErasedNames:
     def __init__(self, person: User, erased_address: str) -> None:
-        places = list(Membership.objects.filter(user=person).order_by("pk"))
+        memberships = list(Membership.objects.filter(user=person).order_by("pk"))
         former = FormerName.objects.filter(user=person)
         self.addresses = {person.email, *former.values_list("email", flat=True)}
         self.addresses |= set(EmailAddress.objects.filter(user=person).values_list("email", flat=True))
         self.addresses |= set(Invitation.objects.filter(accepted_by=person).values_list("email", flat=True))
-        names = {person.name, *former.values_list("name", flat=True)} | {place.label for place in places}
+        names = {person.name, *former.values_list("name", flat=True)} | {
+            membership.label for membership in memberships
+        }
         self.person, self.erased_address = person, erased_address
-        self.pseudonyms = {place.project_id: place.pseudonym for place in reversed(places)}
+        self.pseudonyms = {
+            membership.project_id: membership.pseudonym for membership in reversed(memberships)
+        }
         self._address = _anywhere(self.addresses)
         self._name = _anywhere({name for name in names if " " in name.strip()})
         self._whole = re.compile(
@@ -165,14 +169,14 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
         AccountMail,
     ):
         model.objects.filter(user=person).delete()
-    _erase_places(person)
+    _erase_memberships(person)
     person.email, person.name = address, ""
     person.is_active = person.is_staff = person.is_superuser = False
     person.set_unusable_password()
     person.save(update_fields=["email", "name", "is_active", "is_staff", "is_superuser", "password"])
     log_security("person.erased", by, erased=person.pk)
-    places = Membership.objects.filter(user=person)
-    pseudonyms = dict(places.order_by("-pk").values_list("project", "pseudonym"))
+    memberships = Membership.objects.filter(user=person)
+    pseudonyms = dict(memberships.order_by("-pk").values_list("project", "pseudonym"))
     for project in Project.objects.filter(pk__in={*pseudonyms, *changed}).order_by("pk"):
         called = pseudonyms.get(project.pk, f"person-{person.pk}")
         facts = {"entries": changed.get(project.pk, 0)}
@@ -187,10 +191,10 @@ def _erase_invitations(person: User, addresses: Iterable[str]) -> None:
     sent.update(email="", note="", mail_due_at=None)
 
 
-def _erase_places(person: User) -> None:
-    places = Membership.objects.filter(user=person)
-    RecordedName.objects.filter(place__in=places).delete()
-    forget_platform(places)
-    PrivateNote.objects.filter(annotator__in=places).delete()
-    Nudge.objects.filter(rater__in=places).update(mail_due_at=None, link="")
-    places.update(label=F("pseudonym"))
+def _erase_memberships(person: User) -> None:
+    memberships = Membership.objects.filter(user=person)
+    RecordedName.objects.filter(place__in=memberships).delete()
+    forget_platform(memberships)
+    PrivateNote.objects.filter(annotator__in=memberships).delete()
+    Nudge.objects.filter(rater__in=memberships).update(mail_due_at=None, link="")
+    memberships.update(label=F("pseudonym"))

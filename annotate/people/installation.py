@@ -14,7 +14,7 @@ MOST_SHOWN = 200
 
 @dataclass(frozen=True)
 class Access:
-    places: list[Membership]
+    memberships: list[Membership]
     sessions: int
     tokens: int
     has_second_factor: bool
@@ -23,13 +23,15 @@ class Access:
 def people_of_installation(word: str) -> list[User]:
     """Return the people whose name or e-mail contains `word`, blocked ones first. One query."""
     named = Q(name__icontains=word) | Q(email__icontains=word)
-    places = Count("memberships", filter=Q(memberships__active=True))
-    found = User.objects.filter(named).annotate(places=places)
+    memberships = Count("memberships", filter=Q(memberships__active=True))
+    found = User.objects.filter(named).annotate(places=memberships)
     return list(found.order_by("is_active", "name", "email")[: MOST_SHOWN + 1])
 
 
 def access_of(person: User) -> Access:
     """Return a person's permissions with their sources. Four queries."""
-    places = Membership.objects.filter(user=person).select_related("project").order_by("project__name", "pk")
+    memberships = (
+        Membership.objects.filter(user=person).select_related("project").order_by("project__name", "pk")
+    )
     usable = ApiToken.objects.filter(user=person, revoked_at=None, expires_at__gt=timezone.now())
-    return Access(list(places), sessions_of(person).count(), usable.count(), has_second_factor(person))
+    return Access(list(memberships), sessions_of(person).count(), usable.count(), has_second_factor(person))

@@ -140,10 +140,10 @@ def join_study(
     if rater_of_person(study, person) or consent.digest != digest_of(study.consent):
         raise InvitationUnusableError(gettext("This page is out of date. Open the link of the study again."))
     user = User.objects.create_user(f"rater-{secrets.token_hex(8)}@{OUTSIDE}", None, name=NAME)
-    place = add_member(project=study.project, role=Role.ANNOTATOR, user=user, label=LABEL)
+    membership = add_member(project=study.project, role=Role.ANNOTATOR, user=user, label=LABEL)
     OutsideRater.objects.create(
         study=study,
-        place=place,
+        place=membership,
         platform_id=person,
         parameters=dict(parameters),
         consented_at=consent.at,
@@ -176,9 +176,9 @@ def renew_join_link(*, study: OutsideStudy, by: User) -> None:
     record(study.project, "outside.link_renewed", "raters from outside", by=by)
 
 
-def forget_platform(places: Iterable[Membership]) -> None:
+def forget_platform(memberships: Iterable[Membership]) -> None:
     """Delete the parameters and answers of raters from outside, in the caller's transaction."""
-    OutsideRater.objects.filter(place__in=places).update(platform_id="", parameters={}, answers=[])
+    OutsideRater.objects.filter(place__in=memberships).update(platform_id="", parameters={}, answers=[])
 
 
 def consent_now(study: OutsideStudy) -> Consent:

@@ -68,10 +68,10 @@ def data_as_json(user: User) -> Iterator[str]:
 
 def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, Any]]:
     """Return the sections. They omit round and plan, so that no section reveals a hidden check."""
-    places = Membership.objects.filter(user=user)
+    memberships = Membership.objects.filter(user=user)
     former = FormerName.objects.filter(user=user)
     invited = sent_to([user.email, *former.values_list("email", flat=True)]) | Q(accepted_by=user)
-    of_place = {"project_name": F("place__project__slug")}
+    of_membership = {"project_name": F("place__project__slug")}
     of_rater = {"project_name": F("annotator__project__slug")}
     return {
         "account": {
@@ -114,28 +114,28 @@ def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, An
             project_name=F("project__slug"),
         ),
         "places": _rows(
-            places,
+            memberships,
             *("role", "label", "alias", "pseudonym", "joined_at", "active", "counted", "practised_at"),
             project_name=F("project__slug"),
         ),
         "outside": _rows(
-            OutsideRater.objects.filter(place__in=places),
+            OutsideRater.objects.filter(place__in=memberships),
             *("parameters", "consented_at", "consent_digest", "answers", "outcome", "ended_at"),
-            **of_place,
+            **of_membership,
         ),
-        "recorded_names": _rows(RecordedName.objects.filter(place__in=places), "name", **of_place),
+        "recorded_names": _rows(RecordedName.objects.filter(place__in=memberships), "name", **of_membership),
         "counting_decisions": _rows(
-            CountingDecision.objects.filter(place__in=places), "at", "counted", "note", **of_place
+            CountingDecision.objects.filter(place__in=memberships), "at", "counted", "note", **of_membership
         ),
         "assignments": _rows(
             # The order of primary keys would reveal outputs of the same system.
-            Assignment.objects.filter(annotator__in=places).order_by("annotator", "position"),
+            Assignment.objects.filter(annotator__in=memberships).order_by("annotator", "position"),
             *("position", "started_at", "completed_at"),
             document=F("item__document__key"),
             **of_rater,
         ),
         "ratings": _rows(
-            RatingChange.objects.filter(rating__assignment__annotator__in=places).order_by("at", "pk"),
+            RatingChange.objects.filter(rating__assignment__annotator__in=memberships).order_by("at", "pk"),
             *("at", "cause", "value_before", "value_after", "unsure", "cannot_rate", "not_applicable"),
             *("comment", "short_reason", "evidence"),
             project_name=F("rating__assignment__round__project__slug"),
@@ -144,30 +144,32 @@ def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, An
             active_seconds=F("rating__active_seconds"),
         ),
         "practice_answers": _rows(
-            PracticeAnswer.objects.filter(place__in=places),
+            PracticeAnswer.objects.filter(place__in=memberships),
             *("at", "attempt", "value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence"),
             document=F("gold_value__gold__item__document__key"),
             dimension=F("gold_value__dimension__key"),
-            **of_place,
+            **of_membership,
         ),
-        "acknowledgements": _rows(Acknowledgement.objects.filter(annotator__in=places), "at", **of_rater),
+        "acknowledgements": _rows(
+            Acknowledgement.objects.filter(annotator__in=memberships), "at", **of_rater
+        ),
         "dispute_answers": _rows(
             *(DisputeEvent.objects.filter(actor=user), "at", "kind", "value", "note"),
             dispute_number=F("dispute__number"),
             project_name=F("dispute__round__project__slug"),
         ),
         "posts": _rows(
-            Post.objects.filter(author__in=places), "at", "text", project_name=F("author__project__slug")
+            Post.objects.filter(author__in=memberships), "at", "text", project_name=F("author__project__slug")
         ),
         "nudges": _rows(
-            Nudge.objects.filter(rater__in=places),
+            Nudge.objects.filter(rater__in=memberships),
             *("at", "disputes", "mailed_at"),
             project_name=F("rater__project__slug"),
         ),
         "private_notes": _rows(
-            PrivateNote.objects.filter(annotator__in=places), "text", document=F("item__document__key")
+            PrivateNote.objects.filter(annotator__in=memberships), "text", document=F("item__document__key")
         ),
-        "other_rows": _other_rows(user, places),
+        "other_rows": _other_rows(user, memberships),
     }
 
 
@@ -180,12 +182,12 @@ IN_SECTIONS = {
 }
 
 
-def _other_rows(user: User, places: QuerySet[Membership]) -> dict[str, Any]:
+def _other_rows(user: User, memberships: QuerySet[Membership]) -> dict[str, Any]:
     """Return the numbers of all other rows that refer to a person, by table and column."""
     found = {}
     for model in apps.get_models(include_auto_created=True):
         for field in model._meta.fields if model not in IN_SECTIONS else ():
-            whose = {User: Q(**{field.name: user}), Membership: Q(**{f"{field.name}__in": places})}
+            whose = {User: Q(**{field.name: user}), Membership: Q(**{f"{field.name}__in": memberships})}
             if field.related_model in whose:
                 rows = model._default_manager.filter(whose[field.related_model]).order_by("pk")
                 found[f"{model._meta.db_table}.{field.name}"] = list(rows.values_list("pk", flat=True))

@@ -33,7 +33,7 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class MemberPlace:
+class MemberEntry:
     """A membership; `pending`: its open invitations; `load`: None for a person who is not an annotator."""
 
     membership: Membership
@@ -45,7 +45,7 @@ class MemberPlace:
 class ProjectPeople:
     """All memberships of a project, and the invitations that create new ones."""
 
-    places: list[MemberPlace]
+    members: list[MemberEntry]
     pending: list[PendingInvitation]
 
 
@@ -69,8 +69,8 @@ def people_of(project: Project) -> ProjectPeople:
     pending = [PendingInvitation(one, invitation_token(one)) for one in open_ones.order_by("pk")]
     members = Membership.objects.filter(project=project).select_related("user", "outside")
     return ProjectPeople(
-        places=[
-            MemberPlace(
+        members=[
+            MemberEntry(
                 member,
                 [one for one in pending if one.invitation.place_id == member.pk],
                 loads.get(member.pk, Workload()) if member.role == Role.ANNOTATOR else None,
@@ -99,10 +99,10 @@ def loads_of(project: Project) -> Mapping[int, Workload]:
     return {annotator: Workload(*rest) for annotator, *rest in counts}
 
 
-def other_annotators(place: Membership) -> list[Membership]:
+def other_annotators(membership: Membership) -> list[Membership]:
     """Return the project's other active annotators, who could receive this one's items. One query."""
-    annotators = Membership.objects.filter(project=place.project_id, role=Role.ANNOTATOR, active=True)
-    return list(annotators.exclude(pk=place.pk).order_by("label"))
+    annotators = Membership.objects.filter(project=membership.project_id, role=Role.ANNOTATOR, active=True)
+    return list(annotators.exclude(pk=membership.pk).order_by("label"))
 
 
 def open_offers(project: Project, role: Role) -> QuerySet[Invitation]:

@@ -36,15 +36,15 @@ def name_recorded_raters(*, project: Project, members: Mapping[str, int], by: Us
     member who is not one of its annotators with an account.
     """
     lock_project(project)
-    places = {place.pk: place for place in possible_members(project)}
+    memberships = {membership.pk: membership for membership in possible_members(project)}
     for name, member in members.items():
-        if member not in places:
+        if member not in memberships:
             raise InvalidValueError(gettext("Choose a member of this project whose ratings these are."))
         _, is_new = RecordedName.objects.update_or_create(
-            project=project, name=name, defaults={"place": places[member]}
+            project=project, name=name, defaults={"place": memberships[member]}
         )
         if is_new:
-            record(project, "place.recorded_name", name, after={"member": places[member].label}, by=by)
+            record(project, "place.recorded_name", name, after={"member": memberships[member].label}, by=by)
 
 
 @transaction.atomic

@@ -34,29 +34,35 @@ from annotate.rating.queries.texts import item_texts
 
 
 @transaction.atomic
-def decide_counting(*, place: Membership, counted: bool, note: str, by: User) -> Membership:
+def decide_counting(*, membership: Membership, counted: bool, note: str, by: User) -> Membership:
     """Include an annotator's ratings in the statistics or exclude them, with the reason. Locks the project.
 
     Nothing is deleted: ratings and history stay, and the export marks them. Repeating the same decision
     changes nothing. Raises InvalidValueError without a reason.
     """
-    lock_project(place.project)
-    place.refresh_from_db()
-    if place.counted == counted:
-        return place
+    lock_project(membership.project)
+    membership.refresh_from_db()
+    if membership.counted == counted:
+        return membership
     if not note.strip():
         raise InvalidValueError(
             gettext("Add a note; Concord stores it with the decision."),
             fields={"note": gettext("Give a reason.")},
         )
-    place.counted = counted
-    place.save(update_fields=["counted"])
-    CountingDecision.objects.create(place=place, counted=counted, note=note.strip(), by=by)
+    membership.counted = counted
+    membership.save(update_fields=["counted"])
+    CountingDecision.objects.create(place=membership, counted=counted, note=note.strip(), by=by)
     before, after = {"counted": not counted}, {"counted": counted}
     record(
-        place.project, "place.counting_decided", place, note=note.strip(), by=by, before=before, after=after
+        membership.project,
+        "place.counting_decided",
+        membership,
+        note=note.strip(),
+        by=by,
+        before=before,
+        after=after,
     )
-    return place
+    return membership
 
 
 # Marking items whose right values are known, for practice or hidden in Round I.
@@ -159,21 +165,21 @@ STANDS = gettext_noop("You have seen the reference value, so your first answer c
 
 @transaction.atomic
 def save_practice(
-    *, place: Membership, gold: GoldItem, attempt: int, given: Sequence[SubmittedAnswer]
+    *, membership: Membership, gold: GoldItem, attempt: int, given: Sequence[SubmittedAnswer]
 ) -> list[InvalidValueError | None]:
     """Store answers on a practice item; they stay editable until the annotator sees the reference values.
 
     Locks the annotator's row. The same answer again changes nothing. Returns an error for each invalid
     answer, None for each stored one. Raises NotReadyError, and stores nothing, for an attempt that is over.
     """
-    place = _lock(place)
-    if attempt != place.practice_attempt:
+    membership = _lock(membership)
+    if attempt != membership.practice_attempt:
         raise NotReadyError(gettext("You restarted practice, so this answer no longer counts."))
     asked = {each.dimension_id: each for each in GoldValue.objects.filter(gold=gold)}
     problems: list[InvalidValueError | None] = []
     for each in given:
         try:
-            _save_practice_answer(place, gold, asked.get(each.dimension.id), each)
+            _save_practice_answer(membership, gold, asked.get(each.dimension.id), each)
             problems.append(None)
         except InvalidValueError as error:
             problems.append(error)
@@ -181,7 +187,7 @@ def save_practice(
 
 
 def _save_practice_answer(
-    place: Membership, gold: GoldItem, asked: GoldValue | None, given: SubmittedAnswer
+    membership: Membership, gold: GoldItem, asked: GoldValue | None, given: SubmittedAnswer
 ) -> None:
     answer, sent = given.answer, given.sent
     if asked is None:
@@ -191,7 +197,7 @@ def _save_practice_answer(
         check_passages(answer.evidence, item_texts(gold.item_id))
     values = {**vars(answer), "evidence": passages_to_json(answer.evidence)}
     del values["data"]  # only scales have gold values
-    key: dict[str, Any] = {"place": place, "attempt": place.practice_attempt, "gold_value": asked}
+    key: dict[str, Any] = {"place": membership, "attempt": membership.practice_attempt, "gold_value": asked}
     known = PracticeAnswer.objects.filter(**key).first()
     if known and known.settled_at:
         if any(getattr(known, name) != value for name, value in values.items()):
@@ -204,16 +210,16 @@ def _save_practice_answer(
 
 
 @transaction.atomic
-def settle_practice_item(*, place: Membership, gold: GoldItem) -> None:
+def settle_practice_item(*, membership: Membership, gold: GoldItem) -> None:
     """Make the answers on a practice item final, before their annotator sees the right values.
 
     Practice is passed when all questions are answered and enough answers are right. Safe to run twice. Locks
     the annotator's row. Raises NotReadyError unless every dimension with a gold value is answered.
     """
-    place = _lock(place)
+    membership = _lock(membership)
     asked = GoldValue.objects.filter(gold=gold).select_related("dimension")
     answers = PracticeAnswer.objects.filter(
-        place=place, attempt=place.practice_attempt, gold_value__gold=gold
+        place=membership, attempt=membership.practice_attempt, gold_value__gold=gold
     )
     given = {each.gold_value_id for each in answers if each.is_answered}
     if missing := [each.dimension.name for each in asked if each.pk not in given]:
@@ -221,40 +227,40 @@ def settle_practice_item(*, place: Membership, gold: GoldItem) -> None:
             gettext("Rate {listed} too; then you see the right values.").format(listed=", ".join(missing))
         )
     answers.filter(settled_at=None).update(settled_at=timezone.now())
-    _pass_if_enough(place)
+    _pass_if_enough(membership)
 
 
-def _lock(place: Membership) -> Membership:
-    return Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=place.pk)
+def _lock(membership: Membership) -> Membership:
+    return Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=membership.pk)
 
 
 @transaction.atomic
-def finish_practice(*, place: Membership) -> Membership:
+def finish_practice(*, membership: Membership) -> Membership:
     """Mark practice as passed if it is sufficient now, because the bar or the questions changed in the
     meantime.
 
     Locks the annotator's row, and returns it.
     """
-    place = _lock(place)
-    _pass_if_enough(place)
-    return place
+    membership = _lock(membership)
+    _pass_if_enough(membership)
+    return membership
 
 
 @transaction.atomic
-def practise_again(*, place: Membership) -> None:
+def practise_again(*, membership: Membership) -> None:
     """Start another attempt if the annotator finished the last one and failed it. Locks the annotator's row.
 
     Practice screens raters from outside, so they have one attempt.
     """
-    place = _lock(place)
-    practice = practice_of(place)
-    is_screened = OutsideRater.objects.filter(place=place).exists()
+    membership = _lock(membership)
+    practice = practice_of(membership)
+    is_screened = OutsideRater.objects.filter(place=membership).exists()
     if practice.is_finished and not practice.is_passed and not is_screened:
-        Membership.objects.filter(pk=place.pk).update(practice_attempt=practice.attempt + 1)
+        Membership.objects.filter(pk=membership.pk).update(practice_attempt=practice.attempt + 1)
 
 
-def _pass_if_enough(place: Membership) -> None:
-    practice = practice_of(place)
-    if practice.is_finished and practice.is_passed and place.practised_at is None:
-        place.practised_at = timezone.now()
-        place.save(update_fields=["practised_at"])
+def _pass_if_enough(membership: Membership) -> None:
+    practice = practice_of(membership)
+    if practice.is_finished and practice.is_passed and membership.practised_at is None:
+        membership.practised_at = timezone.now()
+        membership.save(update_fields=["practised_at"])

@@ -189,51 +189,51 @@ def practice_values(project: Project) -> "QuerySet[GoldValue]":
     return values.select_related("gold").order_by("gold", "dimension__position", "dimension")
 
 
-def _attempt(place: Membership) -> _Attempt:
-    answers = PracticeAnswer.objects.filter(place=place, attempt=place.practice_attempt)
+def _attempt(membership: Membership) -> _Attempt:
+    answers = PracticeAnswer.objects.filter(place=membership, attempt=membership.practice_attempt)
     return _Attempt(
-        list(practice_values(place.project)),
+        list(practice_values(membership.project)),
         {each.gold_value_id: each for each in answers},
-        rules_of(place.project),
+        rules_of(membership.project),
     )
 
 
-def practice_of(place: Membership) -> Practice:
+def practice_of(membership: Membership) -> Practice:
     """Return the annotator's present attempt. Three queries."""
-    return _practice(place, _attempt(place))
+    return _practice(membership, _attempt(membership))
 
 
-def _practice(place: Membership, attempt: _Attempt) -> Practice:
+def _practice(membership: Membership, attempt: _Attempt) -> Practice:
     settled = attempt.settled_pairs()
     left = {each.gold_id: each.gold for each in attempt.asked if not attempt.is_settled(each.gold_id)}
     return Practice(
-        attempt=place.practice_attempt,
+        attempt=membership.practice_attempt,
         asked=len(attempt.asked),
         given=len(settled),
         right=sum(attempt.is_right(*each) for each in settled),
         exact=sum(gold.value == answer.value for gold, answer in settled),
-        bar=place.project.practice_bar or 0,
+        bar=membership.project.practice_bar or 0,
         next=next(iter(left.values()), None),
         items=len(attempt.items),
         items_done=sum(map(attempt.is_answered, attempt.items)),
     )
 
 
-def practice_item_of(gold: GoldItem, place: Membership) -> PracticeItem:
+def practice_item_of(gold: GoldItem, membership: Membership) -> PracticeItem:
     """Return a practice item for the rating page. Up to seven queries.
 
     Its round and assignment are unsaved, as in a preview; their closed status means that nothing can be
     changed.
     """
-    attempt, opened = _attempt(place), round_one(place.project)
-    guideline = guideline_at(place.project, opened)
+    attempt, opened = _attempt(membership), round_one(membership.project)
+    guideline = guideline_at(membership.project, opened)
     is_settled, items = attempt.is_settled(gold.pk), attempt.items
     wording = opened.guideline if opened else Guideline(version=1)
     status = Round.Status.CLOSED if is_settled else Round.Status.OPEN
-    round = Round(project=place.project, number=1, guideline=wording, status=status)
+    round = Round(project=membership.project, number=1, guideline=wording, status=status)
     number = items.index(gold.pk) if gold.pk in items else 0
     left = [each for each in items if each != gold.pk and not attempt.is_settled(each)]
-    dimensions = order_for_rater(guideline.dimensions, opened, place) if opened else guideline.dimensions
+    dimensions = order_for_rater(guideline.dimensions, opened, membership) if opened else guideline.dimensions
     return PracticeItem(
         gold=gold,
         page=ItemPage(
@@ -248,7 +248,7 @@ def practice_item_of(gold: GoldItem, place: Membership) -> PracticeItem:
             document=gold.item.document_id,
         ),
         guideline=guideline,
-        practice=_practice(place, attempt),
+        practice=_practice(membership, attempt),
         is_settled=is_settled,
         is_answered=attempt.is_answered(gold.pk),
         previous=items[number - 1] if number and attempt.is_settled(items[number - 1]) else None,
@@ -290,11 +290,11 @@ def _lesson(
     )
 
 
-def practice_summary(place: Membership) -> list[DimensionPractice]:
+def practice_summary(membership: Membership) -> list[DimensionPractice]:
     """Return the present attempt by dimension, in guideline order. Up to six queries."""
-    attempt = _attempt(place)
+    attempt = _attempt(membership)
     items = attempt.items
-    guideline = guideline_at(place.project, round_one(place.project))
+    guideline = guideline_at(membership.project, round_one(membership.project))
     found = []
     for dimension in guideline.dimensions:
         settled = attempt.settled_pairs(dimension.id)
@@ -372,7 +372,7 @@ class KeptSignals:
 
 @dataclass(frozen=True)
 class Rater:
-    place: Membership
+    membership: Membership
     signals: KeptSignals
     checks: Checks
 
@@ -400,7 +400,7 @@ class RaterEvidence:
 
 def signal_sections(project: Project, _chosen: Chosen) -> list[Section]:
     """Return the signals of every annotator by key, packed as JSON. One query."""
-    kept = {place: asdict(_shorten(signals_of(items))) for place, items in _items(project).items()}
+    kept = {membership: asdict(_shorten(signals_of(items))) for membership, items in _items(project).items()}
     return [Section(gettext("Annotator quality"), "", [], packed=json.dumps(kept))]
 
 
@@ -418,22 +418,23 @@ SIGNALS = ResultsPage(
 def raters_with_signals(project: Project, kept: KeptPage) -> list[Rater]:
     """Return every annotator with the stored signals of Round I, by alias. Four queries."""
     signals, checks = _signals_in(kept), checks_of(project)
-    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("joined_at", "pk")
+    memberships = Membership.objects.filter(project=project, role=Role.ANNOTATOR).order_by("joined_at", "pk")
     return [
-        Rater(place, signals.get(place.pk, KeptSignals()), checks.get(place.pk, Checks())) for place in places
+        Rater(membership, signals.get(membership.pk, KeptSignals()), checks.get(membership.pk, Checks()))
+        for membership in memberships
     ]
 
 
-def evidence(place: Membership, kept: KeptPage) -> RaterEvidence:
+def evidence(membership: Membership, kept: KeptPage) -> RaterEvidence:
     """Return one annotator's signals with their items. Six queries."""
-    checks = checks_of(place.project).get(place.pk, Checks())
-    signals = _signals_in(kept).get(place.pk, KeptSignals())
+    checks = checks_of(membership.project).get(membership.pk, Checks())
+    signals = _signals_in(kept).get(membership.pk, KeptSignals())
     shown = _load_shown_items({*signals.too_fast_shown, *signals.straight_shown})
     return RaterEvidence(
-        rater=Rater(place, signals, checks),
+        rater=Rater(membership, signals, checks),
         too_fast=[shown[key] for key in signals.too_fast_shown if key in shown],
         straight=[shown[key] for key in signals.straight_shown if key in shown],
-        decisions=list(place.counting_decisions.select_related("by")),
+        decisions=list(membership.counting_decisions.select_related("by")),
     )
 
 
@@ -453,9 +454,9 @@ def _shorten(signals: Signals) -> KeptSignals:
 
 def _signals_in(kept: KeptPage) -> Mapping[int, KeptSignals]:
     return {
-        int(place): KeptSignals(**signals)
+        int(membership): KeptSignals(**signals)
         for section in kept.sections
-        for place, signals in json.loads(section.packed).items()
+        for membership, signals in json.loads(section.packed).items()
     }
 
 

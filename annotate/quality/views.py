@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core import access
-from annotate.core.access import gold_in, place_in, project_for_admin, project_of_watching_admin
+from annotate.core.access import gold_in, membership_in, project_for_admin, project_of_watching_admin
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.http_errors import error_content, refusals_as_json
 from annotate.core.keys import ACTIONS
@@ -134,37 +134,37 @@ def practice_bar(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def practice(request: HttpRequest, slug: str) -> HttpResponse:
     """Redirect to the next practice item, or show the result of practice by the current bar."""
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    if place.project.practice_bar is None:
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    if membership.project.practice_bar is None:
         return redirect("rate", slug)
-    state = practice_of(place)
+    state = practice_of(membership)
     if state.next:
         return redirect("practice_item", slug, state.next.pk)
-    place = finish_practice(place=place)
-    if place.practised_at is None and screen_out(place=place):
+    membership = finish_practice(membership=membership)
+    if membership.practised_at is None and screen_out(membership=membership):
         return redirect("outside_end", slug)
     context = {
-        "place": place,
+        "membership": membership,
         "practice": state,
-        "summary": practice_summary(place),
-        "round": round_one(place.project),
+        "summary": practice_summary(membership),
+        "round": round_one(membership.project),
     }
-    return render_in_project(request, place.project, "quality/practice_end.html", context)
+    return render_in_project(request, membership.project, "quality/practice_end.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    place, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
-    shown, refusals = practice_item_of(gold, place), []
+    membership, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
+    shown, refusals = practice_item_of(gold, membership), []
     if request.method == "POST" and not shown.is_settled:
-        refusals = _save_all(request, place, shown)
+        refusals = _save_all(request, membership, shown)
         if not refusals:
             return redirect("practice_feedback", slug, pk)
-        shown = practice_item_of(gold, place)
+        shown = practice_item_of(gold, membership)
     if shown.is_settled:
         return redirect("practice_feedback", slug, pk)
-    return _render_practice(request, place, shown, refusals)
+    return _render_practice(request, membership, shown, refusals)
 
 
 @login_required
@@ -174,21 +174,21 @@ def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
     Writes although it is a GET: annotators cannot answer independently after seeing the reference values.
     """
-    place, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
+    membership, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     try:
-        settle_practice_item(place=place, gold=gold)
+        settle_practice_item(membership=membership, gold=gold)
     except NotReadyError:
         return redirect("practice_item", slug, pk)
-    return _render_practice(request, place, practice_item_of(gold, place), [])
+    return _render_practice(request, membership, practice_item_of(gold, membership), [])
 
 
 @require_POST
 @refusals_as_json
 def save_practice_answer(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResponse:
     """Save one practice answer. The response has the format of a saved rating, for the same browser queue."""
-    place, gold = _sender(request, slug, pk)
+    membership, gold = _sender(request, slug, pk)
     (reply,) = _save_sent(
-        place, gold, request.POST.get("assignment", ""), [{**request.POST.dict(), "key": key}]
+        membership, gold, request.POST.get("assignment", ""), [{**request.POST.dict(), "key": key}]
     )
     if isinstance(reply, InvalidValueError):
         raise reply
@@ -199,9 +199,9 @@ def save_practice_answer(request: HttpRequest, slug: str, pk: int, key: str) -> 
 @refusals_as_json
 def save_practice_answers(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Save the queued answers of a practice item; the reply has an outcome for each answer."""
-    place, gold = _sender(request, slug, pk)
+    membership, gold = _sender(request, slug, pk)
     sent = sent_answers(request.POST.get("answers", ""))
-    replies = _save_sent(place, gold, request.POST.get("assignment", ""), sent)
+    replies = _save_sent(membership, gold, request.POST.get("assignment", ""), sent)
     answers = [error_content(each) if isinstance(each, InvalidValueError) else each for each in replies]
     return JsonResponse({"answers": answers})
 
@@ -209,14 +209,14 @@ def save_practice_answers(request: HttpRequest, slug: str, pk: int) -> HttpRespo
 @login_required
 @require_POST
 def practice_again(request: HttpRequest, slug: str) -> HttpResponse:
-    practise_again(place=access.membership(request.user, slug, Role.ANNOTATOR))
+    practise_again(membership=access.membership(request.user, slug, Role.ANNOTATOR))
     return redirect("practice", slug)
 
 
-def _practice_item(place: Membership, pk: int) -> tuple[Membership, GoldItem]:
-    if place.project.practice_bar is None:
+def _practice_item(membership: Membership, pk: int) -> tuple[Membership, GoldItem]:
+    if membership.project.practice_bar is None:
         raise Http404(gettext("There is no practice in this project."))
-    return place, access.practice_item_for(place, pk)
+    return membership, access.practice_item_for(membership, pk)
 
 
 def _sender(request: HttpRequest, slug: str, pk: int) -> tuple[Membership, GoldItem]:
@@ -224,14 +224,14 @@ def _sender(request: HttpRequest, slug: str, pk: int) -> tuple[Membership, GoldI
 
 
 def _save_sent(
-    place: Membership, gold: GoldItem, token: str, sent: list[dict[str, Any]]
+    membership: Membership, gold: GoldItem, token: str, sent: list[dict[str, Any]]
 ) -> list[dict[str, object] | InvalidValueError]:
-    shown = practice_item_of(gold, place)
+    shown = practice_item_of(gold, membership)
     read = [_read_answer(shown, each) for each in sent]
     given = [each for each in read if isinstance(each, SubmittedAnswer)]
-    stored = iter(save_practice(place=place, gold=gold, attempt=_attempt_in(token), given=given))
+    stored = iter(save_practice(membership=membership, gold=gold, attempt=_attempt_in(token), given=given))
     problems = [next(stored) if isinstance(each, SubmittedAnswer) else each for each in read]
-    complete = practice_item_of(gold, place).is_answered
+    complete = practice_item_of(gold, membership).is_answered
     return [each or {"revision": 0, "complete": complete} for each in problems]
 
 
@@ -253,33 +253,33 @@ def _read_answer(
     return SubmittedAnswer(dimension, form.answer(), form.to_sent())
 
 
-def _save_all(request: HttpRequest, place: Membership, shown: PracticeItem) -> list[str]:
+def _save_all(request: HttpRequest, membership: Membership, shown: PracticeItem) -> list[str]:
     read = [_read_answer(shown, request.POST, row.dimension.key) for row in shown.page.rows]
     given = [each for each in read if isinstance(each, SubmittedAnswer)]
     attempt = _attempt_in(request.POST.get("assignment", ""))
     try:
-        problems = save_practice(place=place, gold=shown.gold, attempt=attempt, given=given)
+        problems = save_practice(membership=membership, gold=shown.gold, attempt=attempt, given=given)
         wrong = [each.message for each in (*read, *problems) if isinstance(each, InvalidValueError)]
         if not wrong:
-            settle_practice_item(place=place, gold=shown.gold)
+            settle_practice_item(membership=membership, gold=shown.gold)
     except NotReadyError as error:
         return [error.message]
     return wrong
 
 
 def _render_practice(
-    request: HttpRequest, place: Membership, shown: PracticeItem, refusals: list[str]
+    request: HttpRequest, membership: Membership, shown: PracticeItem, refusals: list[str]
 ) -> HttpResponse:
-    address = reverse("practice_item", args=[place.project.slug, shown.gold.pk])
+    address = reverse("practice_item", args=[membership.project.slug, shown.gold.pk])
     context = {
         "layout": "rating/ahead.html" if "Concord-Ahead" in request.headers else "base.html",
-        "project": place.project,
-        "place": place,
+        "project": membership.project,
+        "membership": membership,
         "round": shown.page.assignment.round,
         "token": shown.token,
         "page": shown.page,
         "practised": shown,
-        "rows_html": practice_rows_as_html(place.project, shown.page, f"{address}answer/"),
+        "rows_html": practice_rows_as_html(membership.project, shown.page, f"{address}answer/"),
         "guideline": shown.guideline,
         "refusals": refusals,
         "key_map": key_map_of(request.user),
@@ -308,13 +308,13 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    place = place_in(project_of_watching_admin(request.user, slug), pk)
-    if place.role != Role.ANNOTATOR:
+    membership = membership_in(project_of_watching_admin(request.user, slug), pk)
+    if membership.role != Role.ANNOTATOR:
         raise Http404(gettext("Only annotators rate."))
     form = CountingForm(request.POST or None)
     if form.is_valid():
         try:
-            decided = decide_counting(place=place, by=request_user(request), **form.cleaned_data)
+            decided = decide_counting(membership=membership, by=request_user(request), **form.cleaned_data)
         except DomainError as error:
             messages.error(request, error.message)
         else:
@@ -323,15 +323,15 @@ def quality_rater(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 if decided.counted
                 else gettext("Statistics exclude the ratings of {label} now.")
             )
-            messages.success(request, message.format(label=place.label))
+            messages.success(request, message.format(label=membership.label))
         return redirect("quality_rater", slug, pk)
-    kept = load_figures(place.project, result_of(place.project, SIGNALS))
+    kept = load_figures(membership.project, result_of(membership.project, SIGNALS))
     context = {
-        "evidence": evidence(place, kept),
+        "evidence": evidence(membership, kept),
         "form": form,
         "fastest": FASTEST_READING,
         "kept": kept,
         "part": SIGNALS,
     }
     status = 422 if form.is_bound else 200
-    return render_in_project(request, place.project, "quality/rater.html", context, status=status)
+    return render_in_project(request, membership.project, "quality/rater.html", context, status=status)

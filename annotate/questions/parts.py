@@ -83,9 +83,9 @@ class PartsKind(QuestionKind):
         """Return the label of every part, by its number; a plain list is in the order of the parts."""
         said = read_list(reply, "parts")
         labels: dict[int, str] = {}
-        for place, each in enumerate(said, start=1):
+        for position, each in enumerate(said, start=1):
             number, label = (
-                (each.get("part"), each.get("label")) if isinstance(each, Mapping) else (place, each)
+                (each.get("part"), each.get("label")) if isinstance(each, Mapping) else (position, each)
             )
             if type(number) is not int or number in labels:
                 raise unreadable_reply(gettext("A part has no number of its own."))

@@ -183,13 +183,15 @@ class SpansKind(QuestionKind):
         own, theirs = (severity_by_character(each) for each in (one, other))
         if not own and not theirs:
             return 0.0
-        common = sum(1 if own[place] == theirs[place] else 0.5 for place in own.keys() & theirs.keys())
+        common = sum(
+            1 if own[positions] == theirs[positions] else 0.5 for positions in own.keys() & theirs.keys()
+        )
         return 1 - 2 * common / (len(own) + len(theirs))
 
     def dispute_distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
         """Return 1 if overlapping spans have different severities, else the distance."""
         own, theirs = (severity_by_character(each) for each in (one, other))
-        if any(own[place] != theirs[place] for place in own.keys() & theirs.keys()):
+        if any(own[positions] != theirs[positions] for positions in own.keys() & theirs.keys()):
             return 1.0
         return self.distance(dimension, one, other)
 
@@ -203,9 +205,9 @@ class SpansKind(QuestionKind):
 def severity_by_character(given: Given) -> dict[tuple[int, int], str]:
     """Return the severity of every marked character, by part and position; of overlapping spans the last."""
     return {
-        (span["part"], place): span["severity"]
+        (span["part"], index): span["severity"]
         for span in (given.data or {}).get("spans", [])
-        for place in range(span["start"], span["end"])
+        for index in range(span["start"], span["end"])
     }
 
 

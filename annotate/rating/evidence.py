@@ -55,7 +55,7 @@ def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
             )
         )
     for each in passages:
-        _check_place(each, texts)
+        _check_position(each, texts)
     for one, other in pairwise(sorted(passages)):
         if one.part == other.part and other.start < one.end:
             overlap = (
@@ -66,7 +66,7 @@ def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
             raise _evidence_error(overlap.format(part=one.part))
 
 
-def _check_place(passage: Passage, texts: Sequence[str]) -> None:
+def _check_position(passage: Passage, texts: Sequence[str]) -> None:
     if not 0 <= passage.part < len(texts):
         raise _evidence_error(
             gettext("Evidence is marked in part {part}, but the document has {count}.").format(

@@ -17,12 +17,12 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect
 
 from annotate.core import access
-from annotate.core.access import PLACE_GONE, PLACES, SIGNED_OUT, project_for_admin
+from annotate.core.access import ASSIGNMENT_GONE, OWN_ASSIGNMENTS, SIGNED_OUT, project_for_admin
 from annotate.core.errors import (
+    AssignmentGoneError,
     DomainError,
     InvalidValueError,
     NotReadyError,
-    PlaceGoneError,
     RoundClosedError,
     SignedOutError,
 )
@@ -92,29 +92,29 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     Reserves items although it is a GET: it is the URL that people bookmark, and only a click leads to it.
     Unrated items go to other annotators after some time.
     """
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    round = round_one(place.project)
-    has_work = place.must_practise or (round is not None and round.is_open)
-    if has_work and has_guidelines_to_read(place, guideline_at(place.project, round)):
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(membership.project)
+    has_work = membership.must_practise or (round is not None and round.is_open)
+    if has_work and has_guidelines_to_read(membership, guideline_at(membership.project, round)):
         return redirect(f"{reverse('guideline', args=[slug])}?start=1")
-    if place.must_practise:
+    if membership.must_practise:
         return redirect("practice", slug)
-    if place.project.calibrates_id and rounds_of(place.project).get(2):
+    if membership.project.calibrates_id and rounds_of(membership.project).get(2):
         return _go_to_disputes(request, slug)
     if round is not None and round.is_open:
-        position = first_unfinished(round, place)
-        if position is None and reserve_items(round=round, annotator=place):
-            position = first_unfinished(round, place)
+        position = first_unfinished(round, membership)
+        if position is None and reserve_items(round=round, annotator=membership):
+            position = first_unfinished(round, membership)
         if position is not None:
             return redirect("rate_item", slug, position)
-    if round is not None and complete_study(place=place):
+    if round is not None and complete_study(membership=membership):
         return redirect("outside_end", slug)
     context = {
-        "project": place.project,
+        "project": membership.project,
         "round": round,
         # Only the page of an open round shows the time spent.
-        "progress": progress(round, place, with_time=round.is_open) if round else None,
-        "first": first_position(round, place) if round else None,
+        "progress": progress(round, membership, with_time=round.is_open) if round else None,
+        "first": first_position(round, membership) if round else None,
     }
     return render(request, "rating/nothing_to_rate.html", context)
 
@@ -132,14 +132,14 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     continues.
     """
     assignment = access.assignment_for_annotator(request.user, slug, position)
-    place = assignment.annotator
-    assert place is not None
-    if place.must_practise:
+    membership = assignment.annotator
+    assert membership is not None
+    if membership.must_practise:
         return redirect("practice", slug)
     refusals: list[str] = []
     if request.method == "POST":
         if request.POST.get("assignment") != access.token_of(assignment):
-            raise Http404(gettext(PLACE_GONE))
+            raise Http404(gettext(ASSIGNMENT_GONE))
         refusals = _save_all(request, assignment)
         if not refusals:
             return _go_on(slug, item_page(assignment), back="back" in request.POST)
@@ -147,7 +147,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         return HttpResponse("".join(_items_ahead(request, assignment, how_many)))
     context = _item_context(request, assignment) | {
         "layout": "base.html",
-        "progress": progress(assignment.round, place),
+        "progress": progress(assignment.round, membership),
         "refusals": refusals,
     }
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
@@ -184,33 +184,33 @@ def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iter
 
 def _assignment_after(request: HttpRequest, page: ItemPage) -> Assignment | None:
     """Return the annotator's next assignment; None without one, or if another rater has just received it."""
-    place = page.assignment.annotator
-    if page.next is None or place is None:
+    membership = page.assignment.annotator
+    if page.next is None or membership is None:
         return None
     try:
-        return access.assignment_for_annotator(request.user, place.project.slug, page.next)
+        return access.assignment_for_annotator(request.user, membership.project.slug, page.next)
     except Http404:
         return None
 
 
 def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any]:
     """Return the context of an item's page; restart its reservation."""
-    place = assignment.annotator
-    assert place is not None
-    renew_reservation(assignment=assignment, annotator=place)
+    membership = assignment.annotator
+    assert membership is not None
+    renew_reservation(assignment=assignment, annotator=membership)
     page = item_page(assignment)
-    if page.next is None and _reserve_more(place):
+    if page.next is None and _reserve_more(membership):
         page = add_next(page)
     return {
-        "project": place.project,
-        "place": place,
+        "project": membership.project,
+        "membership": membership,
         "round": assignment.round,
         "token": access.token_of(assignment),
         "page": page,
-        "rows_html": rows_as_html(place.project, page),
+        "rows_html": rows_as_html(membership.project, page),
         "guideline": guideline_of(assignment.round),
         "new_wording": new_wording(
-            assignment.round, place, shown=request.headers.get("Concord-Guideline", "")
+            assignment.round, membership, shown=request.headers.get("Concord-Guideline", "")
         ),
         "key_map": key_map_of(request.user),
         "key_actions": ACTIONS,
@@ -220,15 +220,15 @@ def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any
 @login_required
 @require_GET
 def my_work(request: HttpRequest, slug: str) -> HttpResponse:
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    round = round_one(place.project)
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(membership.project)
     if round is None:
-        return render_in_project(request, place.project, "rating/my_work.html")
+        return render_in_project(request, membership.project, "rating/my_work.html")
     dimensions = guideline_of(round).dimensions
-    form = OwnWorkForm(request.GET, dimensions=dimensions, documents=own_documents(round, place))
-    keys = own_items(round, place, form.chosen).values_list("pk", flat=True)
+    form = OwnWorkForm(request.GET, dimensions=dimensions, documents=own_documents(round, membership))
+    keys = own_items(round, membership, form.chosen).values_list("pk", flat=True)
     shown = Paginator(keys, ITEMS_PER_PAGE).get_page(request.GET.get("page"))
-    done = progress(round, place)
+    done = progress(round, membership)
     context = {
         "round": round,
         "form": form,
@@ -236,11 +236,11 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": own_rows(load_with_answers(list(shown)), dimensions),
         "dimensions": dimensions,
         "progress": done,
-        "seconds": seconds_for_an_item(place, round),
+        "seconds": seconds_for_an_item(membership, round),
         "timed_items": TIMED_ITEMS if done.done > TIMED_ITEMS else None,
-        "checks": own_checks(round, place, left=done.left),
+        "checks": own_checks(round, membership, left=done.left),
     }
-    return render_in_project(request, place.project, "rating/my_work.html", context)
+    return render_in_project(request, membership.project, "rating/my_work.html", context)
 
 
 @login_required
@@ -248,20 +248,20 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def my_values(request: Request, slug: str) -> HttpResponse:
     """Show the distribution of the annotator's own values; My work loads it on opening."""
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    round = round_one(place.project)
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(membership.project)
     if round is None:
         raise Http404(gettext("Round I has not been opened."))
     template = "rating/my_values.html" + ("#spreads" if request.htmx else "")
-    context = {"spreads": own_spreads(round, place)}
-    return render_in_project(request, place.project, template, context)
+    context = {"spreads": own_spreads(round, membership)}
+    return render_in_project(request, membership.project, template, context)
 
 
 @login_required
 @require_GET
 def how_rating_works(request: HttpRequest, slug: str) -> HttpResponse:
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    return render_in_project(request, place.project, "rating/how_rating_works.html")
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    return render_in_project(request, membership.project, "rating/how_rating_works.html")
 
 
 @login_required
@@ -271,21 +271,21 @@ def guideline(request: HttpRequest, slug: str) -> HttpResponse:
 
     the wording in force, or before a round the wording to freeze.
     """
-    place = access.membership(request.user, slug)
-    project = place.project
+    membership = access.membership(request.user, slug)
+    project = membership.project
     rounds = rounds_of(project)
     first, second = rounds.get(1), rounds.get(2)
     comes_next = not second and first is not None and not first.is_open
     latest = None if comes_next else second or first
     found = guideline_at(project, latest)
     changes = list(changes_of_wording(guideline_of(first), found)) if first and comes_next else []
-    starts = "start" in request.GET and place.role == Role.ANNOTATOR
+    starts = "start" in request.GET and membership.role == Role.ANNOTATOR
     context = {
         "round": latest,
         "comes_next": comes_next,
         "guideline": found,
         "changes": changes,
-        "starting": place if starts and has_guidelines_to_read(place, found) else None,
+        "starting": membership if starts and has_guidelines_to_read(membership, found) else None,
     }
     return render_in_project(request, project, "rating/guideline.html", context)
 
@@ -295,23 +295,23 @@ def rate_progress(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the annotator's counter again; without a session return no counter, and no sign-in page either."""
     if not request.user.is_authenticated:
         return HttpResponse(status=401)
-    place = access.membership(request.user, slug, Role.ANNOTATOR)
-    round = round_one(place.project)
+    membership = access.membership(request.user, slug, Role.ANNOTATOR)
+    round = round_one(membership.project)
     if round is None:
         raise Http404(gettext("Round I has not been opened."))
-    context = {"project": place.project, "progress": progress(round, place)}
+    context = {"project": membership.project, "progress": progress(round, membership)}
     return render(request, "rating/_progress.html", context)
 
 
-def _reserve_more(place: Membership) -> bool:
+def _reserve_more(membership: Membership) -> bool:
     """Reserve the items after the last one of the annotator's order, so that they can be loaded ahead.
 
     Without it, for example if another process writes to SQLite, the request for the next item reserves it.
     """
-    round = round_one(place.project)
+    round = round_one(membership.project)
     try:
         with little_patience():
-            return bool(round and round.is_open and reserve_items(round=round, annotator=place))
+            return bool(round and round.is_open and reserve_items(round=round, annotator=membership))
     except RoundClosedError:
         return False
     except OperationalError as error:
@@ -322,7 +322,7 @@ def _reserve_more(place: Membership) -> bool:
 
 def _sender(holder: int, *, slug: str, position: int, **_rest: str) -> tuple[Question, ...]:
     """The first queries of every save: the person, and the assignment of the answers."""
-    return (PERSON, (holder,)), (PLACES, (holder, slug, position))
+    return (PERSON, (holder,)), (OWN_ASSIGNMENTS, (holder, slug, position))
 
 
 @require_POST
@@ -380,10 +380,10 @@ def acknowledge(request: HttpRequest, slug: str) -> HttpResponse:
     """Record that the annotator has read a version of the guideline; without scripts, continue with the
     item.
     """
-    place = access.sending_annotator(request.user, slug, request.POST.get("annotator", ""))
+    membership = access.sending_annotator(request.user, slug, request.POST.get("annotator", ""))
     version = request.POST.get("version", "")
     acknowledge_wording(
-        annotator=place, version=int(version) if version.isdecimal() else 0, by=request_user(request)
+        annotator=membership, version=int(version) if version.isdecimal() else 0, by=request_user(request)
     )
     if "start" in request.POST:
         return redirect("rate", slug)
@@ -420,10 +420,10 @@ def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SubmittedAn
 def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment:
     if not request.user.is_authenticated:
         raise SignedOutError(gettext(SIGNED_OUT))
-    place = request.POST.get("annotator", "")
-    assignment = access.assignment_for_annotator(request.user, slug, position, place=place)
+    membership_key = request.POST.get("annotator", "")
+    assignment = access.assignment_for_annotator(request.user, slug, position, membership_key=membership_key)
     if request.POST.get("assignment") != access.token_of(assignment):
-        raise PlaceGoneError(gettext(PLACE_GONE))
+        raise AssignmentGoneError(gettext(ASSIGNMENT_GONE))
     return assignment
 
 

@@ -18,8 +18,8 @@ NO_SYSTEM = "–"
 
 def column_of(table: Table, key: str) -> list[Cell]:
     """Return the cells of a column, none if the table does not have it."""
-    places = [place for place, column in enumerate(table.columns) if column.key == key]
-    return [row[places[0]] for row in table.rows] if places else []
+    positions = [index for index, column in enumerate(table.columns) if column.key == key]
+    return [row[positions[0]] for row in table.rows] if positions else []
 
 
 def amounts_of(table: Table | None, key: str) -> list[float]:
@@ -131,10 +131,10 @@ def _answer_leader(tables: Tables) -> str:
 
 def best_systems(means: Table) -> dict[str, str]:
     found = {}
-    for place, column in enumerate(means.columns[1:], start=1):
-        known = [row for row in means.rows if isinstance(row[place].value, int | float)]
+    for position, column in enumerate(means.columns[1:], start=1):
+        known = [row for row in means.rows if isinstance(row[position].value, int | float)]
         if known:
-            found[column.key] = str(max(known, key=lambda row, at=place: float(row[at].value))[0].value)  # type: ignore[misc]
+            found[column.key] = str(max(known, key=lambda row, at=position: float(row[at].value))[0].value)  # type: ignore[misc]
     return found
 
 

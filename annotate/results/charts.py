@@ -46,15 +46,15 @@ def chart_of(
 
 
 def _bands(table: Table, rows: Sequence[Sequence[Cell]], key: str) -> list[Data]:
-    place = next((at for at, column in enumerate(table.columns) if key and column.key == key), None)
+    index = next((at for at, column in enumerate(table.columns) if key and column.key == key), None)
     at = next((at for at, head in enumerate(table.columns) if head.key == "dimension"), None)
-    if place is None or at is None:
+    if index is None or at is None:
         return []
     found: dict[str, Data] = {}
     for row in rows:
-        cell, name = row[place], str(row[at].value)
+        cell, name = row[index], str(row[at].value)
         if cell.low is not None and cell.high is not None and name not in found:
-            note = f"{name}, {table.columns[place].name}: {interval(cell, table.columns[place])}"
+            note = f"{name}, {table.columns[index].name}: {interval(cell, table.columns[index])}"
             found[name] = {"row": name, "low": cell.low, "high": cell.high, "note": note}
     return list(found.values())
 
@@ -97,8 +97,8 @@ def _intervals(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[st
             }
         )
     in_columns = not (alone or together or panels_of_columns)
-    ordered = {"series": [table.columns[place].name for place in columns]} if in_columns else {}
-    counted = all(table.columns[place].kind is ColumnKind.COUNT for place in columns)
+    ordered = {"series": [table.columns[index].name for index in columns]} if in_columns else {}
+    counted = all(table.columns[index].kind is ColumnKind.COUNT for index in columns)
     return {
         "kind": "intervals",
         "points": made,
@@ -110,13 +110,13 @@ def _intervals(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[st
 
 def _choose_columns(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[str]) -> list[int]:
     """Return the positions of the columns to plot: those wanted, else with intervals, else any numbers."""
-    places = range(table.heads, len(table.columns))
+    positions = range(table.heads, len(table.columns))
     if wanted:
-        return [place for place in places if table.columns[place].key in wanted]
-    amounts = [place for place in places if table.columns[place].kind in AMOUNTS]
-    with_interval = [place for place in amounts if any(row[place].low is not None for row in rows)]
-    numbers = [place for place in places if any(isinstance(row[place].value, int | float) for row in rows)]
-    found = with_interval or [place for place in amounts if place in numbers] or numbers
+        return [index for index in positions if table.columns[index].key in wanted]
+    amounts = [index for index in positions if table.columns[index].kind in AMOUNTS]
+    with_interval = [index for index in amounts if any(row[index].low is not None for row in rows)]
+    numbers = [index for index in positions if any(isinstance(row[index].value, int | float) for row in rows)]
+    found = with_interval or [index for index in amounts if index in numbers] or numbers
     two_heads = table.heads > 1
     return found[:MOST_SERIES] if two_heads else found[:MOST_ROWS_TOGETHER]
 
@@ -284,15 +284,15 @@ def _curves(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]
 def _lines(table: Table, rows: Sequence[Sequence[Cell]], columns: Sequence[int], up: str) -> Data:
     points = [
         {
-            **_point(table, row, row[place], table.columns[place]),
+            **_point(table, row, row[index], table.columns[index]),
             "panel": str(row[0].value),
-            "series": table.columns[place].name if len(columns) > 1 else "",
-            "name": table.columns[place].name,
+            "series": table.columns[index].name if len(columns) > 1 else "",
+            "name": table.columns[index].name,
             "x": row[1].value,
         }
         for row in rows
-        for place in columns
-        if isinstance(row[place].value, int | float)
+        for index in columns
+        if isinstance(row[index].value, int | float)
     ]
     return {"kind": "lines", "points": points, "across": table.columns[1].name, "up": up}
 
@@ -371,7 +371,7 @@ def differences_chart(table: Table) -> Data | None:
 
 
 def _keys(table: Table) -> Mapping[str, str]:
-    place = next(at for at, column in enumerate(table.columns) if column.key == "dimension")
+    index = next(at for at, column in enumerate(table.columns) if column.key == "dimension")
     # The kept list of Round I names dimensions by what URLs call them already.
-    by_key = {str(row[place].value): row[place].key for row in table.rows}
+    by_key = {str(row[index].value): row[index].key for row in table.rows}
     return {name: name if key.isdigit() else key for name, key in by_key.items()}

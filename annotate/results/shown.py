@@ -81,14 +81,14 @@ class ShownPage:
 
     @cached_property
     def _order(self) -> Sequence[str]:
-        ranks = {key: place for place, key in enumerate(self.arrangement.tabs)}
+        ranks = {key: index for index, key in enumerate(self.arrangement.tabs)}
         listed = list(self._variants)
         last = len(ranks) + len(listed)
 
-        def place(key: str) -> int:
+        def rank(key: str) -> int:
             return last if key in LAST else ranks.get(key, len(ranks) + listed.index(key))
 
-        return sorted(listed, key=place)
+        return sorted(listed, key=rank)
 
     @cached_property
     def tab(self) -> str:
@@ -170,9 +170,9 @@ class ShownPage:
     def _dimensions(self) -> Mapping[str, str]:
         if self.table is None or any(each.name == "dimension" for each in self._result.page.parameters):
             return {}
-        place = _dimension_place(self.table)
-        if place is not None:
-            return {_key(row[place]): str(row[place].value) for row in self.table.rows}
+        index = _dimension_index(self.table)
+        if index is not None:
+            return {_key(row[index]): str(row[index].value) for row in self.table.rows}
         dimensions = self._all_dimensions()
         columns = self.table.columns[self.table.heads :]
         return {each.key: each.name for each in columns if each.key in dimensions}
@@ -180,9 +180,9 @@ class ShownPage:
     def _all_dimensions(self) -> set[str]:
         found = set()
         for table in self.tables.values():
-            place = _dimension_place(table)
-            if place is not None:
-                found |= {_key(row[place]) for row in table.rows[: ROWS * 5]}
+            index = _dimension_index(table)
+            if index is not None:
+                found |= {_key(row[index]) for row in table.rows[: ROWS * 5]}
         return found
 
     @cached_property
@@ -210,11 +210,11 @@ class ShownPage:
         return table.select([key for key in wanted if not any(fnmatch(key, each) for each in left_out)])
 
     def _filter(self, table: Table) -> Table:
-        place = _dimension_place(table)
+        index = _dimension_index(table)
         if not self.dimension:
             return table
-        if place is not None:
-            return replace(table, rows=[row for row in table.rows if _key(row[place]) == self.dimension])
+        if index is not None:
+            return replace(table, rows=[row for row in table.rows if _key(row[index]) == self.dimension])
         shown = [
             index
             for index, column in enumerate(table.columns)
@@ -288,7 +288,7 @@ def _prefix_of(key: str) -> str:
     return f"{found[1]}-{found[2]}" if found else ""
 
 
-def _dimension_place(table: Table) -> int | None:
+def _dimension_index(table: Table) -> int | None:
     heads = table.columns[: table.heads or 1]
     return next((index for index, each in enumerate(heads) if each.key == "dimension"), None)
 
@@ -300,10 +300,10 @@ def _key(cell: Cell) -> str:
 def _sort(table: Table, by: str) -> Sequence[Sequence[Cell]]:
     """Return the rows by a column, ascending or with “-” descending; rows without a value come last."""
     key = by.removeprefix("-")
-    place = next((index for index, each in enumerate(table.columns) if each.key == key), None)
-    if place is None:
+    index = next((index for index, each in enumerate(table.columns) if each.key == key), None)
+    if index is None:
         return table.rows
-    known = [row for row in table.rows if isinstance(row[place].value, int | float)]
-    unknown = [row for row in table.rows if not isinstance(row[place].value, int | float)]
-    known.sort(key=lambda row: float(row[place].value or 0), reverse=by.startswith("-"))
+    known = [row for row in table.rows if isinstance(row[index].value, int | float)]
+    unknown = [row for row in table.rows if not isinstance(row[index].value, int | float)]
+    known.sort(key=lambda row: float(row[index].value or 0), reverse=by.startswith("-"))
     return [*known, *unknown]

@@ -111,22 +111,22 @@ class KeptRows(Sequence[Sequence[Cell]]):
         return self._count
 
     def __iter__(self) -> Iterator[Sequence[Cell]]:
-        return (row for place in range(len(self._texts)) for row in self._part(place))
+        return (row for index in range(len(self._texts)) for row in self._part(index))
 
     @overload
-    def __getitem__(self, place: int) -> Sequence[Cell]: ...
+    def __getitem__(self, index: int) -> Sequence[Cell]: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Sequence[Cell]]: ...
-    def __getitem__(self, place: int | slice) -> Sequence[Cell] | Sequence[Sequence[Cell]]:
+    def __getitem__(self, index: slice) -> Sequence[Sequence[Cell]]: ...
+    def __getitem__(self, index: int | slice) -> Sequence[Cell] | Sequence[Sequence[Cell]]:
         """Return a row, or some; parse only the parts that contain them."""
-        chosen = range(self._count)[place]
+        chosen = range(self._count)[index]
         if isinstance(chosen, int):
             return self._part(chosen // ROWS_IN_TEXT)[chosen % ROWS_IN_TEXT]
         parts = {part: self._part(part) for part in {row // ROWS_IN_TEXT for row in chosen}}
         return [parts[row // ROWS_IN_TEXT][row % ROWS_IN_TEXT] for row in chosen]
 
-    def _part(self, place: int) -> list[list[Cell]]:
-        return [[Cell(**cell) for cell in row] for row in json.loads(self._texts[place])]
+    def _part(self, index: int) -> list[list[Cell]]:
+        return [[Cell(**cell) for cell in row] for row in json.loads(self._texts[index])]
 
 
 @dataclass(frozen=True)
@@ -176,10 +176,10 @@ class Table:
 
     def select(self, keys: Collection[str]) -> "Table":
         """Return the table with only the columns of these keys, in the order that they have."""
-        shown = [place for place, column in enumerate(self.columns) if column.key in keys]
-        rows = [[row[place] for place in shown] for row in self.rows]
-        heads = sum(place < self.heads for place in shown)
-        return replace(self, columns=[self.columns[place] for place in shown], rows=rows, heads=heads)
+        shown = [index for index, column in enumerate(self.columns) if column.key in keys]
+        rows = [[row[index] for index in shown] for row in self.rows]
+        heads = sum(index < self.heads for index in shown)
+        return replace(self, columns=[self.columns[index] for index in shown], rows=rows, heads=heads)
 
     def cells(self) -> Iterator[Cell]:
         return (cell for row in self.rows for cell in row)
@@ -222,11 +222,11 @@ def mark_best(rows: Sequence[Sequence[Cell]], columns: Sequence[Column], heads: 
         figures = [row[index].value for row in marked]
         printed = {round(value, column.decimals) for value in figures if isinstance(value, float)}
         best = sorted(printed, reverse=True)[:2]
-        places = {value: place for place, value in enumerate(best, start=1)} if len(best) > 1 else {}
+        rank = {value: rank for rank, value in enumerate(best, start=1)} if len(best) > 1 else {}
         for row in marked:
             value = row[index].value
             if isinstance(value, float):
-                row[index] = replace(row[index], place=places.get(round(value, column.decimals)))
+                row[index] = replace(row[index], place=rank.get(round(value, column.decimals)))
     return marked
 
 

@@ -98,7 +98,7 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
 
 
 def _describe_excluded(project: Project) -> str:
-    return ", ".join(place.rater_name for place in uncounted_annotators(project))
+    return ", ".join(membership.rater_name for membership in uncounted_annotators(project))
 
 
 def _action(request: Request, project: Project, page: ResultsPage) -> str:

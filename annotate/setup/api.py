@@ -341,7 +341,7 @@ def _answer(request: Request, project: Project, *, status: int = 200) -> Respons
 
 def _roles(request: Request) -> dict[int, list[str]]:
     roles: dict[int, list[str]] = {}
-    for project, role in access.places_of(request.user).values_list("project", "role"):
+    for project, role in access.memberships_of(request.user).values_list("project", "role"):
         roles.setdefault(project, []).append(Role(role).value)
     return roles
 

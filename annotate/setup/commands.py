@@ -44,7 +44,7 @@ from annotate.material.commands.uploads import forget_files
 from annotate.people.commands import add_member
 from annotate.questions import KINDS, kind_of
 from annotate.rating.commands.rounds import freeze_guideline
-from annotate.setup.queries import places_of_image, ratings_to_ask_again, rows_of_project, spec_of
+from annotate.setup.queries import ratings_to_ask_again, rows_of_project, spec_of, uses_of_image
 from annotate.setup.template_file import TemplateRefusedError, free_key, read_template, to_json
 
 # A project's dimensions, until Round I freezes them. Every command locks the project's row.
@@ -313,9 +313,9 @@ def add_image(*, project: Project, by: User | None, name: str, content: bytes) -
 def remove_image(*, image: GuidelineImage) -> None:
     """Remove an image. Locks the project. Raises NotReadyError for an image used in a guideline."""
     project = lock_project(image.project)
-    if places := places_of_image(project, image.key):
+    if uses := uses_of_image(project, image.key):
         raise NotReadyError(
-            gettext("This image appears in {listed}. Remove it there first.").format(listed=", ".join(places))
+            gettext("This image appears in {listed}. Remove it there first.").format(listed=", ".join(uses))
         )
     storage, stored = image.file.storage, str(image.file.name)
     if GuidelineImage.objects.filter(pk=image.pk).delete()[0]:

@@ -46,13 +46,13 @@ from annotate.setup.template_file import read_template
 # Uses of an image in a project's guidelines.
 
 
-def places_of_image(project: Project, key: str) -> list[str]:
+def uses_of_image(project: Project, key: str) -> list[str]:
     """Return in words the uses of an image, now or in a version with ratings."""
     guideline = current_guideline(project)
-    places = [gettext("the guidelines for all dimensions")] if key in guideline.guidelines else []
-    places += [each.name for each in guideline.dimensions if key in each.guidelines]
+    uses = [gettext("the guidelines for all dimensions")] if key in guideline.guidelines else []
+    uses += [each.name for each in guideline.dimensions if key in each.guidelines]
     frozen = project.guideline_versions.order_by("version").values_list("version", "content")
-    return places + [
+    return uses + [
         f"guideline version {version}" for version, content in frozen if key in json.dumps(content)
     ]
 

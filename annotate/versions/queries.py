@@ -8,7 +8,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.core.access import SomeUser, places_of
+from annotate.core.access import SomeUser, memberships_of
 from annotate.core.models import (
     Edition,
     Export,
@@ -66,7 +66,7 @@ def editions_of(project: Project, user: SomeUser) -> list[Project]:
 
 
 def _readable(user: SomeUser) -> QuerySet[Project]:
-    reading = places_of(user).filter(role__in=[Role.ADMIN, Role.RESEARCHER])
+    reading = memberships_of(user).filter(role__in=[Role.ADMIN, Role.RESEARCHER])
     return Project.objects.filter(memberships__in=reading)
 
 

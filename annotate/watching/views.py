@@ -153,35 +153,35 @@ def project_delete(request: Request, slug: str) -> HttpResponse:
 @require_GET
 def project(request: HttpRequest, slug: str) -> HttpResponse:
     """Show this person's open tasks: the state of the rounds to admins, own work to annotators."""
-    place = access.membership(request.user, slug)
-    roles = access.roles_in(request.user, place.project)
+    membership = access.membership(request.user, slug)
+    roles = access.roles_in(request.user, membership.project)
     is_admin = Role.ADMIN in roles
     context: dict[str, object] = {"is_admin": is_admin}
     if Role.ANNOTATOR in roles:
         context["own"] = own_work(access.membership(request.user, slug, Role.ANNOTATOR))
     if Role.ADJUDICATOR in roles:
-        context["to_decide"] = waiting_for_adjudicator(place.project)
+        context["to_decide"] = waiting_for_adjudicator(membership.project)
     if roles & READERS:
-        context["overview"] = overview(place.project, for_admin=is_admin)
+        context["overview"] = overview(membership.project, for_admin=is_admin)
         context["may_see_values"] = Role.ANNOTATOR not in roles or not access.rates_independently(
-            request.user, place.project
+            request.user, membership.project
         )
-        context["paper"] = paper_of(place.project)
-    return render_in_project(request, place.project, "watching/project.html", context)
+        context["paper"] = paper_of(membership.project)
+    return render_in_project(request, membership.project, "watching/project.html", context)
 
 
 @login_required
 @require_GET
 def round_one(request: HttpRequest, slug: str) -> HttpResponse:
     """Show Round I to admins and researchers: its next step, deadline, progress by annotator, and alpha."""
-    place = access.membership(request.user, slug, Role.ADMIN, Role.RESEARCHER)
-    is_admin = place.role == Role.ADMIN
+    membership = access.membership(request.user, slug, Role.ADMIN, Role.RESEARCHER)
+    is_admin = membership.role == Role.ADMIN
     context = {
         "is_admin": is_admin,
-        "overview": overview(place.project, for_admin=is_admin),
-        "may_see_values": not access.rates_independently(request.user, place.project),
+        "overview": overview(membership.project, for_admin=is_admin),
+        "may_see_values": not access.rates_independently(request.user, membership.project),
     }
-    return render_in_project(request, place.project, "watching/round_one.html", context)
+    return render_in_project(request, membership.project, "watching/round_one.html", context)
 
 
 @login_required

@@ -452,15 +452,15 @@ class NudgeInput(TypedDict):
     silent: NotRequired[int]
 
 
-class NudgedPlace(TypedDict):
+class NudgedMembership(TypedDict):
     id: int
     label: str
 
 
 class NudgedRow(TypedDict):
-    now: list[NudgedPlace]
-    already: list[NudgedPlace]
-    empty: list[NudgedPlace]
+    now: list[NudgedMembership]
+    already: list[NudgedMembership]
+    empty: list[NudgedMembership]
     mailed: bool
 
 
@@ -532,7 +532,7 @@ class PassageRow(TypedDict):
     end: int
 
 
-class PlaceInput(TypedDict):
+class MembershipInput(TypedDict):
     active: bool
 
 
@@ -1671,7 +1671,7 @@ class PersonRowPage(TypedDict):
     results: list[PersonRow]
 
 
-class PlaceRow(TypedDict):
+class MembershipRow(TypedDict):
     id: int
     role: RoleEnum
     label: str

@@ -148,7 +148,7 @@ class Project:
 
     def read_people(self) -> "pd.DataFrame":
         """Return a row for each member, for admins."""
-        return make_frame(self.list_rows("getPeople"), models.PlaceRow)
+        return make_frame(self.list_rows("getPeople"), models.MembershipRow)
 
     def choose_plan(self, kind: models.PlanInputKindEnum, **settings: Any) -> models.PlanRow:
         """Choose the plan that assigns items when Round I opens."""
@@ -277,8 +277,8 @@ class Project:
         """Write a table of a result to a file (.csv, .json, .md, .tex), or its plot (.svg, .pdf, .png)."""
         self.read_result(result, **chosen)
         ending = Path(path).suffix.removeprefix(".")
-        place = {"slug": self.slug, "name": result, "key": key, "ending": ending}
-        return self.server.download("getResultFile", path, **place, **chosen)
+        parameters = {"slug": self.slug, "name": result, "key": key, "ending": ending}
+        return self.server.download("getResultFile", path, **parameters, **chosen)
 
     # Certificates and routing.
 

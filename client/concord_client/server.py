@@ -138,11 +138,11 @@ class Server:
 
     def download(self, operation: str, path: str | Path, /, **parameters: Any) -> Path:
         """Write the file that an operation sends to a path, as a whole or not at all. Raises RefusedError."""
-        place, query, _ = find_operation(operation).place(parameters)
+        url, query, _ = find_operation(operation).place(parameters)
         path = Path(path)
         partial = path.with_name(f"{path.name}.part")
         try:
-            with self._http.stream("GET", place, params=query) as answer:
+            with self._http.stream("GET", url, params=query) as answer:
                 if not answer.is_success:
                     answer.read()
                     raise _read_refusal(answer)

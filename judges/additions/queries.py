@@ -109,7 +109,7 @@ class OutsideFinding:
 
     @property
     def sentence(self) -> str:
-        found, places = self.found, self.decimals
+        found, decimals = self.found, self.decimals
         if found.mean is None or found.lowest is None or found.highest is None or found.beyond is None:
             return f"{self.system}, {self.about}: {found.reason}"
         says = gettext(
@@ -118,9 +118,9 @@ class OutsideFinding:
         ).format(
             system=self.system,
             about=self.about,
-            mean=f"{found.mean:.{places}f}",
-            lowest=f"{found.lowest:.{places}f}",
-            highest=f"{found.highest:.{places}f}",
+            mean=f"{found.mean:.{decimals}f}",
+            lowest=f"{found.lowest:.{decimals}f}",
+            highest=f"{found.highest:.{decimals}f}",
             beyond=round(100 * found.beyond),
         )
         if not found.is_outside:

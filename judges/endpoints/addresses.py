@@ -14,18 +14,18 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.outbound.guard import Guard, PrivateAddressError
-from annotate.core.outbound.permits import PermittedHost, read_place
+from annotate.core.outbound.permits import PermittedHost, read_host
 
 LOOPBACK = frozenset({"localhost", ".localhost", "127.0.0.1", "[::1]"})
 
 
 def is_listed(host: str, port: int) -> bool:
     """Return True if the operator lists a host and port, in the setting or in the file."""
-    places = chain(settings.LOCAL_ENDPOINTS, _places_in_file())
-    return any(place.is_at(host, port) for place in places)
+    hosts = chain(settings.LOCAL_ENDPOINTS, _hosts_in_file())
+    return any(permitted_host.is_at(host, port) for permitted_host in hosts)
 
 
-def _places_in_file() -> Iterator[PermittedHost]:
+def _hosts_in_file() -> Iterator[PermittedHost]:
     """Yield the hosts and ports of CONCORD_LOCAL_ENDPOINTS_FILE, read at each use: a change needs no restart.
 
     No page writes to the file: only the operator of this machine does. Lines without a single port permit no
@@ -37,18 +37,18 @@ def _places_in_file() -> Iterator[PermittedHost]:
         return
     for line in text.splitlines():
         with suppress(ValueError):
-            place = read_place(line)
-            if place.port is not None:
-                yield place
+            permitted_host = read_host(line)
+            if permitted_host.port is not None:
+                yield permitted_host
 
 
 def _advise(host: str, port: int) -> str:
-    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     if not settings.LOCAL_ENDPOINTS_FILE:
         return gettext(
             "{host} is a private host. Ask the operator to add it with its port to CONCORD_LOCAL_ENDPOINTS."
         ).format(host=host)
-    line = f"echo {shlex.quote(place)} >> {shlex.quote(settings.LOCAL_ENDPOINTS_FILE)}"
+    line = f"echo {shlex.quote(address)} >> {shlex.quote(settings.LOCAL_ENDPOINTS_FILE)}"
     return gettext(
         "{host} is a private host. To permit it, run this line on the machine of Concord, then try again: "
         "{line}"

@@ -462,14 +462,14 @@ def preview_judges(*, project: Project, judges: Sequence[JudgeSpec]) -> list[Jud
     Raises InvalidValueError. Up to six queries for each judge.
     """
     found = []
-    for place, each in enumerate(judges, start=1):
+    for position, each in enumerate(judges, start=1):
         template = _find_shipped(project, each.template) if isinstance(each.template, str) else each.template
         values = _values(project, replace(each, template=template), None)
         alike = _find_alike(project, values) if template.pk else None
         if alike is None:
             values["name"] = free_name(project, each.name)
             _judges_refuse(project, replace(each, name=values["name"]))
-        found.append(alike or Judge(pk=-place, project=project, **values))
+        found.append(alike or Judge(pk=-position, project=project, **values))
     _refuse_repeated(found)
     return found
 

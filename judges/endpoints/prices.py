@@ -99,8 +99,8 @@ def list_price(host: str, model: str) -> ModelCost:
     name = model.lower().removeprefix("models/")
     for listed in (_operators_list(), _read_file(str(SHIPPED), 0.0, settings.CURRENCY)):
         for wanted in (name, DATED.sub("", name)):
-            for place in (host, ANY_HOST):
-                if found := listed.get((place, wanted)):
+            for listed_host in (host, ANY_HOST):
+                if found := listed.get((listed_host, wanted)):
                     return found
     return UNKNOWN
 

@@ -59,17 +59,17 @@ def share_tokens(replies: list[Reply]) -> list[Reply]:
     return [
         replace(
             reply,
-            input_tokens=_share(reply.input_tokens, place, len(replies)),
-            output_tokens=_share(reply.output_tokens, place, len(replies)),
-            cached_tokens=_share(reply.cached_tokens, place, len(replies)),
-            reasoning_tokens=_share(reply.reasoning_tokens, place, len(replies)),
+            input_tokens=_share(reply.input_tokens, index, len(replies)),
+            output_tokens=_share(reply.output_tokens, index, len(replies)),
+            cached_tokens=_share(reply.cached_tokens, index, len(replies)),
+            reasoning_tokens=_share(reply.reasoning_tokens, index, len(replies)),
         )
-        for place, reply in enumerate(replies)
+        for index, reply in enumerate(replies)
     ]
 
 
-def _share(count: int | None, place: int, of: int) -> int | None:
-    return None if count is None else count // of + (place < count % of)
+def _share(count: int | None, index: int, of: int) -> int | None:
+    return None if count is None else count // of + (index < count % of)
 
 
 def text_of(said: object) -> str:

@@ -83,10 +83,10 @@ class TextProbabilities:
     def _token_by_token(self, text: str) -> TextProbability:
         tokens = self._tokens(text)
         found = []
-        for place in range(1, len(tokens)):
-            answer = self._complete(prompt=tokens[:place], logit_bias={str(tokens[place]): BIAS})
+        for index in range(1, len(tokens)):
+            answer = self._complete(prompt=tokens[:index], logit_bias={str(tokens[index]): BIAS})
             said = _first(object_in(_first(answer.get("choices")).get("logprobs")).get("content"))
-            if said.get("id") != tokens[place] or not isinstance(said.get("logprob"), float | int):
+            if said.get("id") != tokens[index] or not isinstance(said.get("logprob"), float | int):
                 raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
             found.append(float(said["logprob"]))
         return TextProbability(tuple(found), len(tokens))

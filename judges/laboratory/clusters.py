@@ -52,13 +52,13 @@ def cluster_cases(cases: Sequence[Case], most: int) -> list[Cluster]:
     groups: list[list[Case]] = []
     for case in learned:
         near = [
-            (cosine(weights[case.name], _sum(_cases_of_other_documents(group, case), weights)), -place)
-            for place, group in enumerate(groups)
+            (cosine(weights[case.name], _sum(_cases_of_other_documents(group, case), weights)), -index)
+            for index, group in enumerate(groups)
             if group[0].direction == case.direction
         ]
-        closeness, place = max(near, default=(0.0, 0))
+        closeness, index = max(near, default=(0.0, 0))
         if closeness >= NEAR:
-            groups[-place].append(case)
+            groups[-index].append(case)
         else:
             groups.append([case])
     several = [group for group in groups if len(group) > 1]

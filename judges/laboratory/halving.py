@@ -57,11 +57,11 @@ def combine_parts(wordings: Sequence[Part], additions: Sequence[Part], most: int
     subsets = [subset for size in range(len(additions) + 1) for subset in combinations(additions, size)]
     found = [(*head, *subset) for subset, head in product(subsets, heads) if head or subset]
 
-    def place(parts: tuple[Part, ...]) -> tuple[bool, bool, int]:
+    def rank(parts: tuple[Part, ...]) -> tuple[bool, bool, int]:
         is_joined = len(parts) > 1
         return is_joined, is_joined and parts != tuple(additions), len(parts)
 
-    return sorted(found, key=place)[:most]
+    return sorted(found, key=rank)[:most]
 
 
 def plan_stages(candidates: int, documents: int) -> list[Stage]:

@@ -73,10 +73,10 @@ def insert_addition(template: str, kind: str, addition: str) -> str:
 
 def _insert(template: str, block: str) -> str:
     match = _TEXT.search(template)
-    place = match.start() if match else len(template)
-    opened = template.rfind("\n\n", 0, place)  # before the paragraph or tag that contains the material
-    place = opened + 2 if opened >= 0 else place
-    return f"{template[:place]}{block}\n\n{template[place:]}"
+    index = match.start() if match else len(template)
+    opened = template.rfind("\n\n", 0, index)  # before the paragraph or tag that contains the material
+    index = opened + 2 if opened >= 0 else index
+    return f"{template[:index]}{block}\n\n{template[index:]}"
 
 
 def ask_for_clarification(dimension: FrozenDimension, cluster: Cluster) -> Message:

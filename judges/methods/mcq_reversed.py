@@ -15,8 +15,8 @@ class ReversedChoice(MultipleChoice):
         """Return a letter for each point of the scale, A for the highest."""
         forward = super().options(dimension)
         return tuple(
-            Option(place.letter, option.value, option.text)
-            for place, option in zip(forward, reversed(forward), strict=True)
+            Option(slot.letter, option.value, option.text)
+            for slot, option in zip(forward, reversed(forward), strict=True)
         )
 
 

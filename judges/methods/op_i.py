@@ -86,13 +86,13 @@ def degrees(values: Sequence[int]) -> str:
 
 def _spread(values: Sequence[int]) -> list[int]:
     last = len(values) - 1
-    return [values[round(place * last / (len(DEGREES) - 1))] for place in range(len(DEGREES))]
+    return [values[round(index * last / (len(DEGREES) - 1))] for index in range(len(DEGREES))]
 
 
 def _degree(value: int, values: Sequence[int]) -> str:
     """Return the degree nearest to a value's position between the ends; of two as near the lower one."""
     share = (value - values[0]) / (values[-1] - values[0])
-    halfway = [(place + 0.5) / (len(DEGREES) - 1) for place in range(len(DEGREES) - 1)]
+    halfway = [(index + 0.5) / (len(DEGREES) - 1) for index in range(len(DEGREES) - 1)]
     return DEGREES[bisect(halfway, share - 1e-9)]
 
 

@@ -103,9 +103,9 @@ def metric_rows(record: Record, mapping: MetricMapping, documents: int) -> Itera
         yield MetricRow(record.line, _document(record, mapping), system, _numbers_in(cells))
         return
     lists = {name: _list_in(record.fields.get(name), name, documents) for name in mapping.metrics}
-    for place in range(documents):
-        cells = {name: numbers[place] for name, numbers in lists.items() if numbers}
-        yield MetricRow(record.line, place + 1, system, _numbers_in(cells))
+    for index in range(documents):
+        cells = {name: numbers[index] for name, numbers in lists.items() if numbers}
+        yield MetricRow(record.line, index + 1, system, _numbers_in(cells))
 
 
 def number_in(cell: object, name: str) -> Number:

@@ -21,7 +21,7 @@ def curve_of_advice(plan: RoutingPlan) -> Data | None:
             continue
         # Every unit with an R stays at the first step. Its point is just below the least R.
         least = max(-1.0, min((step.threshold for step in steps[1:]), default=0.0) - 0.05)
-        places = [max(step.threshold, least) for step in steps]
+        thresholds = [max(step.threshold, least) for step in steps]
         panel = each.dimension.name
 
         def point(series: str, x: float, value: float, note: str, panel: str = panel) -> Data:
@@ -35,7 +35,7 @@ def curve_of_advice(plan: RoutingPlan) -> Data | None:
                 "note": note,
             }
 
-        for x, step in zip(places, steps, strict=True):
+        for x, step in zip(thresholds, steps, strict=True):
             note = f"{panel}, {_note(step)}"
             share_saved = step.ratings_saved / (plan.policy.raters * each.units)
             points.append(point(wrong, x, step.kept.expected_share or 0.0, note))
@@ -43,7 +43,7 @@ def curve_of_advice(plan: RoutingPlan) -> Data | None:
             if step is each.chosen:
                 points.append(point(advised, x, step.kept.expected_share or 0.0, f"{panel}: {each.says}"))
         note = gettext("accepted: {share:.4g} %").format(share=100 * plan.policy.risk)
-        points += [point(accepted, x, plan.policy.risk, note) for x in (places[0], places[-1])]
+        points += [point(accepted, x, plan.policy.risk, note) for x in (thresholds[0], thresholds[-1])]
     if not points:
         return None
     return {

@@ -249,9 +249,9 @@ def _option(
         people += each.units * found.decided[0, -1]
         wrong += each.units * found.errors[0]
         reached += each.units * found.reached[0, :-1]
-        for place, stage in enumerate(stages):
+        for index, stage in enumerate(stages):
             key = judges[stage].name
-            decided[key] = decided.get(key, 0.0) + each.units * found.decided[0, place]
+            decided[key] = decided.get(key, 0.0) + each.units * found.decided[0, index]
     own = [judges[stage] for stage in stages]
     return RouteOption(name, decided, people, wrong, costs.call_costs(own, reached))
 
@@ -266,9 +266,9 @@ def _options(
 ) -> Iterator[RouteOption]:
     units = float(sum(each.units for each in rated))
     yield RouteOption(gettext("People alone"), {}, units, 0.0, 0.0)
-    for place, judge in enumerate(judges):
+    for index, judge in enumerate(judges):
         name = gettext("{judge}, then people").format(judge=judge.name)
-        yield _option(name, project, judges, [place], rated, costs, risk)
+        yield _option(name, project, judges, [index], rated, costs, risk)
     if len(judges) > 1:
         name = gettext(" then ").join([*(judge.name for judge in judges), gettext("people")])
         yield _option(name, project, judges, list(range(len(judges))), rated, costs, risk)
@@ -354,7 +354,7 @@ def _compare_options(
 ) -> Table:
     columns = [
         Column("route", gettext("Route"), ColumnKind.TEXT),
-        *(Column(f"judge_{place}", judge.name, ColumnKind.COUNT) for place, judge in enumerate(judges)),
+        *(Column(f"judge_{index}", judge.name, ColumnKind.COUNT) for index, judge in enumerate(judges)),
         Column("people", gettext("People"), ColumnKind.COUNT),
         Column("wrong", gettext("Wrong values"), ColumnKind.COUNT),
         Column("hours", gettext("Hours of people"), decimals=1),
@@ -392,7 +392,7 @@ def _curve(
         DIMENSION,
         Column("risk", gettext("accepted share of wrong values")),
         Column("people", gettext("share of units for people"), ColumnKind.SHARE),
-        *(Column(f"judge_{place}", judge.name, ColumnKind.SHARE) for place, judge in enumerate(judges)),
+        *(Column(f"judge_{index}", judge.name, ColumnKind.SHARE) for index, judge in enumerate(judges)),
         Column("wrong", gettext("Wrong of decided"), ColumnKind.SHARE),
         Column("calls", gettext("Calls cost for 1,000 units")),
         Column("hours", gettext("Hours for 1,000 units"), decimals=1),
@@ -403,17 +403,17 @@ def _curve(
         found = each.forecast(project, RISKS)
         if found is None:
             continue
-        for place, risk in enumerate(RISKS):
-            share = float(found.decided[place, -1])
-            rate = float(found.error_rates[place])
-            calls = costs.call_costs(judges, 1_000 * found.reached[place, :-1])
+        for index, risk in enumerate(RISKS):
+            share = float(found.decided[index, -1])
+            rate = float(found.error_rates[index])
+            calls = costs.call_costs(judges, 1_000 * found.reached[index, :-1])
             hours = None if costs.seconds is None else 1_000 * share * costs.seconds / 3600
             rows.append(
                 [
                     text(each.dimension.name, key=each.dimension.key),
                     Cell(risk),
                     Cell(share),
-                    *(Cell(float(part)) for part in found.decided[place, :-1]),
+                    *(Cell(float(part)) for part in found.decided[index, :-1]),
                     number_or_reason(None if np.isnan(rate) else rate, none),
                     number_or_reason(calls, str(_NO_PRICE)),
                     number_or_reason(hours, str(_NO_TIME)),

@@ -119,12 +119,12 @@ def answer_verdicts(tables: Tables) -> str:
         return ""
     decided: dict[tuple[str, str], list[str]] = {}
     left: dict[str, list[str]] = {}
-    for place, column in enumerate(table.columns[1:-3], start=1):
-        uses = {use: [row for row in rows if row[place].key == str(use)] for use in Use}
+    for position, column in enumerate(table.columns[1:-3], start=1):
+        uses = {use: [row for row in rows if row[position].key == str(use)] for use in Use}
         best = uses[Use.ALL] or uses[Use.PART]
         if best:
             row = min(best, key=lambda each: _cell_to_number(each[-2]))
-            decided.setdefault((str(row[0].value), row[place].key), []).append(column.name)
+            decided.setdefault((str(row[0].value), row[position].key), []).append(column.name)
         else:
             use = Use.UNKNOWN if uses[Use.UNKNOWN] else Use.REFUSED
             left.setdefault(str(use), []).append(column.name)

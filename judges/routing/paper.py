@@ -152,13 +152,13 @@ def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:
     if table is None:
         return
     cells = {(row[1].value, row[0].value): (row[1], row[3]) for row in table.rows}
-    dimensions, names = (list(dict.fromkeys(key[place] for key in cells)) for place in (0, 1))
+    dimensions, names = (list(dict.fromkeys(key[index] for key in cells)) for index in (0, 1))
     rows = []
     for dimension in dimensions:
         own = [cells[dimension, name] for name in names if (dimension, name) in cells]
         if len(own) == len(names):
             rows.append([own[0][0], *(alpha for _, alpha in own)])
-    columns = [DIMENSION, *(Column(f"judge_{place}", str(name)) for place, name in enumerate(names))]
+    columns = [DIMENSION, *(Column(f"judge_{index}", str(name)) for index, name in enumerate(names))]
     title = gettext("Alpha with each judge as one more rater")
     drawn = Table("with-judges", title, columns, rows, plot="intervals")
     says = f"Krippendorff's alpha of people with each judge as one more rater, by {values}"

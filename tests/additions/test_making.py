@@ -71,8 +71,8 @@ def test_no_part_of_the_values_is_favoured_within_a_bridge() -> None:
     rated = [RatedOutput(number, number, {"fluency": 1 + number / 10}) for number in range(40)]
     chosen = [choose_bridging(project, rated, number, 10) for number in range(1, 51)]
     assert all([each.item // 4 for each in one] == list(range(10)) for one in chosen)
-    places = [each.item % 4 for one in chosen for each in one]
-    assert sum(places) / len(places) == pytest.approx(1.5, abs=0.2)
+    positions = [each.item % 4 for one in chosen for each in one]
+    assert sum(positions) / len(positions) == pytest.approx(1.5, abs=0.2)
 
 
 def test_every_rater_meets_the_bridging_items_early_without_warnings() -> None:

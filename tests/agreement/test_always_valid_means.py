@@ -60,8 +60,8 @@ def test_pairs_are_corrected_and_decisions_never_taken_back() -> None:
         always_valid_differences([(one, other, each[:looks]) for one, other, each in pairs], reach=4)
         for looks in range(1, 121)
     ]
-    for place in range(3):
-        sure = [each[place].is_sure for each in decided]
+    for index in range(3):
+        sure = [each[index].is_sure for each in decided]
         assert sure == sorted(sure)
     assert [each.is_sure for each in decided[-1]].count(True) >= 1
 
@@ -86,10 +86,10 @@ def test_gaps_are_excluded_and_undefined_results_have_a_reason() -> None:
         always_valid_differences([("A", "B", [5.0])], reach=4)
 
 
-@pytest.mark.parametrize("place", [0, 2])
-def test_no_look_excludes_the_truth_where_the_usual_interval_does(place: int) -> None:
+@pytest.mark.parametrize("index", [0, 2])
+def test_no_look_excludes_the_truth_where_the_usual_interval_does(index: int) -> None:
     """`python benchmarks/coverage.py stopping` measures more."""
-    valid, usual = excluded_at_any_look(CONTESTS[place], 120, 40)
+    valid, usual = excluded_at_any_look(CONTESTS[index], 120, 40)
     assert valid <= 0.05
     assert usual > 0.1
 

@@ -75,8 +75,8 @@ def test_existing_effects_are_detected() -> None:
     assert falling.coefficient.interval
     assert falling.coefficient.interval.high < 0
     following = generator.normal(size=(96, 13))
-    for place in range(1, 13):
-        following[:, place] += 0.3 * following[:, place - 1]
+    for index in range(1, 13):
+        following[:, index] += 0.3 * following[:, index - 1]
     carried = of_rows(carry_over, following).coefficient
     assert carried.interval
     assert carried.interval.low < 0.3 < carried.interval.high

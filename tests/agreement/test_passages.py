@@ -29,7 +29,7 @@ PYGAMMA = [
 def marked(*passages: list[Span], length: int = 10, document: str = "d", words: int = 1) -> MarkedText:
     """A text whose words have `words` letters each, and what each rater marked."""
     spans = [(start, start + words) for start in range(0, length, words)]
-    return MarkedText(document, length, spans, {str(place): each for place, each in enumerate(passages)})
+    return MarkedText(document, length, spans, {str(index): each for index, each in enumerate(passages)})
 
 
 @pytest.mark.oracle(

@@ -31,7 +31,7 @@ CHOIX = [0.9053322921, 0.1649757011, -0.3674472305, -0.1874276195, -0.5154331433
 
 def of_ranks(ranks: np.ndarray, documents: Sequence[int] | None = None) -> RankingStrengths:
     """One rater's rankings (items, systems)."""
-    systems = [str(place) for place in range(ranks.shape[1])]
+    systems = [str(index) for index in range(ranks.shape[1])]
     return plackett_luce(Rankings(ranks[None], systems=systems, documents=documents))
 
 
@@ -49,7 +49,7 @@ def values(found: RankingStrengths) -> dict[str, float]:
 @pytest.mark.oracle("package choix 0.4.1", of="plackett_luce", within=1e-08)
 def test_strengths_match_choix() -> None:
     found = of_ranks(of_orders(ORDERS))
-    assert values(found) == pytest.approx({str(place): value for place, value in enumerate(CHOIX)}, abs=1e-8)
+    assert values(found) == pytest.approx({str(index): value for index, value in enumerate(CHOIX)}, abs=1e-8)
     assert [each.system for each in found.systems] == ["0", "1", "3", "2", "4"]
     assert [each.rankings for each in found.systems] == [10, 11, 8, 9, 8]
     assert sum(each.times_first for each in found.systems) == 12
@@ -69,7 +69,7 @@ def test_ties_maximise_the_likelihood_of_breslow() -> None:
         return float(strengths.mean() ** 2 - terms[~np.isnan(ranks)].sum())
 
     best = scipy.optimize.minimize(loss, np.zeros(4), tol=1e-12).x
-    expected = {str(place): value for place, value in enumerate(best - best.mean())}
+    expected = {str(index): value for index, value in enumerate(best - best.mean())}
     assert values(of_ranks(ranks)) == pytest.approx(expected, abs=1e-5)
 
 
@@ -90,7 +90,7 @@ def test_two_systems_by_hand() -> None:
 def test_three_raters_who_copy_each_other_narrow_nothing() -> None:
     ranks = of_orders(ORDERS)
     once = of_ranks(ranks)
-    systems = [str(place) for place in range(5)]
+    systems = [str(index) for index in range(5)]
     thrice = plackett_luce(Rankings(np.stack([ranks] * 3), systems=systems))
     for one, other in zip(once.systems, thrice.systems, strict=True):
         assert one.strength is not None

@@ -54,7 +54,7 @@ def all_statistics(
     yield label_alpha(labels, jaccard_distance)
     for each in agreement_by_label(labels, generator=generator):
         yield from (each.alpha, each.f1)
-    yield from (each.rate for each in label_rates(labels, [str(place % 2) for place in range(items)]))
+    yield from (each.rate for each in label_rates(labels, [str(index % 2) for index in range(items)]))
     values = np.where(gap, GAP, generator.integers(-1, 2, size=(raters, items)))
     pairs = PairwiseAnswers(values, first=["A"] * items, second=["B"] * items, documents=of_item)
     yield preference_alpha(pairs, generator=generator)
@@ -82,7 +82,7 @@ def all_statistics(
     for found in (alpha_by_category, unitizing_alpha_by_category):
         yield from found(texts, ["style", "fact"], generator=generator).values()
     yes = np.where(gap, GAP, generator.integers(0, 2, size=(raters, items)))
-    yield share_of_yes(yes, [str(place % 4) for place in range(items)])
+    yield share_of_yes(yes, [str(index % 4) for index in range(items)])
 
 
 @examples

@@ -29,7 +29,7 @@ BY_HAND = [[[1, 2, 3], [1, 2, 2]], [[2, 1, 3], [1, 3, 2]]]
 
 
 def rankings(ranks: Sequence[Row] | np.ndarray, documents: Sequence[int] | None = None) -> Rankings:
-    systems = [str(place) for place in range(np.shape(ranks)[2])]
+    systems = [str(index) for index in range(np.shape(ranks)[2])]
     return Rankings(ranks, systems=systems, documents=documents)
 
 
@@ -97,9 +97,9 @@ def alpha_by_all_names(items: Sequence[Row]) -> float | None:
 )
 def test_alpha_takes_chance_over_all_names(items: list[list[tuple[int, int, int]]]) -> None:
     ranks = np.full((3, len(items), 3), GAP)
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         for rater, each in enumerate(item):
-            ranks[rater, place] = each
+            ranks[rater, index] = each
     expected = alpha_by_all_names(items)
     found = ranking_alpha(rankings(ranks))
     assert found.value == (None if expected is None else pytest.approx(expected))

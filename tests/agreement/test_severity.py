@@ -71,7 +71,7 @@ def test_equal_units_need_no_extra_memory() -> None:
     generator = np.random.default_rng(6)
     units = 20_000
     values = generator.integers(1, 8, (3, units)).astype(float)
-    systems, documents = [f"S{place % 4}" for place in range(units)], np.arange(units) // 4
+    systems, documents = [f"S{index % 4}" for index in range(units)], np.arange(units) // 4
     rated = RatedPoints.of(values, list(range(1, 8)), systems, documents)
     tracemalloc.start()
     likelihood = SeverityLikelihood(rated, 0.25)
@@ -172,7 +172,7 @@ def test_system_with_one_value_or_raters_by_chance_have_no_p_value() -> None:
     assert not found.finds_misfit()
     by_chance = np.random.default_rng(12).integers(1, 4, (3, 40)).astype(float)
     by_chance[2] = 4 - by_chance[0]  # the spread of units ends at its bound
-    systems, documents = [f"S{place % 2}" for place in range(40)], np.repeat(np.arange(10), 4)
+    systems, documents = [f"S{index % 2}" for index in range(40)], np.repeat(np.arange(10), 4)
     found = rater_severity(by_chance, [1, 2, 3], systems, documents, ["A", "B", "C"])
     assert [each.adjusted_p_value for each in found.systems] == [None, None]
     assert all(each.adjusted_p_value is not None for each in found.raters)

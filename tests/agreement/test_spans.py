@@ -71,12 +71,12 @@ def count_one_by_one(texts: Sequence[SpannedText], first: str, second: str) -> t
     for each in texts:
         if not {first, second} <= set(each.spans):
             continue
-        for place in range(each.length + 1):
+        for index in range(each.length + 1):
             found = [
                 {
                     span.severity
                     for span in each.spans[rater]
-                    if span.start <= place < span.end or span.start == span.end == place
+                    if span.start <= index < span.end or span.start == span.end == index
                 }
                 for rater in (first, second)
             ]

@@ -131,8 +131,8 @@ def test_invitation_is_created_and_withdrawn_and_a_membership_closed():
     assert pending["link"].startswith("http://testserver/invitations/")
     assert program.send("DELETE", f"{home}invitations/{made['id']}/").status_code == 204
     assert program.get(f"{home}invitations/").json() == []
-    place = Membership.objects.filter(project=cast.project, role=Role.ANNOTATOR)[0]
-    assert program.patch(f"{home}people/{place.pk}/", {"active": False}).json()["active"] is False
+    membership = Membership.objects.filter(project=cast.project, role=Role.ANNOTATOR)[0]
+    assert program.patch(f"{home}people/{membership.pk}/", {"active": False}).json()["active"] is False
 
 
 def test_own_work_comes_in_pages_by_position():

@@ -51,7 +51,7 @@ class Visit:
 def before_the_door() -> Visit:
     """Pages that are seen without signing in."""
     cast = make_project()
-    invited = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=None)
+    invited = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, membership=None)
     study = OutsideStudy.objects.create(project=cast.project, is_open=True, consent="# About\n\nWe *study*.")
     opened_by_links = (f"/invitations/{invitation_token(invited)}/", f"/join/{study.token}/")
     return Visit(None, [*(f"/{each}" for each in DOORS), *opened_by_links])

@@ -168,7 +168,7 @@ def people_at_work() -> Scene:
     for other in (rated, fresh):
         make_member(other.project, Role.ADMIN, user=admin)
     add_image(project=discussed.project, by=admin, name="scale.png", content=b"\x89PNG\r\n\x1a\n a picture")
-    invite(project=discussed.project, by=admin, role=Role.ANNOTATOR, place=None)
+    invite(project=discussed.project, by=admin, role=Role.ANNOTATOR, membership=None)
     Document.objects.filter(project=discussed.project).update(metadata={"genre": "news"})
     round = opened(discussed)
     for annotator, value in zip(discussed.annotators, (1, 3, 5), strict=True):

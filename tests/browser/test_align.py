@@ -47,8 +47,8 @@ def test_a_judge_learns_on_one_screen(context: BrowserContext, live_server: Live
         judge = make_judge(cast.project, "direct", endpoint=endpoint, name="Base")
         in_thread(run, cast, judge)
         page = signed_in(context, cast.admin)
-        place = f"/projects/{cast.project.slug}/judges/align/"
-        page.goto(place)
+        url = f"/projects/{cast.project.slug}/judges/align/"
+        page.goto(url)
         page.get_by_label("Documents for teaching").fill("6")
         page.get_by_label("Documents for selecting").fill("6")
         page.get_by_role("button", name="Split the documents").click()

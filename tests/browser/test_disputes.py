@@ -378,7 +378,7 @@ def two_seconds_later(*pages: Page) -> None:
 def test_three_people_on_a_call_see_each_others_changes_within_two_seconds(
     new_context: Callable[..., BrowserContext], cast: Cast
 ) -> None:
-    a, b, c = (on_a_call(new_context(**PHONE), cast, place.user) for place in cast.annotators)
+    a, b, c = (on_a_call(new_context(**PHONE), cast, membership.user) for membership in cast.annotators)
     box = a.get_by_label("Reason, or a message")
     box.fill("I am in the middle of")
     before = box.bounding_box()

@@ -51,19 +51,19 @@ def annotator(transactional_db: None) -> Membership:
     project = create_project(user=admin, name="SummEval-OP", template=TEMPLATES["opinion-summaries"])
     items = reference_data() / "summeval_op" / "summeval-op.jsonl"
     call_command("import_items", project.slug, str(items), verbosity=0)
-    place = make_member(project)
+    membership = make_member(project)
     choose_plan(project=project, kind="everyone")
     open_round_one(project=project, by=admin)
-    return place
+    return membership
 
 
 def test_points_remarks_and_comment_share_one_visible_position(
     annotator: Membership, context: BrowserContext
 ) -> None:
     page = signed_in(context, annotator.user)
-    places = Assignment.objects.filter(annotator=annotator).order_by(Length("item__text").desc())
+    assignments = Assignment.objects.filter(annotator=annotator).order_by(Length("item__text").desc())
     tops = set()
-    for position in places.values_list("position", flat=True)[:LONGEST]:
+    for position in assignments.values_list("position", flat=True)[:LONGEST]:
         page.goto(f"/projects/{annotator.project.slug}/rate/{position}/")
         expect(page.locator(".row.focused")).to_have_count(1)
         assert page.evaluate(HIDDEN) == []
@@ -98,8 +98,8 @@ def test_cut_output_fades_and_shows_the_number_of_hidden_lines(
     annotator: Membership, new_context: Callable[..., BrowserContext]
 ) -> None:
     page = signed_in(new_context(viewport={"width": 1366, "height": 625}), annotator.user)
-    places = Assignment.objects.filter(annotator=annotator).order_by(Length("item__text").desc())
-    page.goto(f"/projects/{annotator.project.slug}/rate/{places[0].position}/")
+    assignments = Assignment.objects.filter(annotator=annotator).order_by(Length("item__text").desc())
+    page.goto(f"/projects/{annotator.project.slug}/rate/{assignments[0].position}/")
     more = page.locator("[data-more]")
     expect(more).to_have_text(re.compile(r"^\d+ more lines? ↓$"))
     expect(page.locator(".summary[data-cut]")).to_have_count(1)

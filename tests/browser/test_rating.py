@@ -230,7 +230,7 @@ def test_row_and_not_its_first_point_has_the_focus(rating: Page) -> None:
 
 
 # Where the question in the dock has its points and remarks.
-PLACES = """() => [...document.querySelectorAll(".row.focused :is(.point, .remark, textarea), .steps #next")]
+BOXES = """() => [...document.querySelectorAll(".row.focused :is(.point, .remark, textarea), .steps #next")]
     .map((each) => {
         const { left, top, right, bottom } = each.getBoundingClientRect();
         return [left, top, right, bottom].map(Math.round);
@@ -246,12 +246,12 @@ def test_scale_has_one_position_and_all_questions_are_in_view(live_server, conte
     page = signed_in(context, cast.annotators[0].user)
     start_rating(page, cast.project.slug)
     expect(page.locator("body[data-ahead=ready] .row.focused")).to_have_count(1)
-    places = page.evaluate(PLACES)
-    assert len(places) == 5 + 3 + 1
-    assert all(0 <= top < bottom <= 800 for _, top, _, bottom in places)
+    boxes = page.evaluate(BOXES)
+    assert len(boxes) == 5 + 3 + 1
+    assert all(0 <= top < bottom <= 800 for _, top, _, bottom in boxes)
     for key in Dimension.objects.values_list("key", flat=True):
         turn_to(page, key)
-        assert page.evaluate(PLACES)[:7] == places[:7]  # "not applicable" is wider on one of them
+        assert page.evaluate(BOXES)[:7] == boxes[:7]  # "not applicable" is wider on one of them
     turn_to(page, "fluency")
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
     page.locator("#next").dblclick()
@@ -260,7 +260,7 @@ def test_scale_has_one_position_and_all_questions_are_in_view(live_server, conte
     page.locator("#next").dblclick()  # goes on once, and skips nothing
     page.wait_for_url("**/rate/2/")
     expect(page.locator(".row.focused")).to_have_count(1)
-    assert page.evaluate(PLACES) == places
+    assert page.evaluate(BOXES) == boxes
     expect(page.locator("#notices")).to_be_empty()
 
 
@@ -306,11 +306,11 @@ def sent_by(page: Page) -> list[list[str]]:
 def test_no_time_remains_at_the_last_item(context: BrowserContext, cast: Cast) -> None:
     round, annotator = round_one(cast.project), cast.annotators[0]
     assert round
-    places = [assigned(cast, round, annotator, item) for item in cast.items]
-    for place in places:
-        if place.position != 4:
+    boxes = [assigned(cast, round, annotator, item) for item in cast.items]
+    for assignment in boxes:
+        if assignment.position != 4:
             for key in ("fluency", "coherence"):
-                rate(cast, round, annotator, place.item, 3, key=key)
+                rate(cast, round, annotator, assignment.item, 3, key=key)
     Rating.objects.update(active_seconds=60)
     page = first_item(context, cast)
     expect(page.locator("#progress")).to_have_text("3 of 4 · about 2 min to go")

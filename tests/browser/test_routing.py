@@ -156,24 +156,24 @@ def on_a_phone_r_stays_beside_its_preview(page: Page) -> None:
 def rate(page: Page, annotator: Membership, position: int) -> None:
     """Rate the dimensions that stand there, only the routed ones, by keys; far from the judge in an audit."""
     page.wait_for_url(f"**/rate/{position}/")
-    place = Assignment.objects.get(annotator=annotator, position=position)
-    units = place.units.select_related("dimension").order_by("dimension__position")
+    assignment = Assignment.objects.get(annotator=annotator, position=position)
+    units = assignment.units.select_related("dimension").order_by("dimension__position")
     expect(page.locator(".row")).to_have_count(len(units))
     for unit in units:
         expect(page.locator(f".row.focused[data-key={unit.dimension.key}]")).to_have_count(1)
-        page.keyboard.press(str(answer(place, unit.dimension_id)))
-    expect_stored(page, Rating.objects.filter(assignment=place).count, len(units))
+        page.keyboard.press(str(answer(assignment, unit.dimension_id)))
+    expect_stored(page, Rating.objects.filter(assignment=assignment).count, len(units))
     for word in (KEPT, SENT, "policy", "RTS", "audit"):
-        assert word not in page.content().replace(place.item.text, "")
+        assert word not in page.content().replace(assignment.item.text, "")
     page.keyboard.press("Enter")
 
 
-def answer(place: Assignment, dimension: int) -> int:
-    judged = Judgment.objects.get(judge__method="rts", item=place.item, dimension=dimension).value
-    if RoutedUnit.objects.get(item=place.item, dimension=dimension).why == RoutedUnit.Why.AUDIT:
+def answer(assignment: Assignment, dimension: int) -> int:
+    judged = Judgment.objects.get(judge__method="rts", item=assignment.item, dimension=dimension).value
+    if RoutedUnit.objects.get(item=assignment.item, dimension=dimension).why == RoutedUnit.Why.AUDIT:
         return 1 if judged is not None and judged >= 3 else 5
-    documents = place.item.document.project.documents.order_by("pk").values_list("pk", flat=True)
-    return GIVEN[list(documents).index(place.item.document_id)]
+    documents = assignment.item.document.project.documents.order_by("pk").values_list("pk", flat=True)
+    return GIVEN[list(documents).index(assignment.item.document_id)]
 
 
 def rated_of(system: str) -> int:

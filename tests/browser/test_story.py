@@ -178,9 +178,9 @@ def check_export(admin: Page, moved: dict[int, float], adjudicated: Dispute) -> 
     assert [row["final_value"] for row in decided] == [4]
     assert "vicuna-7b-v1.5" in {row["system"] for row in rows["items"]}
     everything = "\n".join(line for name, lines in tables.items() if name != "documents" for line in lines)
-    for place in Membership.objects.exclude(user=None).select_related("user"):
-        assert place.user
-        assert place.user.email not in everything
+    for membership in Membership.objects.exclude(user=None).select_related("user"):
+        assert membership.user
+        assert membership.user.email not in everything
     admin.get_by_role("link", name="Export", exact=True).first.click()
     with admin.expect_download() as download:
         admin.get_by_role("row").filter(has_text="final_values").get_by_role(

@@ -209,8 +209,8 @@ def test_positions_seen_before_a_tap_are_hit_after_it(
     page = at_first_item(device, cast, width, height)
     pointer = POINTERS[kind](page)
     first, _second, _third, fourth, *_ = keys(cast)
-    places = [point(page, first, 2), step(page, fourth), point(page, first, 5)]
-    for x, y in [tuple(each.evaluate(MIDDLE).values()) for each in places]:
+    points = [point(page, first, 2), step(page, fourth), point(page, first, 5)]
+    for x, y in [tuple(each.evaluate(MIDDLE).values()) for each in points]:
         pointer.down(x, y)
         pointer.lift(x, y)
         page.wait_for_timeout(200)

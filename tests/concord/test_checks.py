@@ -3,7 +3,7 @@
 import pytest
 from django.conf import settings
 
-from annotate.core.outbound.permits import read_permit, read_place
+from annotate.core.outbound.permits import read_host, read_permit
 from concord.checks import (
     a_shared_database_has_a_shared_key,
     files_are_kept_for_all_hosts,
@@ -50,6 +50,6 @@ def test_a_listed_variable_that_is_not_set_is_reported(monkeypatch: pytest.Monke
 
 
 def test_a_host_that_is_open_at_every_port_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "LOCAL_ENDPOINTS", (read_place("vllm:8000"), read_place("127.0.0.1:*")))
+    monkeypatch.setattr(settings, "LOCAL_ENDPOINTS", (read_host("vllm:8000"), read_host("127.0.0.1:*")))
     (found,) = no_host_is_open_at_every_port()
     assert (found.id, "127.0.0.1" in found.msg) == ("concord.W002", True)

@@ -125,8 +125,8 @@ def test_a_given_secret_key_is_not_written_anywhere(tmp_path: Path, monkeypatch:
 
 def test_hosts_and_variables_parse_as_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORD_LOCAL_ENDPOINTS", "127.0.0.1:8090, VLLM:8000,[::1]:*")
-    places = environment.local_endpoints("CONCORD_LOCAL_ENDPOINTS")
-    assert places == (
+    hosts = environment.local_endpoints("CONCORD_LOCAL_ENDPOINTS")
+    assert hosts == (
         PermittedHost("127.0.0.1", 8090),
         PermittedHost("vllm", 8000),
         PermittedHost("::1", None),

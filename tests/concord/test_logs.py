@@ -65,7 +65,9 @@ def test_token_and_role_events_are_logged_without_secrets(
     token, secret = make_token(user=cast.admin, name="mine", scopes=["read"], lasts=timedelta(days=1))
     client.get("/api/v1/projects/", headers={"Authorization": f"Bearer {secret}x"})
     revoke_token(token=token)
-    change_role(place=cast.annotators[0], role=Role.RESEARCHER)  # nobody is signed in: the audit log has it
+    change_role(
+        membership=cast.annotators[0], role=Role.RESEARCHER
+    )  # nobody is signed in: the audit log has it
     record(cast.project, "place.changed", cast.annotators[1], by=cast.admin)
     events = [line["event"] for line in lines if line["logger"] == "concord.security"]
     assert events == ["token.made", "token.refused", "token.revoked", "place.changed"]

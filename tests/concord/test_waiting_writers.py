@@ -66,14 +66,14 @@ def test_save_at_a_locked_database_gets_a_retry_response(monkeypatch: pytest.Mon
     monkeypatch.setattr(waiting_writers, "PATIENCE", 0.05)
     cast = make_project()
     round = opened(cast)
-    place = assigned(cast, round, cast.annotators[0], cast.items[0])
+    assignment = assigned(cast, round, cast.annotators[0], cast.items[0])
     client = Client(raise_request_exception=False)
     person = cast.annotators[0].user
     assert person is not None
     client.force_login(person)
-    page = f"/projects/{cast.project.slug}/rate/{place.position}/"
+    page = f"/projects/{cast.project.slug}/rate/{assignment.position}/"
     assert client.get(page).status_code == 200
-    answer = {"annotator": cast.annotators[0].pk, "assignment": token_of(place), "value": 3}
+    answer = {"annotator": cast.annotators[0].pk, "assignment": token_of(assignment), "value": 3}
     other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None, uri=True)
     try:
         other.execute("BEGIN IMMEDIATE")

@@ -42,7 +42,7 @@ def test_closed_membership_opens_nothing() -> None:
     cast = make_project()
     user = cast.annotators[0].user
     assert user
-    deactivate_member(place=cast.annotators[0])
+    deactivate_member(membership=cast.annotators[0])
     assert not access.projects_of(user).exists()
     with pytest.raises(Http404):
         access.membership(user, cast.project.slug)
@@ -63,4 +63,4 @@ def test_parts_of_another_project_are_not_there() -> None:
     with pytest.raises(Http404):
         access.dimension_in(cast.project, other.dimensions[0].key)
     with pytest.raises(Http404):
-        access.place_in(cast.project, other.annotators[0].pk)
+        access.membership_in(cast.project, other.annotators[0].pk)

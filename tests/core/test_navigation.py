@@ -30,9 +30,9 @@ def test_the_groups_follow_the_work():
 
 
 def test_each_page_has_one_navigation_entry():
-    places: list[Page] = [page for group in GROUPS for page in group.pages]
-    places += [other for page in places for other in page.beside[1:]]  # the first is the page's own
-    addresses = [reverse(page.route, args=[SLUG, *page.args]) for page in places]
+    pages: list[Page] = [page for group in GROUPS for page in group.pages]
+    pages += [other for page in pages for other in page.beside[1:]]  # the first is the page's own
+    addresses = [reverse(page.route, args=[SLUG, *page.args]) for page in pages]
     assert len(set(addresses)) == len(addresses)
 
 

@@ -32,11 +32,11 @@ FOR_ANNOTATORS = (
     "annotate/disputes/forms.py::UndoForm",
     "annotate/disputes/forms.py::_rater",
     "annotate/disputes/queries/page.py",
-    "annotate/people/commands.py::_place_with_label",
+    "annotate/people/commands.py::_membership_with_label",
     "annotate/people/commands.py::_refuse_closed",
     "annotate/people/commands.py::_refuse_last_admin",
     "annotate/people/commands.py::_refuse_taken",
-    "annotate/people/commands.py::_take_place",
+    "annotate/people/commands.py::_take_membership",
     "annotate/people/accounts.py",
     "annotate/people/addresses.py",
     "annotate/people/commands.py::change_address",
@@ -183,8 +183,10 @@ def test_compiled_catalog_matches_the_readable_one() -> None:
 def test_translation_keeps_the_placeholders() -> None:
     for text, translations in german().items():
         for translation in filter(None, translations):
-            kept, all_places = (set(PLACEHOLDER.findall(each)) for each in (translation, text))
-            assert kept == all_places if len(translations) == 1 else kept <= all_places, translation
+            kept, all_placeholders = (set(PLACEHOLDER.findall(each)) for each in (translation, text))
+            assert kept == all_placeholders if len(translations) == 1 else kept <= all_placeholders, (
+                translation
+            )
             if "{" in text:
                 assert names_in(translation) == names_in(text), translation
 

@@ -23,12 +23,12 @@ def cast() -> Cast:
 @pytest.fixture
 def adjudicator(cast: Cast, client: Client) -> Membership:
     """Someone who did not rate, signed in; discussion has not resolved disputes 2 and 5."""
-    place = make_member(cast.project, Role.ADJUDICATOR)
-    client.force_login(place.user)  # type: ignore[arg-type]
+    membership = make_member(cast.project, Role.ADJUDICATOR)
+    client.force_login(membership.user)  # type: ignore[arg-type]
     for number in (2, 5):
         for rater in (cast.annotators[0], cast.annotators[2]):
             answer_dispute(dispute=Dispute.objects.get(number=number), rater=rater, value=None, differs=True)
-    return place
+    return membership
 
 
 def address(cast: Cast, number: int = 2) -> str:

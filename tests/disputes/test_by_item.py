@@ -177,5 +177,5 @@ def test_the_list_sorts_titles_by_their_numbers_and_shows_first_words(client: Cl
     html = client.get(reverse("disputes", args=[cast.project.slug])).content.decode()
     assert "Words of text 0, and more" in html
     assert "and more " * 30 not in html
-    titles = [title for _, title in WorkFilterForm(QueryDict(), place=me).fields["document"].choices]  # type: ignore[attr-defined]
+    titles = [title for _, title in WorkFilterForm(QueryDict(), membership=me).fields["document"].choices]  # type: ignore[attr-defined]
     assert titles[1:4] == ["Product 1", "Product 2", "Product 3"]

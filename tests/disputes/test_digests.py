@@ -88,12 +88,12 @@ def test_what_others_did_since_the_last_one_is_news(cast):
 
 
 def test_closed_round_and_closed_membership_send_no_digest(cast):
-    place = cast.annotators[0]
-    place.active = False
-    place.save(update_fields=["active"])
+    membership = cast.annotators[0]
+    membership.active = False
+    membership.save(update_fields=["active"])
     send_digests(now=morning())
-    place.active = True
-    place.save(update_fields=["active"])
+    membership.active = True
+    membership.save(update_fields=["active"])
     close_round_two(project=cast.project, by=cast.admin)
     send_digests(now=morning())
     assert mail.outbox == []

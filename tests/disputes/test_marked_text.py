@@ -34,5 +34,5 @@ def test_every_character_appears_once_with_exactly_its_markers(text, marks):
     assert all(one.by != other.by for one, other in pairwise(found))
     names = [set(piece.by) for piece in found for _ in piece.text]
     assert names == [
-        {mark.name for mark in marks if mark.start <= place < mark.end} for place in range(len(text))
+        {mark.name for mark in marks if mark.start <= index < mark.end} for index in range(len(text))
     ]

@@ -68,7 +68,7 @@ def post(client, cast, text, *, headers=None):
 
 def alias(client, cast):
     user = client.session.get("_auth_user_id")
-    return next((place.alias for place in cast.annotators if str(place.user_id) == user), "")
+    return next((membership.alias for membership in cast.annotators if str(membership.user_id) == user), "")
 
 
 def decide(client, cast, **sent):
@@ -613,9 +613,9 @@ def test_an_annotator_who_did_not_rate_the_unit_finds_nothing(scene):
 
 def test_rater_with_a_closed_membership_gets_not_found(scene):
     client, cast, _ = scene
-    place = cast.annotators[0]
-    place.active = False
-    place.save(update_fields=["active"])
+    membership = cast.annotators[0]
+    membership.active = False
+    membership.save(update_fields=["active"])
     for method, path in paths(cast):
         assert getattr(client, method)(path, {"value": 3, "text": "Me too."}).status_code == 404
 
@@ -803,10 +803,10 @@ def test_remaining_disputes_are_equal_by_index_and_by_full_scan(monkeypatch):
     cast = make_project(documents=3)
     disputes = all_disputed(cast)
     answer_dispute(dispute=disputes[1], rater=cast.annotators[0], value=4)
-    place = cast.annotators[0]
-    few = [count_remaining(place, each) for each in disputes]
+    membership = cast.annotators[0]
+    few = [count_remaining(membership, each) for each in disputes]
     monkeypatch.setattr(dispute_queries, "MANY", -1)
-    assert [count_remaining(place, each) for each in disputes] == few
+    assert [count_remaining(membership, each) for each in disputes] == few
     assert {each.following is None for each in few} == {False}
 
 

@@ -52,5 +52,5 @@ def test_every_rater_appears_once_in_order_without_overlap(low, length, shares):
     assert all(0 <= mark.at <= 100 for mark in axis.marks)
     near = NEAR_ON_LONG_SCALES if axis.is_long else NEAR
     for lane in range(axis.lanes):
-        places = [mark.at for mark in axis.marks if mark.lane == lane]
-        assert all(after - before >= near for before, after in pairwise(places))
+        positions = [mark.at for mark in axis.marks if mark.lane == lane]
+        assert all(after - before >= near for before, after in pairwise(positions))

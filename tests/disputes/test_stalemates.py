@@ -73,8 +73,8 @@ def test_mutual_disagreement_of_raters_ends_the_dispute() -> None:
     assert list(dispute.events.values_list("kind", flat=True)) == ["opened", "irresolvable"]
     causes = RatingChange.objects.filter(rating__assignment__round__number=2)
     assert set(causes.values_list("cause", flat=True)) == {"differs"}
-    for place in cast.annotators:
-        assert dispute in work_list(place).done
+    for membership in cast.annotators:
+        assert dispute in work_list(membership).done
 
 
 def test_an_argument_is_answered_by_the_others_and_a_short_reason_is_none() -> None:
@@ -160,7 +160,7 @@ def test_an_admin_decides_gives_up_or_has_everyone_answer_again() -> None:
 
 def test_departed_rater_is_no_longer_pending() -> None:
     cast, dispute = disputed(1, 3, 5)
-    deactivate_member(place=cast.annotators[2])
+    deactivate_member(membership=cast.annotators[2])
     assert differ(dispute, cast.annotators[0]).status == "irresolvable"
 
 

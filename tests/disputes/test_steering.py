@@ -236,13 +236,13 @@ LINK = "https://concord.example/disputes/"
 def test_a_nudge_is_mailed_once(settings):
     cast = make_project()
     four_disputes(cast)
-    place = cast.annotators[0]
-    [made] = nudge_raters(project=cast.project, waiting={place.pk: 2}, by=cast.admin, link=LINK).now
+    membership = cast.annotators[0]
+    [made] = nudge_raters(project=cast.project, waiting={membership.pk: 2}, by=cast.admin, link=LINK).now
     for _ in range(2):
         run_job("nudge", made.pk)
     [message] = mail.outbox
-    assert place.user
-    assert message.to == [place.user.email]
+    assert membership.user
+    assert message.to == [membership.user.email]
     assert "2 wait for your answer" in message.body
     assert LINK in message.body
     made.refresh_from_db()
@@ -285,7 +285,7 @@ def test_a_settled_unit_is_answered_again_by_everyone_before_it_settles(client):
     assert "To be answered again : The guideline was read differently." in page(
         client, cast, "dispute", 1, user=first.user
     )
-    assert all(work_list(place).needing_me == [dispute] for place in cast.annotators)
+    assert all(work_list(membership).needing_me == [dispute] for membership in cast.annotators)
     assert answer_dispute(dispute=dispute, rater=first, value=None, comment="Because.").status == "open"
     assert answer_dispute(dispute=dispute, rater=second, value=None, comment="Because.").status == "open"
     assert answer_dispute(dispute=dispute, rater=third, value=None, comment="Because.").status == "settled"

@@ -38,7 +38,7 @@ def test_item_row_has_its_contents_every_rating_and_the_outcome() -> None:
     )
     assert first["source"] == document.parts
     values = zip(cast.annotators, (3, 4), strict=True)
-    by_rater = sorted((place.pseudonym, value) for place, value in values)
+    by_rater = sorted((membership.pseudonym, value) for membership, value in values)
     assert [(each["rater"], each["value"]) for each in first["values"]] == by_rater
     assert (first["fluency_value"], first["fluency_raters"]) == (3.5, 2)
     assert (second["values"], second["judge_scores"]) == ([], [])

@@ -35,8 +35,8 @@ def rated() -> Cast:
     cast = make_project(documents=3)
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place, annotator in enumerate(cast.annotators):
-            rate(cast, round, annotator, item, 1 + (number + place // 2) % 4)
+        for index, annotator in enumerate(cast.annotators):
+            rate(cast, round, annotator, item, 1 + (number + index // 2) % 4)
     return cast
 
 

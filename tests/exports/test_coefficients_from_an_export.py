@@ -52,7 +52,7 @@ def test_alpha_rmse_and_spearman_match_the_page(cast: Cast, tmp_path: Path, form
     table = ratings.pivot_table(index=["document", "system"], columns="rater", values="value")
     (levels,) = cells_of(cast.project, "agreement", "round-1-alpha")
     assert interval_alpha(table) == pytest.approx(levels["interval"].value, abs=1e-12)
-    own = {f"Rater {place.alias}": place.pseudonym for place in cast.annotators}
+    own = {f"Rater {membership.alias}": membership.pseudonym for membership in cast.annotators}
     pairs = list(combinations(own, 2))
     for key, compute in (("rmse", root_mean_square), ("spearman", within_documents)):
         measured = cells_of(cast.project, "agreement", f"round-1-{key}")

@@ -77,9 +77,9 @@ ALL[4:4] = OF_COMPARISONS
 def make_project(**wanted: Any) -> Cast:
     """Make a project in which exports call its raters Rater A and so on, as they call each other."""
     cast = project_of_people(**wanted)
-    for place in cast.annotators:
-        place.pseudonym = f"Rater {place.alias}"
-        place.save(update_fields=["pseudonym"])
+    for membership in cast.annotators:
+        membership.pseudonym = f"Rater {membership.alias}"
+        membership.save(update_fields=["pseudonym"])
     return cast
 
 
@@ -405,9 +405,9 @@ def test_no_name_email_or_label_appears_in_any_byte(client, cast):
     for number, user in enumerate(User.objects.all()):
         user.name, user.email = f"SECRET-NAME-{number}", f"secret-address-{number}@example.org"
         user.save()
-    for place in Membership.objects.all():
-        place.label = f"SECRET-LABEL-{place.pk}"
-        place.save()
+    for membership in Membership.objects.all():
+        membership.label = f"SECRET-LABEL-{membership.pk}"
+        membership.save()
     sent = list(everything_sent(client, cast))
     assert len(sent) > 2 * len(ALL)
     for each in sent:
@@ -444,10 +444,10 @@ def test_admin_actions_do_not_reveal_a_rater_with_admin_role(client):
 
 def test_pseudonyms_are_stable_in_a_project_and_have_nothing_in_common_with_another(client):
     first, second = (project_of_people(documents=1) for _ in range(2))
-    people = [place.user for place in first.annotators]
-    for user, place in zip(people, second.annotators, strict=True):
-        place.user = user
-        place.save()
+    people = [membership.user for membership in first.annotators]
+    for user, membership in zip(people, second.annotators, strict=True):
+        membership.user = user
+        membership.save()
     found = []
     for cast in (first, first, second):
         if not cast.project.rounds.exists():

@@ -154,24 +154,24 @@ def rated(cast: Cast) -> None:
     for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
         for item in cast.items[:3]:
             rate(cast, round, annotator, item, value, comment=STRANGE)
-    place = assigned(cast, round, first, cast.items[3])
+    assignment = assigned(cast, round, first, cast.items[3])
     evidence = (Passage(0, 1, 7), Passage(2, 0, 4))
     for answer in (
         Answer(value=4, unsure=True),
         Answer(value=2, comment="Read again.", evidence=evidence),
         Answer(cannot_rate=True, comment="It is empty."),
     ):
-        save_rating(assignment=place, dimension=frozen(round, "coherence"), answer=answer, by=first.user)
+        save_rating(assignment=assignment, dimension=frozen(round, "coherence"), answer=answer, by=first.user)
     for item in cast.items[:2]:
         rate(cast, round, first, item, 2, key="coherence")
     reword_guidelines(project=cast.project, guidelines="Read *twice*.", note="Clearer.", by=cast.admin)
     for annotator in (first, second):
         assert annotator.user
         acknowledge_wording(annotator=annotator, version=2, by=annotator.user)
-        place = assigned(cast, round, annotator, cast.items[3])
+        assignment = assigned(cast, round, annotator, cast.items[3])
         marked = Answer(value=2, evidence=evidence)
-        save_rating(assignment=place, dimension=frozen(round), answer=marked, by=annotator.user)
-    decide_counting(place=third, counted=False, note="Always 5.", by=cast.admin)
+        save_rating(assignment=assignment, dimension=frozen(round), answer=marked, by=annotator.user)
+    decide_counting(membership=third, counted=False, note="Always 5.", by=cast.admin)
 
 
 def discuss(cast: Cast) -> None:
@@ -473,7 +473,7 @@ def test_omitted_parts_stay_empty_and_the_rest_is_equal(cast: Cast, tmp_path: Pa
 
 
 def test_imported_project_works_and_raters_cannot_sign_in(cast: Cast, tmp_path: Path) -> None:
-    raters = {place.pseudonym for place in cast.annotators}
+    raters = {membership.pseudonym for membership in cast.annotators}
     client = Client()
     client.force_login(cast.admin)
     address = reverse("results_page", args=[cast.project.slug, "agreement"])
@@ -485,8 +485,12 @@ def test_imported_project_works_and_raters_cannot_sign_in(cast: Cast, tmp_path: 
     again = client.get(address).content.decode().split("<table")[1].split("</table")[0]
     assert again == figures
     assert loads_by_pseudonym(Project.objects.get()) == loads
-    places = Membership.objects.filter(role="annotator").select_related("user")
-    assert {place.label for place in places} == {place.pseudonym for place in places} == raters
+    memberships = Membership.objects.filter(role="annotator").select_related("user")
+    assert (
+        {membership.label for membership in memberships}
+        == {membership.pseudonym for membership in memberships}
+        == raters
+    )
     standing_in = User.objects.filter(email__endswith=".invalid")
     assert {user.name for user in standing_in} == {"admin", *raters}
     assert not any(user.is_active or user.has_usable_password() for user in standing_in)
@@ -495,8 +499,8 @@ def test_imported_project_works_and_raters_cannot_sign_in(cast: Cast, tmp_path: 
 
 def loads_by_pseudonym(project: Project) -> dict[str, tuple[int, int]]:
     """How many items each annotator has finished, and begun."""
-    places = [place for place in people_of(project).places if place.load]
-    return {place.membership.pseudonym: (place.load.done, place.load.begun) for place in places if place.load}
+    rows = [row for row in people_of(project).members if row.load]
+    return {row.membership.pseudonym: (row.load.done, row.load.begun) for row in rows if row.load}
 
 
 def test_a_run_that_was_going_on_is_paused_and_said_to_differ(cast: Cast, tmp_path: Path) -> None:

@@ -185,9 +185,9 @@ def test_many_long_names_stay_in_the_lines(db: None, tmp_path: Path) -> None:
     System.objects.update(name=Concat("name", Value("-a-model-with-a-very-long-name-instruct-70b-q4_K_M")))
     round = opened(cast)
     for annotator in cast.annotators:
-        for place, item in enumerate(cast.items):
+        for index, item in enumerate(cast.items):
             for dimension in cast.dimensions:
-                rate(cast, round, annotator, item, 1 + place % 5, key=dimension.key)
+                rate(cast, round, annotator, item, 1 + index % 5, key=dimension.key)
     folder = write_report(cast.project, tmp_path / "made")
     assert any("longtable" in path.read_text() for path in folder.glob("tables/*.tex"))
     compile_report(folder)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import run_job
 from annotate.core.models import AuditEntry, Export, KeptAnswer, Push
-from annotate.core.outbound.permits import PermittedHost, VariablePermit, place_of
+from annotate.core.outbound.permits import PermittedHost, VariablePermit, host_of
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import delete_export, start_export
 from annotate.exports.commands.pushes import start_push
@@ -37,7 +37,7 @@ NAME = "someone/boots"
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Hub]:
     with hub() as there:
-        settings.ENVIRONMENT_KEYS = (VariablePermit("HF_TOKEN", place_of(there.url)),)
+        settings.ENVIRONMENT_KEYS = (VariablePermit("HF_TOKEN", host_of(there.url)),)
         monkeypatch.setenv("HF_ENDPOINT", there.url)
         monkeypatch.setenv("HF_TOKEN", there.token)
         # As in a worker, which loads huggingface_hub with its first push; here others may have before.
@@ -141,7 +141,7 @@ def test_the_token_is_for_the_projects_that_the_operator_lists(
 ) -> None:
     export, other = exported(cast), make_project()
     settings.ENVIRONMENT_KEYS = (
-        VariablePermit("HF_TOKEN", place_of(there.url), frozenset({other.project.slug})),
+        VariablePermit("HF_TOKEN", host_of(there.url), frozenset({other.project.slug})),
     )
     push = pushed(export, cast)
     assert (push.status, there.repositories) == ("stopped", {})

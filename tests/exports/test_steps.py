@@ -66,12 +66,12 @@ def cast() -> Cast:
 
 
 def rate_on_the_page(cast: Cast, rater: int, position: int, key: str, value: object) -> dict[str, object]:
-    client, place = Client(), cast.annotators[rater]
-    assert place.user
-    client.force_login(place.user)
+    client, membership = Client(), cast.annotators[rater]
+    assert membership.user
+    client.force_login(membership.user)
     address = reverse("save_rating", args=[cast.project.slug, position, key])
-    held = Assignment.objects.get(annotator=place, position=position, round__number=1)
-    sent = {"annotator": place.pk, "assignment": token_of(held), "value": value}
+    held = Assignment.objects.get(annotator=membership, position=position, round__number=1)
+    sent = {"annotator": membership.pk, "assignment": token_of(held), "value": value}
     return dict(client.post(address, sent).json())
 
 

@@ -26,10 +26,10 @@ def scene(client):
     return client, cast
 
 
-def send(client, place, value):
-    held = Assignment.objects.get(annotator=place, position=1)
-    answer = {"annotator": place.pk, "assignment": token_of(held), "value": value}
-    return client.post(reverse("save_rating", args=[place.project.slug, 1, "fluency"]), answer)
+def send(client, membership, value):
+    held = Assignment.objects.get(annotator=membership, position=1)
+    answer = {"annotator": membership.pk, "assignment": token_of(held), "value": value}
+    return client.post(reverse("save_rating", args=[membership.project.slug, 1, "fluency"]), answer)
 
 
 def test_after_its_session_ended_nothing_is_saved(scene):
@@ -76,13 +76,13 @@ def test_a_session_that_became_someone_elses_saves_as_that_person(scene):
 
 def test_prefetched_result_is_used_once_and_only_inside_the_block(django_assert_num_queries):
     slug = make_project().project.slug
-    places = Prepared(lambda slug: Membership.objects.filter(project__slug=slug), WORD)
-    with django_assert_num_queries(1), prefetch_queries((places, (slug,))):
-        before = places.all(slug)
+    memberships = Prepared(lambda slug: Membership.objects.filter(project__slug=slug), WORD)
+    with django_assert_num_queries(1), prefetch_queries((memberships, (slug,))):
+        before = memberships.all(slug)
     Membership.objects.filter(project__slug=slug).update(active=False)
-    with prefetch_queries((places, ("another",))), django_assert_num_queries(1):
-        assert not any(each.active for each in places.all(slug))
-    with prefetch_queries((places, (slug,))):
-        places.all(slug)
+    with prefetch_queries((memberships, ("another",))), django_assert_num_queries(1):
+        assert not any(each.active for each in memberships.all(slug))
+    with prefetch_queries((memberships, (slug,))):
+        memberships.all(slug)
         with django_assert_num_queries(1):
-            assert len(places.all(slug)) == len(before)
+            assert len(memberships.all(slug)) == len(before)

@@ -13,14 +13,14 @@ from tests.rating.rounds import opened
 pytestmark = pytest.mark.django_db
 
 
-def places(slug, item):
+def assignments_of(slug, item):
     return Assignment.objects.select_related("round__guideline", "annotator").filter(
         round__project__slug=slug, item=item
     )
 
 
 def test_a_prepared_query_gives_what_its_queryset_gives(django_assert_num_queries):
-    prepared = Prepared(places, WORD, NUMBERS[0])
+    prepared = Prepared(assignments_of, WORD, NUMBERS[0])
     for _ in range(2):
         cast = make_project()
         opened(cast)
@@ -28,7 +28,7 @@ def test_a_prepared_query_gives_what_its_queryset_gives(django_assert_num_querie
             with django_assert_num_queries(1):
                 found = prepared.all(cast.project.slug, item)
                 guidelines = [each.round.guideline.content for each in found]
-            expected = list(places(cast.project.slug, item))
+            expected = list(assignments_of(cast.project.slug, item))
             assert sorted(found, key=lambda each: each.pk) == sorted(expected, key=lambda each: each.pk)
             assert guidelines == [each.round.guideline.content for each in expected]
             assert all(each.annotator is None for each in found)
@@ -46,14 +46,14 @@ def test_a_moment_can_be_put_into_a_prepared_query():
 
 
 def test_a_prepared_query_of_values_gives_rows_by_name(django_assert_num_queries):
-    def counted(round: int, place: int):
-        places = Assignment.objects.filter(round=round).order_by().values("round")
-        return places.annotate(all=Count("pk"), later=Count("pk", filter=Q(pk__gt=place)))
+    def counted(round: int, assignment: int):
+        assignments = Assignment.objects.filter(round=round).order_by().values("round")
+        return assignments.annotate(all=Count("pk"), later=Count("pk", filter=Q(pk__gt=assignment)))
 
     prepared = Prepared(counted, *NUMBERS[:2])
     round = opened(make_project())
-    for place in Assignment.objects.values_list("pk", flat=True)[:3]:
+    for assignment in Assignment.objects.values_list("pk", flat=True)[:3]:
         with django_assert_num_queries(1):
-            found = prepared.all(round.pk, place)
-        assert found == list(counted(round.pk, place))
+            found = prepared.all(round.pk, assignment)
+        assert found == list(counted(round.pk, assignment))
     assert prepared.first(0, 0) is None

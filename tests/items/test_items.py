@@ -136,8 +136,8 @@ def test_items_go_to_more_raters_while_round_one_is_open(cast: Cast) -> None:
     chosen = items_of(cast.project, ItemFilter(words=cast.items[0].text))
     assert send_to_people(project=cast.project, items=chosen, raters=4, by=cast.admin) == 1
     assert send_to_people(project=cast.project, items=chosen, raters=4, by=cast.admin) == 0
-    place = Assignment.objects.get(item=cast.items[0], annotator=None)
-    assert (place.plan, place.origin) == ("routed", "items chosen by an admin")
+    assignment = Assignment.objects.get(item=cast.items[0], annotator=None)
+    assert (assignment.plan, assignment.origin) == ("routed", "items chosen by an admin")
     everything = items_of(cast.project, ItemFilter())
     with pytest.raises(NotReadyError, match="gold values"):
         send_to_people(project=cast.project, items=everything, raters=4, by=cast.admin)

@@ -11,7 +11,7 @@ from judges.core.models import Calibration, RoutingPolicy
 from judges.core.specification import CalibrationSpec
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgments
-from tests.judges.measured import begun, place
+from tests.judges.measured import begun, make_assignment
 from tests.judges.routing.project import judges_of
 
 DOCUMENTS, SYSTEMS = 60, 2
@@ -58,11 +58,11 @@ def rate_all_units(cast: Cast, *, annotators: int = 2) -> Round:
     now = timezone.now()
     numbers = numbers_of(cast)
     for annotator in cast.annotators[:annotators]:
-        places = [
-            place(round, annotator, item, position, inclusion_probability=1)
+        assignments = [
+            make_assignment(round, annotator, item, position, inclusion_probability=1)
             for position, item in enumerate(cast.items, start=1)
         ]
-        write_values(places, cast, numbers, now)
+        write_values(assignments, cast, numbers, now)
     return round
 
 
@@ -72,7 +72,7 @@ def numbers_of(cast: Cast) -> dict[int, int]:
     return {item.pk: documents.index(item.document_id) for item in cast.items}
 
 
-def write_values(places: list[Assignment], cast: Cast, numbers: dict[int, int], now: datetime) -> None:
+def write_values(assignments: list[Assignment], cast: Cast, numbers: dict[int, int], now: datetime) -> None:
     Rating.objects.bulk_create(
         Rating(
             assignment=assignment,
@@ -81,7 +81,7 @@ def write_values(places: list[Assignment], cast: Cast, numbers: dict[int, int], 
             created_at=now,
             updated_at=now,
         )
-        for assignment in places
+        for assignment in assignments
         for dimension in cast.dimensions
         if not assignment.partial or assignment.units.filter(dimension=dimension).exists()
     )
@@ -90,12 +90,12 @@ def write_values(places: list[Assignment], cast: Cast, numbers: dict[int, int], 
 def rate_sample(cast: Cast, calibration: Calibration, *, leave_out: int = 0) -> None:
     """Let people take every place that the calibration asked for, and rate all but the last few."""
     now, numbers = timezone.now(), numbers_of(cast)
-    places = list(Assignment.objects.filter(origin=calibration.origin).order_by("item", "slot"))
-    for position, each in enumerate(places, start=1):
+    assignments = list(Assignment.objects.filter(origin=calibration.origin).order_by("item", "slot"))
+    for position, each in enumerate(assignments, start=1):
         each.annotator = cast.annotators[each.slot % len(cast.annotators)]
         each.position, each.started_at = position, now
-    Assignment.objects.bulk_update(places, ["annotator", "position", "started_at"])
-    write_values(places[: len(places) - leave_out], cast, numbers, now)
+    Assignment.objects.bulk_update(assignments, ["annotator", "position", "started_at"])
+    write_values(assignments[: len(assignments) - leave_out], cast, numbers, now)
 
 
 def calibration_spec(cast: Cast, **fields: Any) -> CalibrationSpec:

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotate.core.models import Dimension, Item, Project
-from annotate.core.outbound.permits import VariablePermit, place_of
+from annotate.core.outbound.permits import VariablePermit, host_of
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Endpoint, Judge, Judgment, Metric, MetricValue, PromptTemplate, Run
 from judges.core.specification import Scope
@@ -34,7 +34,7 @@ def make_endpoint(project: Project, base_url: str = "http://127.0.0.1:9/v1", **f
 
 def make_permit(variable: str, url: str, *projects: Project) -> VariablePermit:
     """Make what the operator says with VARIABLE=HOST:PORT@PROJECT."""
-    return VariablePermit(variable, place_of(url), frozenset(project.slug for project in projects))
+    return VariablePermit(variable, host_of(url), frozenset(project.slug for project in projects))
 
 
 def make_priced_endpoint(

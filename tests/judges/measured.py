@@ -68,7 +68,7 @@ def rated_at_once(cast: Cast, people) -> Round:
     round = begun(cast, every_item=True)
     for annotator, values in zip(cast.annotators, people, strict=True):
         for position, (item, value) in enumerate(zip(cast.items, values, strict=True), start=1):
-            assignment = place(round, annotator, item, position, inclusion_probability=1)
+            assignment = make_assignment(round, annotator, item, position, inclusion_probability=1)
             write(assignment, cast, value)
     return round
 
@@ -77,7 +77,7 @@ def routed_at_once(cast: Cast, drawn) -> Round:
     """Write down units that were drawn one by one: a probability and a value (None: a skip) by item index."""
     round = begun(cast, every_item=False)
     for position, (index, (probability, value)) in enumerate(drawn.items(), start=1):
-        assignment = place(
+        assignment = make_assignment(
             round,
             cast.annotators[0],
             cast.items[index],
@@ -104,7 +104,7 @@ def begun(cast: Cast, *, every_item: bool) -> Round:
     )
 
 
-def place(round: Round, annotator: Membership, item: Item, position: int, **fields) -> Assignment:
+def make_assignment(round: Round, annotator: Membership, item: Item, position: int, **fields) -> Assignment:
     usual = {"slot": annotator.pk % 30_000, "plan": Assignment.Plan.N_OF_M, "seed": 1}
     return Assignment.objects.create(
         **{**usual, **fields, "round": round, "annotator": annotator, "item": item, "position": position}

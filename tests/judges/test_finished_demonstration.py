@@ -172,10 +172,12 @@ def test_recorded_replies_are_served_like_completions() -> None:
 def contents(project: Project) -> dict[str, list[tuple[object, ...]]]:
     """Return what people, judges and routing did in a project, without keys and times."""
     unit = ("item__document__key", "item__system__name", "dimension__key")
-    of_place = ("annotator__alias", "position", "item__document__key", "item__system__name")
-    of_rating = ("assignment__round__number", *(f"assignment__{each}" for each in of_place))
+    of_assignment = ("annotator__alias", "position", "item__document__key", "item__system__name")
+    of_rating = ("assignment__round__number", *(f"assignment__{each}" for each in of_assignment))
     rows = {
-        "places": Assignment.objects.filter(round__project=project).values_list("round__number", *of_place),
+        "places": Assignment.objects.filter(round__project=project).values_list(
+            "round__number", *of_assignment
+        ),
         "ratings": Rating.objects.filter(assignment__round__project=project).values_list(
             *of_rating, "dimension__key", "value", "comment"
         ),

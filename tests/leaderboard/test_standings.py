@@ -92,7 +92,7 @@ def test_corrected_system_mean_covers_the_outputs_the_judge_may_score(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = leaderboard_of(cast.project).boards[0].key
-    scores = {key: {item.pk: 3.0 + 3 * place for place, item in enumerate(cast.items[1:6:2])}}
+    scores = {key: {item.pk: 3.0 + 3 * index for index, item in enumerate(cast.items[1:6:2])}}
     fake = JudgedScores(lambda _: scores, lambda _: Decimal(0), lambda _: [])
     monkeypatch.setitem(JUDGED, "judges", fake)
     found = {each.system: each for each in leaderboard_of(cast.project).boards[0].systems}

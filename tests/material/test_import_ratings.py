@@ -43,8 +43,10 @@ def test_summeval_op_is_imported_with_the_ratings_of_its_annotators() -> None:
     assert not report.refused_lines
     assert (report.made.items, report.made.ratings, report.made.raters) == (416, 8736, 3)
     assert Rating.objects.count() == RatingChange.objects.count() == 8736
-    places = Assignment.objects.filter(round__project=project)
-    assert places.filter(completed_at__isnull=False, plan="imported").count() == places.count() == 1248
+    assignments = Assignment.objects.filter(round__project=project)
+    assert (
+        assignments.filter(completed_at__isnull=False, plan="imported").count() == assignments.count() == 1248
+    )
     assert not Membership.objects.filter(user__isnull=False).exists()
     assert dict(Membership.objects.values_list("label", "alias")) == {"A1": "A", "A2": "B", "A3": "C"}
     again = import_file(project=project, source=detailed, by=None)
@@ -148,27 +150,27 @@ def test_a_closed_round_takes_no_ratings_but_knows_those_it_has(project: Project
 
 def test_ratings_of_a_person_join_those_given_here(project: Project, tmp_path: Path) -> None:
     round = open_round_one(project=project, by=None)
-    place = make_member(project, user=make_user(name="Ann"))
-    reserve_items(round=round, annotator=place, how_many=1)
-    mine = Assignment.objects.get(annotator=place)
+    membership = make_member(project, user=make_user(name="Ann"))
+    reserve_items(round=round, annotator=membership, how_many=1)
+    mine = Assignment.objects.get(annotator=membership)
     other = "s2" if mine.item.system.name == "s1" else "s1"
     fields = [rating("Ann", system=name) for name in (mine.item.system.name, other)]
     report = load(project, jsonl(tmp_path, *fields))
     assert (report.made.ratings, report.made.raters) == (2, 0)
     mine.refresh_from_db()
     assert (mine.position, mine.plan, mine.started_at is not None) == (1, "n_of_m", True)
-    assert set(Assignment.objects.filter(annotator=place).values_list("position", flat=True)) == {1, 2}
+    assert set(Assignment.objects.filter(annotator=membership).values_list("position", flat=True)) == {1, 2}
 
 
 def reserved(project: Project, *, lapsed: bool) -> list[Membership]:
     """Three annotators hold all places of both items and have rated nothing."""
     round = open_round_one(project=project, by=None)
-    places = [make_member(project) for _ in range(3)]
-    for place in places:
-        reserve_items(round=round, annotator=place)
+    memberships = [make_member(project) for _ in range(3)]
+    for membership in memberships:
+        reserve_items(round=round, annotator=membership)
     if lapsed:
         Assignment.objects.update(reserved_until=timezone.now() - timedelta(seconds=1))
-    return places
+    return memberships
 
 
 def test_reserved_slots_stay_with_their_annotators(project: Project, tmp_path: Path) -> None:
@@ -201,9 +203,9 @@ def test_rater_names_in_any_script_stay_unchanged(project: Project, tmp_path: Pa
 
 
 def test_existing_empty_membership_is_matched_by_its_label(project: Project, tmp_path: Path) -> None:
-    place = add_member(project=project, role=Role.ANNOTATOR, label="A1")
+    membership = add_member(project=project, role=Role.ANNOTATOR, label="A1")
     assert load(project, jsonl(tmp_path, rating())).made.raters == 0
-    assert Counter(Rating.objects.values_list("assignment__annotator", flat=True)) == {place.pk: 1}
+    assert Counter(Rating.objects.values_list("assignment__annotator", flat=True)) == {membership.pk: 1}
 
 
 def test_summeval_gives_the_ratings_of_three_experts() -> None:

@@ -19,7 +19,7 @@ from annotate.core.models import (
     Role,
 )
 from annotate.material.commands.imports import import_file
-from annotate.people.commands import add_member, invite, rename_place
+from annotate.people.commands import add_member, invite, rename_membership
 from annotate.people.recorded_raters import join_recorded_rater, name_recorded_raters
 from annotate.quality.commands import decide_counting
 from annotate.rating.commands.assignments import reserve_items
@@ -46,7 +46,7 @@ def load(project: Project, folder: Path, *lines: dict[str, Any], items: bool = F
     assert not report.refused_lines
 
 
-def place(project: Project, label: str) -> Membership:
+def recorded_membership(project: Project, label: str) -> Membership:
     return Membership.objects.get(project=project, label=label)
 
 
@@ -55,10 +55,10 @@ def admin_of(project: Project) -> Membership:
 
 
 def test_recorded_ratings_pass_to_a_member(project: Project, tmp_path: Path) -> None:
-    recorded, member = place(project, "A1"), make_member(project)
+    recorded, member = recorded_membership(project, "A1"), make_member(project)
     boss = admin_of(project).user
     assert boss
-    offer = invite(project=project, by=boss, role=Role.ANNOTATOR, place=recorded)
+    offer = invite(project=project, by=boss, role=Role.ANNOTATOR, membership=recorded)
     reserve_items(round=project.rounds.get(), annotator=member)
     assert member.assignments.count() == 2, "places of items that the recording has rated"
     assert join_recorded_rater(recorded=recorded, member=member, by=boss) == 2
@@ -80,14 +80,14 @@ def test_member_continues_after_the_recording(project: Project, tmp_path: Path) 
     round = project.rounds.get()
     reserve_items(round=round, annotator=member)
     new = member.assignments.get(item__document__key="d2")
-    join_recorded_rater(recorded=place(project, "A1"), member=member, by=None)
+    join_recorded_rater(recorded=recorded_membership(project, "A1"), member=member, by=None)
     new.refresh_from_db()
     positions = list(member.assignments.order_by("position").values_list("item__document__key", flat=True))
     assert (new.annotator, positions) == (member, ["d2", "d1", "d1"])
 
 
 def test_two_raters_of_one_item_are_not_joined(project: Project) -> None:
-    first, second = place(project, "A1"), place(project, "A2")
+    first, second = recorded_membership(project, "A1"), recorded_membership(project, "A2")
     second.user = make_user()
     second.save()
     with pytest.raises(NotReadyError, match="A1 and A2 both rated 2 items, so they are two raters"):
@@ -100,8 +100,8 @@ def test_two_raters_of_one_item_are_not_joined(project: Project) -> None:
 
 
 def test_who_counts_is_not_joined_with_who_does_not(project: Project) -> None:
-    recorded = place(project, "A1")
-    decide_counting(place=recorded, counted=False, note="rushed", by=make_user())
+    recorded = recorded_membership(project, "A1")
+    decide_counting(membership=recorded, counted=False, note="rushed", by=make_user())
     with pytest.raises(NotReadyError, match="counts in the statistics and the other does not"):
         join_recorded_rater(recorded=recorded, member=make_member(project), by=None)
 
@@ -111,10 +111,10 @@ def test_disputes_are_assigned_to_the_member(project: Project, tmp_path: Path) -
     load(project, tmp_path, rating("A1", 1, document_id="d2"), rating("A2", 5, document_id="d2"))
     close_round_one(project=project, by=None)
     open_round_two(project=project, by=None)
-    recorded, member = place(project, "A1"), make_member(project)
+    recorded, member = recorded_membership(project, "A1"), make_member(project)
     join_recorded_rater(recorded=recorded, member=member, by=None)
     asked = {each.rater for each in Dispute.objects.get().raters.all()}
-    assert asked == {member, place(project, "A2")}
+    assert asked == {member, recorded_membership(project, "A2")}
 
 
 def test_raters_are_identified_before_an_import(project: Project, tmp_path: Path) -> None:
@@ -127,20 +127,20 @@ def test_raters_are_identified_before_an_import(project: Project, tmp_path: Path
     assert member.assignments.get(started_at__isnull=False).ratings.get().value == 4
     assert not Membership.objects.filter(label="A3").exists()
     with pytest.raises(InvalidValueError, match="Choose a member of this project"):
-        name_recorded_raters(project=project, members={"A4": place(project, "A1").pk}, by=boss)
+        name_recorded_raters(project=project, members={"A4": recorded_membership(project, "A1").pk}, by=boss)
 
 
 def test_another_label_leaves_pseudonym_and_files_unchanged(project: Project, tmp_path: Path) -> None:
-    recorded = place(project, "A1")
-    rename_place(place=recorded, label="Expert 1", by=None)
-    assert place(project, "Expert 1").pseudonym == recorded.pseudonym
+    recorded = recorded_membership(project, "A1")
+    rename_membership(membership=recorded, label="Expert 1", by=None)
+    assert recorded_membership(project, "Expert 1").pseudonym == recorded.pseudonym
     load(project, tmp_path, rating("A1", 3, system="s1"))
     assert Membership.objects.filter(role=Role.ANNOTATOR).count() == 2
     with pytest.raises(InvalidValueError, match="Another annotator is called “A1”"):
-        rename_place(place=place(project, "A2"), label="A1", by=None)
+        rename_membership(membership=recorded_membership(project, "A2"), label="A1", by=None)
     with pytest.raises(InvalidValueError, match="Only annotators have a label"):
-        rename_place(place=admin_of(project), label="B", by=None)
-    rename_place(place=recorded, label="A1", by=None)
+        rename_membership(membership=admin_of(project), label="B", by=None)
+    rename_membership(membership=recorded, label="A1", by=None)
     assert set(RecordedName.objects.values_list("name", "place")) == {
         ("A1", recorded.pk),
         ("Expert 1", recorded.pk),
@@ -148,9 +148,9 @@ def test_another_label_leaves_pseudonym_and_files_unchanged(project: Project, tm
 
 
 def test_a_rater_is_joined_under_a_label_that_it_had_before(project: Project, tmp_path: Path) -> None:
-    recorded, member = place(project, "A1"), make_member(project)
+    recorded, member = recorded_membership(project, "A1"), make_member(project)
     for label in ("Expert 1", "A1"):
-        rename_place(place=recorded, label=label, by=None)
+        rename_membership(membership=recorded, label=label, by=None)
     join_recorded_rater(recorded=recorded, member=member, by=None)
     assert set(RecordedName.objects.values_list("name", "place")) == {
         ("A1", member.pk),
@@ -159,7 +159,7 @@ def test_a_rater_is_joined_under_a_label_that_it_had_before(project: Project, tm
 
 
 def test_the_page_of_a_recorded_rater_joins_and_renames(client: Client, project: Project) -> None:
-    admin, member, recorded = admin_of(project), make_member(project), place(project, "A1")
+    admin, member, recorded = admin_of(project), make_member(project), recorded_membership(project, "A1")
     assert admin.user
     client.force_login(admin.user)
     page = f"/projects/{project.slug}/people/{recorded.pk}/"
@@ -173,7 +173,7 @@ def test_the_page_of_a_recorded_rater_joins_and_renames(client: Client, project:
 
 
 def test_programs_join_and_rename(project: Project) -> None:
-    admin, member, recorded = admin_of(project), make_member(project), place(project, "A1")
+    admin, member, recorded = admin_of(project), make_member(project), recorded_membership(project, "A1")
     program, home = ApiClient(admin.user), f"projects/{project.slug}/people/"
     assert program.put(f"{home}{recorded.pk}/label/", {"label": "X"}).json()["label"] == "X"
     refused = program.post(f"{home}{recorded.pk}/join/", {"member": "0"})

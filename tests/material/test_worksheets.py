@@ -26,14 +26,14 @@ def workbook(*values: int, sheets: tuple[str, ...] = ("case 1", "case 2")) -> by
     """A workbook as OpinSummEval's: guidelines above the header, then a row for each of two systems."""
     book = Workbook()
     book.remove(book.active)  # type: ignore[arg-type]
-    for place, name in enumerate(sheets):
+    for index, name in enumerate(sheets):
         sheet = book.create_sheet(name)
         sheet.append(["Rate each summary.", "From 1 to 5.", "", "Thank you"])
         for column, heading in enumerate(COLUMNS, start=1):
             sheet.cell(HEADER, column, heading)
         for row in (1, 2):
             for column in (1, 2):
-                sheet.cell(HEADER + row, column, values[(place + row + column) % len(values)])
+                sheet.cell(HEADER + row, column, values[(index + row + column) % len(values)])
     book.save(file := BytesIO())
     return file.getvalue()
 

@@ -46,8 +46,8 @@ def test_a_visitor_with_a_link_makes_an_account_and_lands_in_the_project(
     assert 'value="ann@example.org"' in form
     response = client.post("/accounts/signup/", NEW)
     assert response["Location"] == f"/projects/{cast.project.slug}/"
-    place = Membership.objects.get(user__email="ann@example.org")
-    assert (place.label, place.alias, place.role) == ("Ann Ota", "C", "annotator")
+    membership = Membership.objects.get(user__email="ann@example.org")
+    assert (membership.label, membership.alias, membership.role) == ("Ann Ota", "C", "annotator")
 
 
 def test_sign_up_requires_an_invitation(client: Client) -> None:
@@ -99,7 +99,7 @@ def test_own_link_after_a_closed_membership_explains_the_remedy(
     client.force_login(cast.outsider)
     client.post(link(offer))
     assert client.post(link(offer))["Location"] == f"/projects/{cast.project.slug}/"
-    deactivate_member(place=Membership.objects.get(user=cast.outsider))
+    deactivate_member(membership=Membership.objects.get(user=cast.outsider))
     response = client.post(link(offer))
     assert response.status_code == 410
     assert "Your membership as annotator in this project is closed." in response.content.decode()

@@ -28,7 +28,13 @@ from annotate.core.models import (
 )
 from annotate.people.addresses import change_token
 from annotate.people.blocking import block_person, unblock_person
-from annotate.people.commands import add_member, change_address, invite, rename_place, withdraw_invitation
+from annotate.people.commands import (
+    add_member,
+    change_address,
+    invite,
+    rename_membership,
+    withdraw_invitation,
+)
 from tests.api.client import ApiClient
 from tests.core.test_histories import REFUSED
 from tests.factories import PASSWORD, Cast, make_project, make_user
@@ -65,13 +71,13 @@ def rows_with(words: set[str]) -> set[str]:
 
 
 def test_an_erased_person_is_in_no_table_and_their_ratings_are(cast: Cast) -> None:
-    place = cast.annotators[0]
-    person = place.user
+    membership = cast.annotators[0]
+    person = membership.user
     assert person is not None
     User.objects.filter(pk=person.pk).update(name="Zaphod Quux", email="zaphod@example.org")
-    Membership.objects.filter(pk=place.pk).update(label="Zaphod Quux")
+    Membership.objects.filter(pk=membership.pk).update(label="Zaphod Quux")
     person.refresh_from_db()
-    PrivateNote.objects.create(annotator=place, item=cast.items[0], text="Zaphod was here")
+    PrivateNote.objects.create(annotator=membership, item=cast.items[0], text="Zaphod was here")
     make_token(user=person, name="Zaphod's", scopes=["read"], lasts=timedelta(days=1))
     invite(project=cast.project, by=cast.admin, role=Role.RESEARCHER, email="zaphod@example.org")
     client = Client()
@@ -81,14 +87,17 @@ def test_an_erased_person_is_in_no_table_and_their_ratings_are(cast: Cast) -> No
     with pytest.raises(CommandError, match="say --yes"):
         erase(person)
     told = json.loads(erase(person, "--yes", "--note", "asked for it", "--json"))
-    assert told == [{"project": cast.project.slug, "pseudonym": place.pseudonym}]
+    assert told == [{"project": cast.project.slug, "pseudonym": membership.pseudonym}]
     assert rows_with({"zaphod"}) == set()
     assert client.get("/account/preferences/").status_code == 302
-    place.refresh_from_db()
-    assert (place.label, Rating.objects.get(assignment__annotator=place).value) == (place.pseudonym, 4)
+    membership.refresh_from_db()
+    assert (membership.label, Rating.objects.get(assignment__annotator=membership).value) == (
+        membership.pseudonym,
+        4,
+    )
     entry = AuditEntry.objects.get(act="person.erased")
     assert (entry.subject, entry.note, "zaphod" in str(entry.after)) == (
-        place.pseudonym,
+        membership.pseudonym,
         "asked for it",
         False,
     )
@@ -105,7 +114,7 @@ def famous(cast: Cast) -> User:
     assert person is not None
     User.objects.filter(pk=person.pk).update(name="Zaphod Quux", email=ADDRESSES[0])
     person.refresh_from_db()
-    rename_place(place=cast.annotators[0], label="Zaphod Quux", by=cast.admin)
+    rename_membership(membership=cast.annotators[0], label="Zaphod Quux", by=cast.admin)
     add_member(project=other.project, role=Role.ADMIN, user=person)
     change_address(user=person, token=change_token(person, ADDRESSES[1]))
     person.refresh_from_db()

@@ -25,8 +25,10 @@ def make_scene() -> Cast:
     return make_project(annotators=2)
 
 
-def invitation_of(cast: Cast, role: Role = Role.ANNOTATOR, place: Membership | None = None) -> Invitation:
-    return invite(project=cast.project, by=cast.admin, role=role, place=place)
+def invitation_of(
+    cast: Cast, role: Role = Role.ANNOTATOR, membership: Membership | None = None
+) -> Invitation:
+    return invite(project=cast.project, by=cast.admin, role=role, membership=membership)
 
 
 def accept(invitation: Invitation, cast: Cast) -> Membership:
@@ -34,9 +36,9 @@ def accept(invitation: Invitation, cast: Cast) -> Membership:
 
 
 def test_accepted_invitation_creates_a_membership_in_its_role(cast: Cast) -> None:
-    place = accept(invitation_of(cast), cast)
-    assert (place.role, place.alias, place.label) == ("annotator", "C", cast.outsider.name)
-    assert place.user == cast.outsider
+    membership = accept(invitation_of(cast), cast)
+    assert (membership.role, membership.alias, membership.label) == ("annotator", "C", cast.outsider.name)
+    assert membership.user == cast.outsider
 
 
 def test_researcher_gets_no_alias(cast: Cast) -> None:
@@ -57,14 +59,14 @@ def test_a_link_serves_one_person(cast: Cast) -> None:
 
 def test_invitation_fills_an_empty_membership_and_keeps_its_label(cast: Cast) -> None:
     empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
-    place = accept(invitation_of(cast, place=empty), cast)
-    assert place == empty
-    assert (place.label, place.user) == ("A1", cast.outsider)
+    membership = accept(invitation_of(cast, membership=empty), cast)
+    assert membership == empty
+    assert (membership.label, membership.user) == ("A1", cast.outsider)
 
 
 def test_two_links_to_one_empty_membership_fill_it_once(cast: Cast) -> None:
     empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
-    first, second = invitation_of(cast, place=empty), invitation_of(cast, place=empty)
+    first, second = invitation_of(cast, membership=empty), invitation_of(cast, membership=empty)
     accept(first, cast)
     with pytest.raises(InvitationUnusableError, match="already used this invitation"):
         accept_invitation(token=invitation_token(second), user=make_user())
@@ -72,7 +74,7 @@ def test_two_links_to_one_empty_membership_fill_it_once(cast: Cast) -> None:
 
 def test_occupied_membership_cannot_get_an_invitation(cast: Cast) -> None:
     with pytest.raises(NotReadyError):
-        invitation_of(cast, place=cast.annotators[0])
+        invitation_of(cast, membership=cast.annotators[0])
 
 
 def test_existing_member_does_not_use_the_link_up(cast: Cast) -> None:
@@ -85,10 +87,10 @@ def test_existing_member_does_not_use_the_link_up(cast: Cast) -> None:
 
 def test_no_link_reopens_a_closed_membership_and_none_is_used_up(cast: Cast) -> None:
     annotator = cast.annotators[0]
-    deactivate_member(place=annotator)
+    deactivate_member(membership=annotator)
     empty = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
     assert annotator.user
-    for invitation in (invitation_of(cast), invitation_of(cast, place=empty)):
+    for invitation in (invitation_of(cast), invitation_of(cast, membership=empty)):
         with pytest.raises(InvitationUnusableError, match="is closed"):
             accept_invitation(token=invitation_token(invitation), user=annotator.user)
         annotator.refresh_from_db()

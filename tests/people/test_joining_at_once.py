@@ -43,7 +43,10 @@ def test_one_link_lets_one_person_in() -> None:
 
 def test_one_empty_membership_accepts_one_person() -> None:
     cast = make_project(annotators=0)
-    place = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
-    offers = [invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=place) for _ in range(4)]
+    membership = add_member(project=cast.project, role=Role.ANNOTATOR, label="A1")
+    offers = [
+        invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, membership=membership)
+        for _ in range(4)
+    ]
     assert accept_at_once([invitation_token(offer) for offer in offers]) == ["A"] + ["refused"] * 3
     assert Membership.objects.get(role=Role.ANNOTATOR).user

@@ -37,9 +37,9 @@ def send_due() -> list[tuple[str, str]]:
     return sorted((message.to[0], str(message.subject)) for message in mail.outbox[before:])
 
 
-def user_of(place: Membership) -> User:
-    assert place.user is not None
-    return place.user
+def user_of(membership: Membership) -> User:
+    assert membership.user is not None
+    return membership.user
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_message_uses_the_language_of_its_reader(cast: Cast) -> None:
 
 
 def test_raters_with_work_get_notices_seven_and_two_days_before_an_end(cast: Cast, clock: object) -> None:
-    ann, bo = (user_of(place) for place in cast.annotators)
+    ann, bo = (user_of(membership) for membership in cast.annotators)
     for user in (ann, bo):
         choose(user, NoticeKind.DEADLINES)
     round = open_round_one(project=cast.project, by=cast.admin)
@@ -111,7 +111,7 @@ def test_new_rater_of_reassigned_work_learns_its_amount(cast: Cast) -> None:
     choose(user_of(cast.annotators[1]), NoticeKind.HANDED_OVER)
     round = open_round_one(project=cast.project, by=cast.admin)
     reserve_items(round=round, annotator=cast.annotators[0], how_many=3)
-    hand_over_work(place=cast.annotators[0], to=[cast.annotators[1]])
+    hand_over_work(membership=cast.annotators[0], to=[cast.annotators[1]])
     assert send_due() == [(user_of(cast.annotators[1]).email, "Work in News was handed over to you")]
     assert "3 items of “News” were handed over to you." in mail.outbox[-1].body
 

@@ -408,7 +408,7 @@ def test_rater_who_fails_practice_is_screened_out(cast: Cast) -> None:
     assert "Practise again" not in page
     rater.refresh_from_db()
     assert (rater.outcome, rater.ended_at is not None) == ("screened_out", True)
-    practise_again(place=rater.place)
+    practise_again(membership=rater.place)
     client.post(f"/projects/{cast.project.slug}/practice/again/")
     assert Membership.objects.get(pk=rater.place_id).practice_attempt == 1
     assert "C-SCREENED" in client.get(f"/projects/{cast.project.slug}/rate/", follow=True).content.decode()

@@ -103,21 +103,21 @@ def busy() -> User:
     """An annotator of a project with disputes, who has at least one row in each table about a person."""
     cast = make_project()
     dispute = discussed(cast, 1, 3, 5)
-    place = cast.annotators[0]
-    user = place.user
+    membership = cast.annotators[0]
+    user = membership.user
     assert user is not None
-    answer_dispute(dispute=dispute, rater=place, value=None, comment="A kept reason.")
-    post_message(dispute=dispute, author=place, text="A post.")
+    answer_dispute(dispute=dispute, rater=membership, value=None, comment="A kept reason.")
+    post_message(dispute=dispute, author=membership, text="A post.")
     DisputeEvent.objects.create(dispute=dispute, at=timezone.now(), actor=user, kind="irresolvable")
     now, dimension, item = timezone.now(), cast.dimensions[0], cast.items[0]
     gold = GoldItem.objects.create(item=cast.items[-1], use=GoldItem.Use.PRACTICE)
     value = GoldValue.objects.create(gold=gold, dimension=dimension, value=3)
-    PracticeAnswer.objects.create(place=place, gold_value=value, value=3, comment="A practice answer.")
-    Acknowledgement.objects.create(annotator=place, guideline=Guideline.objects.all()[0], at=now)
-    PrivateNote.objects.create(annotator=place, item=item, text="A private note.")
-    RecordedName.objects.create(project=cast.project, name="A recorded name", place=place)
-    make_outside_rater(place, answers=[{"question": "Age?", "answer": "An answer about me."}])
-    CountingDecision.objects.create(place=place, counted=False, note="A decision.", by=cast.admin)
+    PracticeAnswer.objects.create(place=membership, gold_value=value, value=3, comment="A practice answer.")
+    Acknowledgement.objects.create(annotator=membership, guideline=Guideline.objects.all()[0], at=now)
+    PrivateNote.objects.create(annotator=membership, item=item, text="A private note.")
+    RecordedName.objects.create(project=cast.project, name="A recorded name", place=membership)
+    make_outside_rater(membership, answers=[{"question": "Age?", "answer": "An answer about me."}])
+    CountingDecision.objects.create(place=membership, counted=False, note="A decision.", by=cast.admin)
     save_preferences(user=user, theme="dark")
     Notice.objects.create(
         user=user, project=cast.project, kind="rounds", about="1", facts={}, link="", at=now
@@ -163,13 +163,13 @@ def test_download_contains_the_documented_data(busy: User, promise: str) -> None
 
 def referring(model: type[Model], user: User) -> QuerySet[Any]:
     """Return the rows of a table that refer to a person, as account or by a place."""
-    places = Membership.objects.filter(user=user)
+    memberships = Membership.objects.filter(user=user)
     whose = Q()
     for field in model._meta.fields:
         if field.related_model is User:
             whose |= Q(**{field.name: user})
         if field.related_model is Membership:
-            whose |= Q(**{f"{field.name}__in": places})
+            whose |= Q(**{f"{field.name}__in": memberships})
     return model._default_manager.filter(whose) if whose else model._default_manager.none()
 
 

@@ -38,10 +38,10 @@ def address(cast: Cast, rest: str = "") -> str:
 
 def test_people_are_listed_with_role_and_alias(admin: Client, cast: Cast) -> None:
     page = admin.get(address(cast, "people/")).content.decode()
-    for place in Membership.objects.filter(project=cast.project).select_related("user"):
-        assert place.user
-        assert place.label in page
-        assert place.user.email in page
+    for membership in Membership.objects.filter(project=cast.project).select_related("user"):
+        assert membership.user
+        assert membership.label in page
+        assert membership.user.email in page
     assert "<td>researcher</td>" in page
     assert "<td>B</td>" in page
 
@@ -88,30 +88,30 @@ def test_a_link_is_withdrawn(admin: Client, cast: Cast) -> None:
 
 
 def test_membership_is_closed_and_reopened(admin: Client, cast: Cast) -> None:
-    place = cast.annotators[0]
-    response = admin.post(address(cast, f"people/{place.pk}/change/"), {"deactivate": "1"}, follow=True)
+    membership = cast.annotators[0]
+    response = admin.post(address(cast, f"people/{membership.pk}/change/"), {"deactivate": "1"}, follow=True)
     assert "Open again" in response.content.decode()
-    place.refresh_from_db()
-    assert not place.active
-    admin.post(address(cast, f"people/{place.pk}/change/"), {"reactivate": "1"})
-    place.refresh_from_db()
-    assert place.active
+    membership.refresh_from_db()
+    assert not membership.active
+    admin.post(address(cast, f"people/{membership.pk}/change/"), {"reactivate": "1"})
+    membership.refresh_from_db()
+    assert membership.active
 
 
 def test_last_admin_cannot_close_their_own_membership(admin: Client, cast: Cast) -> None:
-    place = Membership.objects.get(project=cast.project, role=Role.ADMIN)
-    response = admin.post(address(cast, f"people/{place.pk}/change/"), {"deactivate": "1"}, follow=True)
+    membership = Membership.objects.get(project=cast.project, role=Role.ADMIN)
+    response = admin.post(address(cast, f"people/{membership.pk}/change/"), {"deactivate": "1"}, follow=True)
     assert "only admin" in response.content.decode()
-    place.refresh_from_db()
-    assert place.active
+    membership.refresh_from_db()
+    assert membership.active
 
 
 @pytest.mark.parametrize(
     "leave",
     [
-        lambda place: deactivate_member(place=place),
-        lambda place: change_role(place=place, role=Role.RESEARCHER),
-        lambda place: erase_person(user=place.user),
+        lambda membership: deactivate_member(membership=membership),
+        lambda membership: change_role(membership=membership, role=Role.RESEARCHER),
+        lambda membership: erase_person(user=membership.user),
     ],
 )
 def test_an_admin_leaves_a_project_to_another_who_can_sign_in(
@@ -216,21 +216,21 @@ def test_link_outlives_a_rejecting_mail_server(admin: Client, cast: Cast, settin
 
 
 def test_role_changes_and_the_old_membership_stays(admin: Client, cast: Cast) -> None:
-    place = cast.annotators[0]
-    page = admin.post(address(cast, f"people/{place.pk}/role/"), {"role": "admin"}, follow=True)
+    membership = cast.annotators[0]
+    page = admin.post(address(cast, f"people/{membership.pk}/role/"), {"role": "admin"}, follow=True)
     assert "is now admin" in page.content.decode()
-    place.refresh_from_db()
-    now = Membership.objects.get(project=cast.project, user=place.user, role=Role.ADMIN)
-    assert (place.active, now.active) == (False, True)
+    membership.refresh_from_db()
+    now = Membership.objects.get(project=cast.project, user=membership.user, role=Role.ADMIN)
+    assert (membership.active, now.active) == (False, True)
     admin.post(address(cast, f"people/{now.pk}/role/"), {"role": "annotator"})
-    place.refresh_from_db()
-    assert (place.active, place.alias) == (True, "A")
-    assert admin.post(address(cast, f"people/{place.pk}/role/"), {"role": "owner"}).status_code == 422
+    membership.refresh_from_db()
+    assert (membership.active, membership.alias) == (True, "A")
+    assert admin.post(address(cast, f"people/{membership.pk}/role/"), {"role": "owner"}).status_code == 422
 
 
 def test_the_last_admin_keeps_the_role(admin: Client, cast: Cast) -> None:
-    place = Membership.objects.get(project=cast.project, role=Role.ADMIN)
-    page = admin.post(address(cast, f"people/{place.pk}/role/"), {"role": "researcher"}, follow=True)
+    membership = Membership.objects.get(project=cast.project, role=Role.ADMIN)
+    page = admin.post(address(cast, f"people/{membership.pk}/role/"), {"role": "researcher"}, follow=True)
     assert "only admin" in page.content.decode()
     assert Membership.objects.filter(project=cast.project, user=cast.admin).count() == 1
 
@@ -273,7 +273,7 @@ def test_the_number_of_queries_is_fixed(
         empty = add_member(
             project=cast.project, role=Role.ANNOTATOR, label=f"A{make_member(cast.project).pk}"
         )
-        invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, place=empty)
+        invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, membership=empty)
         invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR)
         with django_assert_num_queries(9):
             admin.get(address(cast, "people/"))

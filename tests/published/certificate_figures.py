@@ -53,9 +53,9 @@ def certificates_are_those_of_the_arrays(project: Project, judges: Mapping[str, 
 def drawn_indices(project: Project, dimension: str, rts: Scores) -> list[int]:
     """Return the places of the drawn summaries among those of the arrays."""
     texts = zip(rts.systems.tolist(), rts.documents.tolist(), strict=True)
-    places = {
+    index_of = {
         (rts.system_names[system], str(rts.document_labels[document])): index
         for index, (system, document) in enumerate(texts)
     }
     units = CalibrationUnit.objects.filter(calibration__project=project, dimension__key=dimension)
-    return [places[unit] for unit in units.values_list("item__system__name", "item__document__key")]
+    return [index_of[unit] for unit in units.values_list("item__system__name", "item__document__key")]

@@ -74,11 +74,11 @@ def compared(answers: Answers, raters: int) -> Project:
     question = add_question(cast.project, "preference", ties=True, strength=1)
     make_pairs(cast.project, answers)
     round = open_round_one(project=cast.project, by=cast.admin)
-    places = list(Assignment.objects.filter(round=round).order_by("item", "slot"))
-    for position, place in enumerate(places, start=1):
-        place.annotator, place.position = cast.annotators[place.slot], position
-    Assignment.objects.bulk_update(places, ["annotator", "position"])
-    keep_answers(question, places, answers)
+    assignments = list(Assignment.objects.filter(round=round).order_by("item", "slot"))
+    for position, assignment in enumerate(assignments, start=1):
+        assignment.annotator, assignment.position = cast.annotators[assignment.slot], position
+    Assignment.objects.bulk_update(assignments, ["annotator", "position"])
+    keep_answers(question, assignments, answers)
     return cast.project
 
 
@@ -113,14 +113,14 @@ def make_pairs(project: Project, answers: Answers) -> None:
     )
 
 
-def keep_answers(question: Dimension, places: list[Assignment], answers: Answers) -> None:
-    place_of = {(place.item_id, place.slot): place for place in places}
+def keep_answers(question: Dimension, assignments: list[Assignment], answers: Answers) -> None:
+    assignment_of = {(assignment.item_id, assignment.slot): assignment for assignment in assignments}
     rows = Item.objects.exclude(kind="output").values_list("pk", "system__name", "document__key")
     item_of = {(tuple(name.split(" | ")), document): pk for pk, name, document in rows}
     now = timezone.now()
     Rating.objects.bulk_create(
         Rating(
-            assignment=place_of[item_of[pair, document], order],
+            assignment=assignment_of[item_of[pair, document], order],
             dimension=question,
             value=1 - 2 * won,  # below 0 for the first side
             data={"order": [order, 1 - order]},

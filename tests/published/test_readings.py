@@ -82,8 +82,8 @@ def test_replies_read_like_the_recorded_readings(method: str) -> None:
     one_by_one = {key(line): line["value"] for line in SAMPLE if line["method"] == method}
     unknown = one_by_one.keys() - texts().keys()
     assert not unknown
-    concord = {place: reading(method, place[1], texts()[place]) for place in one_by_one}
-    differ = {place: value for place, value in concord.items() if value != one_by_one[place]}
+    concord = {key: reading(method, key[1], texts()[key]) for key in one_by_one}
+    differ = {key: value for key, value in concord.items() if value != one_by_one[key]}
     assert differ == {}
 
 

@@ -48,8 +48,8 @@ def wordings() -> tuple[Scores, list[str], int]:
                 continue
             differs = name == "rts2" and AS_THE_AUTHORS.search(line["response"]) is not None
             theirs += differs
-            place = line["system"], line["id"]
-            scores[name, line["dimension"]][place] = 5.0 if differs else reading.value
+            key = line["system"], line["id"]
+            scores[name, line["dimension"]][key] = 5.0 if differs else reading.value
     return scores, unread, theirs
 
 

@@ -92,11 +92,11 @@ def test_who_does_not_practises_again(annotator: Client, cast: Cast) -> None:
 
 def test_nothing_is_saved_as_a_rating_before_practice_is_passed(annotator: Client, cast: Cast) -> None:
     round = opened(cast)
-    place = round.assignments.all()[0]
-    round.assignments.filter(pk=place.pk).update(annotator=cast.annotators[0], position=1)
+    assignment = round.assignments.all()[0]
+    round.assignments.filter(pk=assignment.pk).update(annotator=cast.annotators[0], position=1)
     assert annotator.get(address(cast, "rate/1/"))["Location"] == address(cast)
-    place.refresh_from_db()
-    token = access.token_of(place)
+    assignment.refresh_from_db()
+    token = access.token_of(assignment)
     sent = {"annotator": cast.annotators[0].pk, "assignment": token, "value": "3"}
     reply = annotator.post(address(cast, "rate/1/fluency/"), sent)
     assert (reply.status_code, reply.json()["code"]) == (409, "not_ready")

@@ -58,10 +58,10 @@ DIMENSIONS = ("fluency", "coherence", "relevance")
 def straight(cast: Cast, value: int, seconds: float) -> None:
     """Let the first annotator give one value to every dimension of the first item."""
     round, me = opened(cast), cast.annotators[0]
-    place = assigned(cast, round, me, cast.items[0])
+    assignment = assigned(cast, round, me, cast.items[0])
     for key in DIMENSIONS:
         answer, sent = Answer(value=value), SaveOrigin(active_seconds=seconds)
-        save_rating(assignment=place, dimension=frozen(round, key), answer=answer, by=me.user, sent=sent)
+        save_rating(assignment=assignment, dimension=frozen(round, key), answer=answer, by=me.user, sent=sent)
 
 
 def kept_signals(cast: Cast) -> KeptPage:
@@ -82,7 +82,7 @@ def test_signs_are_read_from_the_ratings_with_their_items() -> None:
 
 
 def leave_out(cast: Cast, number: int = 2) -> None:
-    decide_counting(place=cast.annotators[number], counted=False, note="Clicked through.", by=cast.admin)
+    decide_counting(membership=cast.annotators[number], counted=False, note="Clicked through.", by=cast.admin)
 
 
 def test_left_out_ratings_are_in_no_statistic_and_come_back() -> None:
@@ -99,7 +99,7 @@ def test_left_out_ratings_are_in_no_statistic_and_come_back() -> None:
     final = next(iter(TABLES["final_values"].rows(cast.project)))
     counted = {annotator.pseudonym: 3 for annotator in cast.annotators[:2]}
     assert (final["values"], final["final_value"]) == (counted, 3)
-    decide_counting(place=cast.annotators[2], counted=True, note="It was a mistake.", by=cast.admin)
+    decide_counting(membership=cast.annotators[2], counted=True, note="It was a mistake.", by=cast.admin)
     assert len(rated_items(round)["fluency"].data.raters) == 3
     assert Rating.objects.count() == 3
 
@@ -119,7 +119,7 @@ def test_a_dispute_settles_by_the_values_that_count() -> None:
 def test_decision_needs_a_reason_and_is_stored_once() -> None:
     cast = make_project()
     with pytest.raises(InvalidValueError, match="Add a note"):
-        decide_counting(place=cast.annotators[0], counted=False, note=" ", by=cast.admin)
+        decide_counting(membership=cast.annotators[0], counted=False, note=" ", by=cast.admin)
     for _ in range(2):
         leave_out(cast)
     assert CountingDecision.objects.get().note == "Clicked through."

@@ -68,13 +68,13 @@ def open_questions(*kinds: str, **size: int) -> Cast:
 def share_out(round: Round, annotators: list[Membership]) -> None:
     """Give every item of Round I to each of these annotators."""
     for annotator in annotators:
-        places = Assignment.objects.filter(round=round, annotator=None).order_by("item", "slot")
+        assignments = Assignment.objects.filter(round=round, annotator=None).order_by("item", "slot")
         taken: set[int] = set()
-        for place in places:
-            if place.item_id not in taken:
-                taken.add(place.item_id)
-                place.annotator, place.position = annotator, len(taken)
-                place.save(update_fields=["annotator", "position"])
+        for assignment in assignments:
+            if assignment.item_id not in taken:
+                taken.add(assignment.item_id)
+                assignment.annotator, assignment.position = annotator, len(taken)
+                assignment.save(update_fields=["annotator", "position"])
 
 
 def question_of(assignment: Assignment, key: str) -> FrozenDimension:

@@ -65,11 +65,11 @@ def disputed(kind: str) -> Scene:
     """Return a dispute of a kind; the values of a preference are -2 and 1."""
     cast = open_questions(kind, documents=1)
     item = Assignment.objects.filter(annotator=cast.annotators[0]).order_by("item")[0].item_id
-    for place, annotator in enumerate(cast.annotators):
+    for index, annotator in enumerate(cast.annotators):
         if kind == "preference":
-            give(annotator, item, kind, value=(-2, 1)[place])
+            give(annotator, item, kind, value=(-2, 1)[index])
         else:
-            give(annotator, item, kind, data=ANSWERS[kind][place])
+            give(annotator, item, kind, data=ANSWERS[kind][index])
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     return Scene(cast, Dispute.objects.get())

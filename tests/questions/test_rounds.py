@@ -138,9 +138,9 @@ def make_conditional() -> tuple[Cast, Assignment]:
     spec = DimensionSpec("Severity", "How bad.", shown_if={"dimension": "errors", "values": ["grammar"]})
     add_dimension(project=cast.project, dimension=spec)
     round = open_round_one(project=cast.project, by=cast.admin)
-    places = Assignment.objects.filter(round=round, item=cast.items[0])
-    places.update(annotator=cast.annotators[0], position=1)
-    return cast, places.get()
+    assignments = Assignment.objects.filter(round=round, item=cast.items[0])
+    assignments.update(annotator=cast.annotators[0], position=1)
+    return cast, assignments.get()
 
 
 def test_question_appears_if_its_condition_question_is_missing() -> None:

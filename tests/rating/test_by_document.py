@@ -12,7 +12,7 @@ from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.rating.planning.checks import Checking, insert_checks, sort_by_group
-from annotate.rating.queries.places import own_order
+from annotate.rating.queries.assignments import own_order
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 
@@ -95,8 +95,8 @@ def orders_of_both_rounds(cast: Cast) -> dict[str, list[list[Named]]]:
     first = opened(cast)
     checks = Round.insert_checks.filter(project=cast.project, number=Round.CHECKS)
     for annotator, value in zip(cast.annotators, (1, 5), strict=True):
-        for place in places_taken(first, annotator):
-            rate(cast, first, annotator, place.item, value)
+        for assignment in assignments_taken(first, annotator):
+            rate(cast, first, annotator, assignment.item, value)
     close_round_one(project=cast.project, by=cast.admin)
     second = open_round_two(project=cast.project, by=cast.admin)
     return {
@@ -105,7 +105,7 @@ def orders_of_both_rounds(cast: Cast) -> dict[str, list[list[Named]]]:
     }
 
 
-def places_taken(round: Round, annotator: Membership) -> list[Assignment]:
+def assignments_taken(round: Round, annotator: Membership) -> list[Assignment]:
     while round.project.assignment_plan.kind == "queue" and reserve_items(round=round, annotator=annotator):
         pass
     return list(Assignment.objects.filter(round=round, annotator=annotator).select_related("item"))

@@ -26,8 +26,8 @@ def orders(cast: Cast, round: Round) -> dict[str, set[tuple[str, ...]]]:
     found: dict[str, set[tuple[str, ...]]] = {}
     for annotator in cast.annotators:
         reserve_items(round=round, annotator=annotator, how_many=100)
-        for place in Assignment.objects.filter(round=round, annotator=annotator):
-            rows = item_page(place).rows
+        for assignment in Assignment.objects.filter(round=round, annotator=annotator):
+            rows = item_page(assignment).rows
             found.setdefault(annotator.alias, set()).add(tuple(row.dimension.key for row in rows))
     return found
 
@@ -68,5 +68,5 @@ def test_page_shows_the_random_order(client: Client) -> None:
     (own,) = orders(cast, round)[cast.annotators[0].alias]
     client.force_login(cast.annotators[0].user)  # type: ignore[arg-type]
     html = client.get(f"/projects/{cast.project.slug}/rate/1/").content.decode()
-    places = [html.index(f'name="{key}-value"') for key in own]
-    assert places == sorted(places)
+    positions = [html.index(f'name="{key}-value"') for key in own]
+    assert positions == sorted(positions)

@@ -158,14 +158,14 @@ def test_round_one_evidence_survives_round_two_changes_and_is_exported():
     round = opened(cast)
     mark = Answer(value=1, evidence=(Passage(1, 0, 6),))
     for rater, answer in zip(cast.annotators, (mark, Answer(value=3), Answer(value=5)), strict=True):
-        place = assigned(cast, round, rater, cast.items[0])
-        save_rating(assignment=place, dimension=frozen(round), answer=answer, by=rater.user)
+        assignment = assigned(cast, round, rater, cast.items[0])
+        save_rating(assignment=assignment, dimension=frozen(round), answer=answer, by=rater.user)
     close_round_one(project=cast.project, by=cast.admin)
     open_round_two(project=cast.project, by=cast.admin)
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=3)
     marked, unmarked = [{"part": 1, "start": 0, "end": 6}], None
     expected = [("A", 1, marked), ("A", 2, unmarked), ("B", 1, unmarked), ("C", 1, unmarked)]
-    letters = {place.pseudonym: place.alias for place in cast.annotators}
+    letters = {membership.pseudonym: membership.alias for membership in cast.annotators}
     for table in ("ratings", "history"):
         rows = exported(cast.project, table)
         assert sorted((letters[row["rater"]], row["round"], row["evidence"]) for row in rows) == expected

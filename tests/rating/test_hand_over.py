@@ -37,16 +37,18 @@ def begin(cast: Cast) -> tuple[Round, Assignment]:
 
 def raters_by_unit(round: Round) -> Counter[tuple[int, str]]:
     guideline = FrozenGuideline.from_json(round.guideline.content)
-    places = Assignment.objects.filter(round=round)
+    assignments = Assignment.objects.filter(round=round)
     return Counter(
-        (place.item_id, each.key) for place in places for each in asked_dimensions(place, guideline)
+        (assignment.item_id, each.key)
+        for assignment in assignments
+        for each in asked_dimensions(assignment, guideline)
     )
 
 
 def test_unstarted_items_change_hands_and_started_ones_are_divided(cast: Cast) -> None:
     round, begun = begin(cast)
     before = raters_by_unit(round)
-    assert hand_over_work(place=cast.annotators[0], to=[cast.annotators[1]]) == HandedOver(4, 0, 1)
+    assert hand_over_work(membership=cast.annotators[0], to=[cast.annotators[1]]) == HandedOver(4, 0, 1)
     assert raters_by_unit(round) == before
     begun.refresh_from_db()
     assert (begun.annotator, begun.partial) == (cast.annotators[0], True)
@@ -63,7 +65,7 @@ def test_unstarted_items_change_hands_and_started_ones_are_divided(cast: Cast) -
 
 def test_rated_items_stay_with_their_rater_and_count(cast: Cast) -> None:
     round, begun = begin(cast)
-    hand_over_work(place=cast.annotators[0], to=[cast.annotators[1]])
+    hand_over_work(membership=cast.annotators[0], to=[cast.annotators[1]])
     assert Rating.objects.get().assignment.annotator == cast.annotators[0]
     assert RatingChange.objects.get().value_after == 4
     assert list(rated_items(round)["fluency"].data.raters) == ["Rater A"]
@@ -77,7 +79,7 @@ def test_no_rater_gets_an_item_twice_and_the_rest_is_free(cast: Cast) -> None:
     round, begun = begin(cast)
     other = cast.annotators[1]
     reserve_items(round=round, annotator=other, how_many=len(cast.items))
-    assert hand_over_work(place=cast.annotators[0], to=[other]) == HandedOver(0, 4, 1)
+    assert hand_over_work(membership=cast.annotators[0], to=[other]) == HandedOver(0, 4, 1)
     assert Assignment.objects.filter(round=round, annotator=None, position=None).count() == 4
     third = cast.annotators[2]
     assert reserve_items(round=round, annotator=third, how_many=9) == 4
@@ -86,7 +88,7 @@ def test_no_rater_gets_an_item_twice_and_the_rest_is_free(cast: Cast) -> None:
 
 def test_everyone_else_gets_an_even_share(cast: Cast) -> None:
     round, _ = begin(cast)
-    hand_over_work(place=cast.annotators[0], to=cast.annotators[1:])
+    hand_over_work(membership=cast.annotators[0], to=cast.annotators[1:])
     given = Assignment.objects.filter(round=round, annotator__in=cast.annotators[1:])
     counts = Counter(given.values_list("annotator", flat=True)).values()
     assert sorted(counts) == [1, 1, 2]
@@ -94,31 +96,31 @@ def test_everyone_else_gets_an_even_share(cast: Cast) -> None:
 
 def test_second_handover_from_a_closed_membership_moves_nothing(cast: Cast) -> None:
     begin(cast)
-    place = cast.annotators[0]
-    deactivate_member(place=place)
-    hand_over_work(place=place, to=[cast.annotators[1]])
-    assert hand_over_work(place=place, to=[cast.annotators[1]]) == HandedOver(0, 0, 0)
+    membership = cast.annotators[0]
+    deactivate_member(membership=membership)
+    hand_over_work(membership=membership, to=[cast.annotators[1]])
+    assert hand_over_work(membership=membership, to=[cast.annotators[1]]) == HandedOver(0, 0, 0)
 
 
 def test_only_active_annotators_of_the_project_take_work(cast: Cast) -> None:
     begin(cast)
-    place, closed = cast.annotators[0], cast.annotators[1]
-    deactivate_member(place=closed)
+    membership, closed = cast.annotators[0], cast.annotators[1]
+    deactivate_member(membership=closed)
     closed.refresh_from_db()
     stranger = make_project().annotators[0]
     researcher = Membership.objects.get(project=cast.project, role="researcher")
-    for wrong in (closed, stranger, researcher, place):
+    for wrong in (closed, stranger, researcher, membership):
         with pytest.raises(InvalidValueError):
-            hand_over_work(place=place, to=[wrong])
+            hand_over_work(membership=membership, to=[wrong])
 
 
 def test_only_an_open_round_one_has_work_to_hand_over(cast: Cast) -> None:
     with pytest.raises(NotReadyError, match="open Round I"):
-        hand_over_work(place=cast.annotators[0])
+        hand_over_work(membership=cast.annotators[0])
     begin(cast)
     close_round_one(project=cast.project, by=cast.admin)
     with pytest.raises(NotReadyError):
-        hand_over_work(place=cast.annotators[0])
+        hand_over_work(membership=cast.annotators[0])
 
 
 def test_the_page_of_a_person_hands_over(client: Client, cast: Cast) -> None:

@@ -48,10 +48,10 @@ def test_checks_come_as_often_as_asked(
     assert met == hidden[: min(items // gold_every, gold) if gold_every else 0]
     again = [turn.item for turn in order if turn.check == "repeat"]
     assert len(set(again)) == len(again) <= (items // repeat_every if repeat_every else 0)
-    places = {turn.item: place for place, turn in enumerate(order) if not turn.check}
-    for place, turn in enumerate(order):
+    positions = {turn.item: index for index, turn in enumerate(order) if not turn.check}
+    for index, turn in enumerate(order):
         if turn.check == "repeat":
-            assert place - places[turn.item] >= GAP
+            assert index - positions[turn.item] >= GAP
     assert order == insert_checks(range(items), hidden, checking, random.Random(seed))
 
 
@@ -85,12 +85,12 @@ def rate_all(round: Round, cast: Cast, value: int = 3) -> list[Assignment]:
             position = first_unfinished(round, me)
         if position is None:
             return met
-        place = Assignment.objects.select_related("round__guideline").get(
+        assignment = Assignment.objects.select_related("round__guideline").get(
             annotator=me, position=position, round__number__in=(1, Round.CHECKS)
         )
-        met.append(place)
-        given = value + (place.plan == Assignment.Plan.REPEAT)
-        save_rating(assignment=place, dimension=frozen(round), answer=Answer(value=given), by=me.user)
+        met.append(assignment)
+        given = value + (assignment.plan == Assignment.Plan.REPEAT)
+        save_rating(assignment=assignment, dimension=frozen(round), answer=Answer(value=given), by=me.user)
 
 
 @pytest.mark.parametrize("kind", ["queue", "everyone"])
@@ -98,8 +98,8 @@ def test_checks_are_met_among_the_items_and_counted_nowhere(cast: Cast, kind: st
     choose_plan(project=cast.project, kind=kind, gold_every=5, repeat_every=12)
     round, me = opened(cast), cast.annotators[0]
     met = rate_all(round, cast)
-    assert [place.position for place in met] == list(range(1, 18))  # 15 items, one gold, one repeat
-    plans = [place.plan for place in met]
+    assert [assignment.position for assignment in met] == list(range(1, 18))  # 15 items, one gold, one repeat
+    plans = [assignment.plan for assignment in met]
     assert (plans.count("gold"), plans.count("repeat")) == (1, 1)
     shown = own_work(me).progress
     assert shown
@@ -137,9 +137,11 @@ def test_their_rater_learns_of_them_on_my_work_after_each_block(cast: Cast, clie
         f"In your first 17 items, as you had rated them when you finished the block. {NEXT} {figures}"
         in read()
     )
-    for place in met:  # what is changed later changes no figure, which would tell a check from other items
+    for (
+        assignment
+    ) in met:  # what is changed later changes no figure, which would tell a check from other items
         save_rating(
-            assignment=place, dimension=frozen(round), answer=Answer(value=1), by=cast.annotators[0].user
+            assignment=assignment, dimension=frozen(round), answer=Answer(value=1), by=cast.annotators[0].user
         )
     assert figures in read()
     Assignment.objects.filter(pk=met[-1].pk).update(completed_at=None)
@@ -165,7 +167,7 @@ def test_blocks_end_one_after_the_other() -> None:
 def test_checks_close_with_round_one_and_open_no_dispute(cast: Cast) -> None:
     choose_plan(project=cast.project, kind="queue", gold_every=5, repeat_every=1)
     round = opened(cast)
-    check = next(place for place in rate_all(round, cast) if place.plan == "repeat")
+    check = next(assignment for assignment in rate_all(round, cast) if assignment.plan == "repeat")
     assert own_work(cast.annotators[0]).round_one == round
     close_round_one(project=cast.project, by=cast.admin)
     assert not Dispute.objects.exists()
@@ -254,14 +256,14 @@ def test_repeats_come_with_a_new_item_of_their_document() -> None:
     for seed in range(20):
         order = insert_checks(range(416), [], Checking(repeat_every=12), random.Random(seed), document_of)
         assert sorted(turn.item for turn in order if not turn.check) == list(range(416))
-        places = {turn.item: place for place, turn in enumerate(order) if not turn.check}
-        repeats = [place for place, turn in enumerate(order) if turn.check]
+        positions = {turn.item: index for index, turn in enumerate(order) if not turn.check}
+        repeats = [index for index, turn in enumerate(order) if turn.check]
         assert len(repeats) >= 25
         visits = [list(group) for _, group in groupby(order, key=lambda turn: document_of[turn.item])]
         alone = [visit for visit in visits if all(turn.check for turn in visit)]
         assert not alone
-        for place in repeats:
-            assert place - places[order[place].item] >= GAP
+        for index in repeats:
+            assert index - positions[order[index].item] >= GAP
 
 
 def test_new_item_of_a_return_comes_first_or_last() -> None:
@@ -271,9 +273,9 @@ def test_new_item_of_a_return_comes_first_or_last() -> None:
         for seed in range(20)
     ]
     firsts = {
-        order[place - 1].item // 5 == turn.item // 5
+        order[index - 1].item // 5 == turn.item // 5
         for order in orders
-        for place, turn in enumerate(order)
+        for index, turn in enumerate(order)
         if turn.check
     }
     assert firsts == {True, False}
@@ -287,8 +289,10 @@ def test_counter_of_a_return_counts_this_visit_only(client: Client) -> None:
     repeat = Assignment.objects.get(plan="repeat", annotator=me)
     first = Assignment.objects.get(round=round, annotator=me, item=repeat.item)
     client.force_login(me.user)
-    for place, items in ((first, 3), (repeat, 2)):
-        html = client.get(reverse("rate_item", args=[cast.project.slug, place.position])).content.decode()
+    for assignment, items in ((first, 3), (repeat, 2)):
+        html = client.get(
+            reverse("rate_item", args=[cast.project.slug, assignment.position])
+        ).content.decode()
         assert re.search(rf"item \d of {items} ·", html)
 
 
@@ -303,9 +307,11 @@ def test_repeats_of_the_shared_queue_accompany_a_reserved_item() -> None:
         met = Assignment.objects.filter(annotator=annotator).order_by("position")
         assert [place.position for place in met] == list(range(1, len(met) + 1))
         assert met.filter(round=round).count() == len(cast.items)
-        visits = [list(group) for _, group in groupby(met, key=lambda place: place.item.document_id)]
+        visits = [
+            list(group) for _, group in groupby(met, key=lambda assignment: assignment.item.document_id)
+        ]
         repeats += met.filter(plan="repeat").count()
-        alone += sum(all(place.plan == "repeat" for place in visit) for visit in visits)
+        alone += sum(all(assignment.plan == "repeat" for assignment in visit) for visit in visits)
     assert repeats == 3 * 7
     assert not alone
 

@@ -62,7 +62,7 @@ def test_results_are_visible_once_round_one_is_closed(scene):
 
 def test_former_rater_reads_results(scene):
     client, cast = scene
-    deactivate_member(place=cast.annotators[0])
+    deactivate_member(membership=cast.annotators[0])
     assert client.get(results(cast)[0]).status_code == 200
 
 

@@ -36,14 +36,14 @@ def scene(client: Client) -> tuple[Client, Cast, Round]:
     return client, cast, round
 
 
-def items_with(round: Round, place: Membership, **chosen: object) -> set[int]:
-    return {each.item_id for each in own_items(round, place, OwnFilter(**chosen))}  # type: ignore[arg-type]
+def items_with(round: Round, membership: Membership, **chosen: object) -> set[int]:
+    return {each.item_id for each in own_items(round, membership, OwnFilter(**chosen))}  # type: ignore[arg-type]
 
 
-def mark(round: Round, place: Membership, item: int, key: str, **marks: bool) -> None:
-    assignment = Assignment.objects.get(round=round, annotator=place, item=item)
+def mark(round: Round, membership: Membership, item: int, key: str, **marks: bool) -> None:
+    assignment = Assignment.objects.get(round=round, annotator=membership, item=item)
     answer = Answer(value=3 if "unsure" in marks else None, **marks)  # type: ignore[arg-type]
-    save_rating(assignment=assignment, dimension=frozen(round, key), answer=answer, by=place.user)
+    save_rating(assignment=assignment, dimension=frozen(round, key), answer=answer, by=membership.user)
 
 
 def test_items_are_searchable_by_ratings(scene: tuple[Client, Cast, Round]) -> None:

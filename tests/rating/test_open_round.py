@@ -13,12 +13,14 @@ pytestmark = pytest.mark.django_db
 def test_every_item_gets_exactly_n_free_assignments_with_their_plan():
     cast = make_project(documents=3, systems=2, raters_per_item=3)
     round = opened(cast)
-    places = Assignment.objects.filter(round=round)
-    assert sorted(places.values_list("item", "slot")) == [
+    assignments = Assignment.objects.filter(round=round)
+    assert sorted(assignments.values_list("item", "slot")) == [
         (item.pk, slot) for item in cast.items for slot in range(3)
     ]
-    assert not places.filter(annotator__isnull=False).exists()
-    assert set(places.values_list("plan", "seed", "inclusion_probability")) == {("n_of_m", round.seed, 1.0)}
+    assert not assignments.filter(annotator__isnull=False).exists()
+    assert set(assignments.values_list("plan", "seed", "inclusion_probability")) == {
+        ("n_of_m", round.seed, 1.0)
+    }
 
 
 def test_opening_twice_makes_nothing_twice():

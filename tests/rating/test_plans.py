@@ -47,13 +47,13 @@ def test_opening_assigns_the_previewed_plan(cast: Cast, kind: str, raters: dict[
     assert preview is not None
     assert preview.plan.raters_per_item == raters
     round = opened(cast)
-    places = Assignment.objects.filter(round=round)
-    assert set(places.values_list("plan", "seed", "inclusion_probability")) == {(kind, round.seed, 1.0)}
+    assignments = Assignment.objects.filter(round=round)
+    assert set(assignments.values_list("plan", "seed", "inclusion_probability")) == {(kind, round.seed, 1.0)}
     as_opened = shared_out(round)
     assert as_opened.plan.overlap.tolist() == preview.plan.overlap.tolist()
     annotator = cast.annotators[0]
-    own = places.filter(annotator=annotator).order_by("position")
-    assert [place.position for place in own] == list(range(1, preview.plan.loads[0] + 1))
+    own = assignments.filter(annotator=annotator).order_by("position")
+    assert [assignment.position for assignment in own] == list(range(1, preview.plan.loads[0] + 1))
     shown = own_work(annotator).progress
     assert shown
     assert (first_unfinished(round, annotator), shown.total) == (1, len(own))
@@ -63,10 +63,10 @@ def test_opening_assigns_the_previewed_plan(cast: Cast, kind: str, raters: dict[
 def test_planned_assignment_is_no_reservation_and_never_expires(cast: Cast) -> None:
     choose_plan(project=cast.project, kind="everyone")
     opened(cast)
-    place = Assignment.objects.filter(annotator=cast.annotators[0])[0]
-    renew_reservation(assignment=place, annotator=cast.annotators[0])
-    place.refresh_from_db()
-    assert place.reserved_until is None
+    membership = Assignment.objects.filter(annotator=cast.annotators[0])[0]
+    renew_reservation(assignment=membership, annotator=cast.annotators[0])
+    membership.refresh_from_db()
+    assert membership.reserved_until is None
 
 
 def test_the_shared_queue_is_the_default(admin: Client, cast: Cast) -> None:

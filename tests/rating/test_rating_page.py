@@ -12,7 +12,7 @@ from annotate.core.models import Assignment, Dimension, Document, Item, Rating, 
 from annotate.exports.registry import TABLES
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
-from annotate.rating.commands.rounds import add_places, close_round_one
+from annotate.rating.commands.rounds import add_assignments, close_round_one
 from annotate.rating.queries.progress import Progress, progress
 from annotate.rating.queries.work import Row
 from annotate.results.queries.agreement_page import WithoutValue, answers_without_value
@@ -35,15 +35,15 @@ def page(client, cast):
     return client.get(reverse("rate", args=[cast.project.slug]), follow=True)
 
 
-def save(client, cast, key="fluency", *, position=1, place=None, **answer):
+def save(client, cast, key="fluency", *, position=1, membership=None, **answer):
     url = reverse("save_rating", args=[cast.project.slug, position, key])
-    place = place or cast.annotators[0]
-    token = answer.pop("assignment", None) or token_at(place, position)
-    return client.post(url, {"annotator": place.pk, "assignment": token, **answer})
+    membership = membership or cast.annotators[0]
+    token = answer.pop("assignment", None) or token_at(membership, position)
+    return client.post(url, {"annotator": membership.pk, "assignment": token, **answer})
 
 
-def token_at(place, position):
-    held = Assignment.objects.filter(annotator=place, position=position, round__number=1).first()
+def token_at(membership, position):
+    held = Assignment.objects.filter(annotator=membership, position=position, round__number=1).first()
     return token_of(held) if held else "-"
 
 
@@ -82,11 +82,13 @@ def test_save_returns_the_revision_and_reappears_on_return(scene):
     assert "Good.</textarea>" in html
 
 
-def save_together(client, cast, answers, *, place=None):
+def save_together(client, cast, answers, *, membership=None):
     url = reverse("save_answers", args=[cast.project.slug, 1])
-    place = place or cast.annotators[0]
+    membership = membership or cast.annotators[0]
     body = answers if isinstance(answers, str) else json.dumps(answers)
-    return client.post(url, {"annotator": place.pk, "assignment": token_at(place, 1), "answers": body})
+    return client.post(
+        url, {"annotator": membership.pk, "assignment": token_at(membership, 1), "answers": body}
+    )
 
 
 def test_answers_in_one_request_are_answered_individually(scene, django_assert_max_num_queries):
@@ -128,7 +130,7 @@ def test_grouped_answers_are_rejected_like_a_single_one(scene):
     client, cast, _ = scene
     page(client, cast)
     both = [{"key": "fluency", "value": 4}, {"key": "coherence", "value": 4}]
-    assert save_together(client, cast, both, place=cast.annotators[1]).json()["code"] == "not_yours"
+    assert save_together(client, cast, both, membership=cast.annotators[1]).json()["code"] == "not_yours"
     close_round_one(project=cast.project, by=cast.admin)
     reply = save_together(client, cast, both)
     assert (reply.status_code, reply.json()["code"]) == (409, "round_closed")
@@ -184,7 +186,7 @@ def test_signed_out_save_prompts_a_sign_in_and_can_be_repeated(scene):
 def test_an_answer_given_by_someone_else_is_not_saved_as_mine(scene):
     client, cast, _ = scene
     page(client, cast)
-    reply = save(client, cast, value=4, place=cast.annotators[1])
+    reply = save(client, cast, value=4, membership=cast.annotators[1])
     assert (reply.status_code, reply.json()["code"]) == (404, "not_yours")
     assert not Rating.objects.exists()
 
@@ -194,9 +196,9 @@ def test_lost_item_and_lost_membership_have_different_errors(scene):
     page(client, cast)
     reply = save(client, cast, value=4, position=99)
     assert (reply.status_code, reply.json()["code"]) == (410, "place_gone")
-    place = cast.annotators[0]
-    place.active = False
-    place.save(update_fields=["active"])
+    membership = cast.annotators[0]
+    membership.active = False
+    membership.save(update_fields=["active"])
     reply = save(client, cast, value=4)
     assert (reply.status_code, reply.json()["code"]) == (410, "membership_closed")
     assert not Rating.objects.exists()
@@ -215,7 +217,7 @@ def test_answer_for_a_reassigned_item_is_not_saved_at_its_position(client):
     Item.objects.create(
         document=before.item.document, system=make_system(cast), text="Came later.", digest="x"
     )
-    add_places(round=round, items=Item.objects.filter(text="Came later.").values_list("pk", flat=True))
+    add_assignments(round=round, items=Item.objects.filter(text="Came later.").values_list("pk", flat=True))
     assert reserve_items(round=round, annotator=slow) == 1
     assert Assignment.objects.get(annotator=slow, position=2).item.text == "Came later."
     reply = save(client, cast, value=4, position=2, assignment=token)
@@ -285,23 +287,23 @@ def test_counter_shows_remaining_ratings_and_their_duration(scene):
 
 def test_item_with_one_dimension_counts_as_one_rating(client):
     cast = make_project(dimensions=("fluency", "coherence"), documents=2, systems=1, raters_per_item=1)
-    round, place = opened(cast), cast.annotators[0]
-    client.force_login(place.user)
+    round, membership = opened(cast), cast.annotators[0]
+    client.force_login(membership.user)
     page(client, cast)
     save(client, cast, value=3, active_seconds=10)
     save(client, cast, "coherence", value=3, active_seconds=10)
-    partial = Assignment.objects.get(annotator=place, position=2)
+    partial = Assignment.objects.get(annotator=membership, position=2)
     Assignment.objects.filter(pk=partial.pk).update(partial=True, inclusion_probability=None)
     partial.units.create(dimension=cast.dimensions[0], inclusion_probability=1)
-    assert progress(round, place).seconds_left == 10
+    assert progress(round, membership).seconds_left == 10
 
 
 def test_a_private_note_is_its_annotators_alone_and_in_no_export(scene):
     client, cast, _ = scene
     page(client, cast)
     url = reverse("save_note", args=[cast.project.slug, 1])
-    place = cast.annotators[0]
-    sent = {"annotator": place.pk, "assignment": token_at(place, 1), "comment": "MY-NOTE"}
+    membership = cast.annotators[0]
+    sent = {"annotator": membership.pk, "assignment": token_at(membership, 1), "comment": "MY-NOTE"}
     assert client.post(url, sent).json() == {"revision": 0}
     assert client.post(url, {**sent, "comment": "x" * 10_001}).status_code == 422
     assert "MY-NOTE" in page(client, cast).content.decode()
@@ -340,7 +342,7 @@ def test_no_system_name_and_no_other_value_reaches_the_browser(scene):
     Item.objects.update(text="A text that names nobody.")
     client.force_login(cast.annotators[1].user)
     page(client, cast)
-    save(client, cast, place=cast.annotators[1], value=1, comment="OTHER-COMMENT")
+    save(client, cast, membership=cast.annotators[1], value=1, comment="OTHER-COMMENT")
     client.force_login(cast.annotators[0].user)
     for position in [None, 1, 2, 3, 4]:
         url = reverse("rate_item", args=[cast.project.slug, position]) if position else None
@@ -440,9 +442,9 @@ def test_an_answer_that_does_not_apply_is_replaced_by_a_value_and_counted(client
     round = opened(cast)
     dimension = frozen(round)
     answers = (Answer(not_applicable=True), Answer(4), Answer(5))
-    for place, answer in zip(cast.annotators, answers, strict=True):
-        assignment = assigned(cast, round, place, cast.items[0])
-        save_rating(assignment=assignment, dimension=dimension, answer=answer, by=place.user)
+    for membership, answer in zip(cast.annotators, answers, strict=True):
+        assignment = assigned(cast, round, membership, cast.items[0])
+        save_rating(assignment=assignment, dimension=dimension, answer=answer, by=membership.user)
     assert answers_without_value(round) == {dimension.id: WithoutValue(not_applicable=1, apart=1)}
     first = Assignment.objects.get(annotator=cast.annotators[0])
     save_rating(assignment=first, dimension=dimension, answer=Answer(2), by=cast.annotators[0].user)

@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from annotate.core.errors import InvalidValueError, PlaceGoneError, RoundClosedError
+from annotate.core.errors import AssignmentGoneError, InvalidValueError, RoundClosedError
 from annotate.core.models import Assignment, Dispute, Rating, RatingChange
 from annotate.rating.commands.ratings import (
     LONGEST_COMMENT,
@@ -162,7 +162,7 @@ def test_reassigned_item_accepts_no_answer_of_its_former_holder(scene):
     cast, _, assignment = scene
     Assignment.objects.filter(item=assignment.item, annotator=cast.annotators[1]).delete()
     Assignment.objects.filter(pk=assignment.pk).update(annotator=cast.annotators[1], position=99)
-    with pytest.raises(PlaceGoneError, match="another rater has it now"):
+    with pytest.raises(AssignmentGoneError, match="another rater has it now"):
         save(scene, Answer(value=3))
     assert not Rating.objects.exists()
 
@@ -214,10 +214,10 @@ def test_a_round_closed_in_the_middle_of_saving_loses_no_acknowledged_rating():
     cast = make_project(documents=4, systems=2, annotators=3)
     round = opened(cast)
     work = [(annotator, item) for item in cast.items for annotator in cast.annotators]
-    places = [(annotator, assigned(cast, round, annotator, item)) for annotator, item in work]
+    assignments = [(annotator, assigned(cast, round, annotator, item)) for annotator, item in work]
 
-    def give(place):
-        annotator, assignment = place
+    def give(pair):
+        annotator, assignment = pair
         value = 1 if annotator == cast.annotators[0] else 5
         try:
             save_rating(
@@ -240,9 +240,9 @@ def test_a_round_closed_in_the_middle_of_saving_loses_no_acknowledged_rating():
             connection.close()
 
     with ThreadPoolExecutor(4) as people:
-        acknowledged = list(people.map(give, places[:12]))
+        acknowledged = list(people.map(give, assignments[:12]))
         closings = [people.submit(close, None) for _ in range(2)]
-        acknowledged += list(people.map(give, places[12:]))
+        acknowledged += list(people.map(give, assignments[12:]))
         for closing in closings:
             closing.result()
     kept = [each for each in acknowledged if each]

@@ -51,27 +51,29 @@ def unit(cast, item, key):
     return cast.items[item].pk, next(each.pk for each in cast.dimensions if each.key == key)
 
 
-def place_of(cast, round, annotator, item):
+def assignment_of(cast, round, annotator, item):
     reserve_items(round=round, annotator=annotator, how_many=9)
     return Assignment.objects.get(round=round, annotator=annotator, item=cast.items[item])
 
 
-def rate(round, place, key, value):
-    by = place.annotator.user
+def rate(round, assignment, key, value):
+    by = assignment.annotator.user
     dimension = frozen(round, key)
-    return save_rating(assignment=place, dimension=dimension, answer=Answer(value=value), by=by)
+    return save_rating(assignment=assignment, dimension=dimension, answer=Answer(value=value), by=by)
 
 
 def test_round_for_units_has_assignments_for_exactly_these(cast):
     round, lacking = ask(cast, (0, "fluency", 1.0), (0, "coherence", 0.05), (1, "coherence", 1.0))
     assert lacking == 3
     assert not round.every_item
-    places = Assignment.objects.filter(round=round)
-    assert set(places.values_list("item", "plan", "origin", "partial", "seed", "inclusion_probability")) == {
+    assignments = Assignment.objects.filter(round=round)
+    assert set(
+        assignments.values_list("item", "plan", "origin", "partial", "seed", "inclusion_probability")
+    ) == {
         (cast.items[0].pk, "routed", ORIGIN, True, 7, None),
         (cast.items[1].pk, "routed", ORIGIN, True, 7, None),
     }
-    assert places.count() == 4
+    assert assignments.count() == 4
     found = AssignedUnit.objects.filter(assignment__slot=0).order_by(
         "assignment__item", "dimension__position"
     )
@@ -100,10 +102,10 @@ def test_assignments_for_all_dimensions_count(cast):
 
 def test_the_page_shows_the_asked_dimensions_only(client, cast):
     round, _ = ask(cast, (0, "coherence", 1.0))
-    place = place_of(cast, round, cast.annotators[0], 0)
-    assert [row.dimension.key for row in item_page(place).rows] == ["coherence"]
+    memberships = assignment_of(cast, round, cast.annotators[0], 0)
+    assert [row.dimension.key for row in item_page(memberships).rows] == ["coherence"]
     client.force_login(cast.annotators[0].user)
-    html = client.get(reverse("rate_item", args=[cast.project.slug, place.position])).content.decode()
+    html = client.get(reverse("rate_item", args=[cast.project.slug, memberships.position])).content.decode()
     assert 'data-key="coherence"' in html
     assert "Fluency" not in html
     assert ORIGIN not in html
@@ -111,30 +113,30 @@ def test_the_page_shows_the_asked_dimensions_only(client, cast):
 
 def test_another_dimension_is_rejected_with_a_message(cast):
     round, _ = ask(cast, (0, "coherence", 1.0))
-    place = place_of(cast, round, cast.annotators[0], 0)
+    memberships = assignment_of(cast, round, cast.annotators[0], 0)
     with pytest.raises(InvalidValueError, match="You are not asked to rate Fluency of this item"):
-        rate(round, place, "fluency", 3)
+        rate(round, memberships, "fluency", 3)
 
 
 def test_without_scripts_the_asked_dimensions_are_saved(client, cast):
     round, _ = ask(cast, (0, "coherence", 1.0))
-    place = place_of(cast, round, cast.annotators[0], 0)
-    url = reverse("rate_item", args=[cast.project.slug, place.position])
+    memberships = assignment_of(cast, round, cast.annotators[0], 0)
+    url = reverse("rate_item", args=[cast.project.slug, memberships.position])
     client.force_login(cast.annotators[0].user)
     token = client.get(url).context["token"]
     client.post(url, {"assignment": token, "coherence-value": 4, "fluency-value": 2})
-    assert list(place.ratings.values_list("dimension__key", "value")) == [("coherence", 4)]
+    assert list(memberships.ratings.values_list("dimension__key", "value")) == [("coherence", 4)]
 
 
 def test_assignment_is_complete_with_its_requested_units(cast):
     round, _ = ask(cast, (0, "coherence", 1.0), (1, "fluency", 1.0), (1, "coherence", 1.0))
     annotator = cast.annotators[0]
-    assert rate(round, place_of(cast, round, annotator, 0), "coherence", 3).assignment_complete
-    assert not rate(round, place_of(cast, round, annotator, 1), "coherence", 3).assignment_complete
+    assert rate(round, assignment_of(cast, round, annotator, 0), "coherence", 3).assignment_complete
+    assert not rate(round, assignment_of(cast, round, annotator, 1), "coherence", 3).assignment_complete
     assert (progress(round, annotator).done, progress(round, annotator).total) == (1, 2)
     assert (
         round_progress(round, with_labels=False).done,
-        round_progress(round, with_labels=False).places,
+        round_progress(round, with_labels=False).assignments,
     ) == (
         1,
         4,
@@ -143,25 +145,25 @@ def test_assignment_is_complete_with_its_requested_units(cast):
 
 def test_another_dimension_asked_later_comes_back_to_who_rated_the_item(cast):
     round, _ = ask(cast, (0, "coherence", 1.0))
-    place = place_of(cast, round, cast.annotators[0], 0)
-    rate(round, place, "coherence", 3)
+    memberships = assignment_of(cast, round, cast.annotators[0], 0)
+    rate(round, memberships, "coherence", 3)
     _, lacking = ask(cast, (0, "fluency", 1.0))
     assert lacking == 1
     assert Assignment.objects.count() == 2
-    place.refresh_from_db()
-    assert place.completed_at is None
-    assert [row.dimension.key for row in item_page(place).rows] == ["fluency", "coherence"]
-    assert rate(round, place, "fluency", 5).assignment_complete
+    memberships.refresh_from_db()
+    assert memberships.completed_at is None
+    assert [row.dimension.key for row in item_page(memberships).rows] == ["fluency", "coherence"]
+    assert rate(round, memberships, "fluency", 5).assignment_complete
 
 
 def test_units_of_less_than_two_raters_are_not_disputed_and_missing_is_missing(cast):
     round, _ = ask(cast, (0, "coherence", 1.0), (1, "fluency", 1.0))
     for annotator, value in zip(cast.annotators[:2], (1, 5), strict=True):
-        rate(round, place_of(cast, round, annotator, 0), "coherence", value)
-    rate(round, place_of(cast, round, cast.annotators[0], 1), "fluency", 1)
+        rate(round, assignment_of(cast, round, annotator, 0), "coherence", value)
+    rate(round, assignment_of(cast, round, cast.annotators[0], 1), "fluency", 1)
     assert unit_progress(round, ORIGIN) == {
-        unit(cast, 0, "coherence"): UnitProgress(places=2, rated=2, cannot_rate=0),
-        unit(cast, 1, "fluency"): UnitProgress(places=2, rated=1, cannot_rate=0),
+        unit(cast, 0, "coherence"): UnitProgress(assignments=2, rated=2, cannot_rate=0),
+        unit(cast, 1, "fluency"): UnitProgress(assignments=2, rated=1, cannot_rate=0),
     }
     assert unit_progress(round, ORIGIN)[unit(cast, 1, "fluency")].missing == 1
     close_round_one(project=cast.project, by=cast.admin)
@@ -178,7 +180,7 @@ def test_units_of_less_than_two_raters_are_not_disputed_and_missing_is_missing(c
 
 def test_export_lists_requested_and_missing_units(cast):
     round, _ = ask(cast, (0, "coherence", 0.25), (0, "fluency", 1.0))
-    rate(round, place_of(cast, round, cast.annotators[0], 0), "coherence", 4)
+    rate(round, assignment_of(cast, round, cast.annotators[0], 0), "coherence", 4)
     lines = b"".join(export_table(cast.project, TABLES["assignments"], "jsonl")).splitlines()
     columns = ("dimension", "place", "rater", "plan", "plan_origin", "inclusion_probability", "answer")
     rater = cast.annotators[0].pseudonym
@@ -195,7 +197,7 @@ def test_export_lists_requested_and_missing_units(cast):
 
 def test_unstarted_units_are_withdrawn_and_started_ones_stay(cast):
     round, _ = ask(cast, (0, "coherence", 1.0), (1, "fluency", 1.0), (1, "coherence", 1.0))
-    rate(round, place_of(cast, round, cast.annotators[0], 0), "coherence", 4)
+    rate(round, assignment_of(cast, round, cast.annotators[0], 0), "coherence", 4)
     begun, other = unit(cast, 0, "coherence"), unit(cast, 1, "fluency")
     assert withdraw_units(round=round, units=[begun, other], origin=ORIGIN) == {begun}
     assert set(unit_progress(round, ORIGIN)) == {begun, unit(cast, 1, "coherence")}

@@ -54,6 +54,6 @@ def expect_in_files_and_api(
         rows = csv_of(client, project, page, key)
         assert len(rows) == len(table["rows"]) > 0, key
         for column in wanted:
-            place = list(names).index(column)
-            values = [row[place].get("value", "") for row in table["rows"]]
+            index = list(names).index(column)
+            values = [row[index].get("value", "") for row in table["rows"]]
             assert [row[column] for row in rows] == [str(value) for value in values], (key, column)

@@ -23,11 +23,11 @@ def rounds(*alphas: float | None, disputes: tuple[int, int, int] = (0, 0, 0)) ->
     ]
     rows = [
         [
-            text(f"d{place}"),
+            text(f"d{index}"),
             Cell(reason="No ratings.") if alpha is None else Cell(alpha),
-            *(Cell(count if place == 0 else 0) for count in disputes),
+            *(Cell(count if index == 0 else 0) for count in disputes),
         ]
-        for place, alpha in enumerate(alphas)
+        for index, alpha in enumerate(alphas)
     ]
     return {"rounds": Table("rounds", "R", columns, rows)}
 
@@ -53,7 +53,7 @@ def test_disputes_follow_the_alpha_summary() -> None:
 
 
 def systems(*ranks: str) -> dict[str, Table]:
-    names = [Column(f"d{place}", f"D{place}") for place in range(2)]
+    names = [Column(f"d{index}", f"D{index}") for index in range(2)]
     system = Column("system", "System", ColumnKind.TEXT)
     means = [[text("a"), Cell(4.0), Cell(4.0)], [text("b"), Cell(3.0), Cell(2.0)]]
     ranked = [[text("a"), *map(text, ranks)], [text("b"), text("2"), text("2")]]
@@ -103,8 +103,8 @@ def test_a_study_takes_the_most_demanding_dimension() -> None:
 def most(*sure: str) -> dict[str, Table]:
     columns = [Column(key, key, ColumnKind.TEXT) for key in ("dimension", "figure", "best", "sure", "may")]
     rows = [
-        [text(f"d{place}"), text("alpha with mean", key="alpha"), text("One"), text(word), text("One, Two")]
-        for place, word in enumerate(sure)
+        [text(f"d{index}"), text("alpha with mean", key="alpha"), text("One"), text(word), text("One, Two")]
+        for index, word in enumerate(sure)
     ]
     return {"most": Table("most", "M", columns, rows, heads=2)}
 

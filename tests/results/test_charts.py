@@ -73,10 +73,10 @@ def test_judges_are_series_with_the_interval_of_people_as_band() -> None:
 
 def test_many_judges_are_rows_of_a_panel_for_each_dimension() -> None:
     columns = [JUDGE, DIMENSION, Column("alpha", "alpha")]
-    rows = [[text(f"Judge {place}"), text("Fluency"), value(0.5)] for place in range(5)]
+    rows = [[text(f"Judge {index}"), text("Fluency"), value(0.5)] for index in range(5)]
     points = chart(Table("alphas", "A", columns, rows, heads=2))["points"]
     assert {each["panel"] for each in points} == {"Fluency"}
-    assert [each["row"] for each in points] == [f"Judge {place}" for place in range(5)]
+    assert [each["row"] for each in points] == [f"Judge {index}" for index in range(5)]
 
 
 def test_systems_are_sorted_by_mean_in_two_groups() -> None:

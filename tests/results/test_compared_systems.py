@@ -62,11 +62,11 @@ def rated_with(values: Mapping[str, np.ndarray], *, named: str = "") -> Cast:
     round, order = opened(cast), sorted({item.document_id for item in cast.items})
     names = sorted({item.system.name for item in cast.items})
     for item in cast.items:
-        place = order.index(item.document_id), names.index(item.system.name)
+        positions = order.index(item.document_id), names.index(item.system.name)
         for number, annotator in enumerate(cast.annotators):
             for key, own in values.items():
-                if not np.isnan(own[number, *place]):
-                    rate(cast, round, annotator, item, int(own[number, *place]), key=key)
+                if not np.isnan(own[number, *positions]):
+                    rate(cast, round, annotator, item, int(own[number, *positions]), key=key)
     return cast
 
 
@@ -238,7 +238,7 @@ def test_only_unrated_outputs_leave_an_error_for_fixed_outputs() -> None:
             system = NAMES.index(item.system.name)
             rows[place, system] = 1 + (3 * place + 2 * system) % 5
             rate(cast, round, cast.annotators[0], item, rows[place, system])
-    differences = np.array([rows[place, 0] - rows[place, 1] for place in range(1, DOCUMENTS)], dtype=float)
+    differences = np.array([rows[index, 0] - rows[index, 1] for index in range(1, DOCUMENTS)], dtype=float)
     (found,) = differences_of(cast, about="texts")
     reach = 2.446912 * differences.std(ddof=1) / np.sqrt(7) * np.sqrt(1 - 7 / 8)
     assert found[1] == pytest.approx(differences.mean() - reach, abs=1e-6)

@@ -85,9 +85,9 @@ def test_agreement_page_compares_rater_models_with_the_majority() -> None:
         ScalePoint.objects.create(dimension=dimension, value=value, label=label)
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place, annotator in enumerate(cast.annotators):
+        for index, annotator in enumerate(cast.annotators):
             # The third rater says "Slips" whatever the text is; the others differ on one item.
-            rate(cast, round, annotator, item, 2 if place == 2 or (place and number == 0) else 1 + number % 2)
+            rate(cast, round, annotator, item, 2 if index == 2 or (index and number == 0) else 1 + number % 2)
     found = {row["category"].value: row for row in cells_of(cast.project, "agreement", "categories-of-units")}
     assert found["Nothing"]["majority"].value == pytest.approx(9 / 20)
     assert found["Nothing"]["raters"].value == pytest.approx(19 / 60)

@@ -194,7 +194,7 @@ def test_mqm_scores_are_sums_of_weights() -> None:
     # Of system-1 the first document has 6 and 1, the second 1 and 1.
     assert systems["system-1"]["mqm"].value == pytest.approx((3.5 + 1) / 2)
     assert systems["system-2"]["mqm"].value == 1
-    lengths = [len(cast.items[place].text) for place in (0, 3)]
+    lengths = [len(cast.items[index].text) for index in (0, 3)]
     per_1000 = (3500 / lengths[0] + 1000 / lengths[1]) / 2
     assert systems["system-1"]["mqm_per_1000"].value == pytest.approx(per_1000)
     errors = cells(cast.project, "errors", "spans")

@@ -217,9 +217,9 @@ def test_a_dimension_filters_rows_and_columns(client: Client) -> None:
     made = make_project(dimensions=("fluency", "coherence"), annotators=2, raters_per_item=2)
     round = opened(made)
     for annotator in made.annotators:
-        for place, item in enumerate(made.items):
+        for index, item in enumerate(made.items):
             for dimension in made.dimensions:
-                rate(made, round, annotator, item, 1 + place % 4, key=dimension.key)
+                rate(made, round, annotator, item, 1 + index % 4, key=dimension.key)
     close_round_one(project=made.project, by=made.admin)
     client.force_login(made.admin)
     for table in ("rounds", "pairs"):
@@ -343,7 +343,7 @@ def test_a_page_is_computed_once_for_the_same_data(reader: Client, cast: Cast) -
 
 def test_excluded_rater_disappears_from_values_and_files_at_once(reader: Client, cast: Cast) -> None:
     assert len(rows(reader, cast, "agreement", "round-1-pairs")) == 3
-    decide_counting(place=cast.annotators[2], counted=False, note="Rated too fast.", by=cast.admin)
+    decide_counting(membership=cast.annotators[2], counted=False, note="Rated too fast.", by=cast.admin)
     (pair,) = rows(reader, cast, "agreement", "round-1-pairs")
     assert pair["pair"] == "Rater A – Rater B"
     assert "An admin excluded the ratings of" in asked(reader, cast, "agreement").content.decode()

@@ -19,9 +19,9 @@ def rated_by_a_mild_and_a_severe_rater(*, documents: int = 6) -> Cast:
     cast = make_project(documents=documents, annotators=3, raters_per_item=3)
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place, annotator in enumerate(cast.annotators):
-            noise = (number * (place + 2)) % 3 == 0
-            rate(cast, round, annotator, item, 1 + number % 3 + number % 2 - (place == 2) + noise)
+        for index, annotator in enumerate(cast.annotators):
+            noise = (number * (index + 2)) % 3 == 0
+            rate(cast, round, annotator, item, 1 + number % 3 + number % 2 - (index == 2) + noise)
     return cast
 
 
@@ -65,9 +65,9 @@ def test_reason_without_a_fair_mean_reports_the_rated_share() -> None:
     cast = make_project(documents=18, annotators=3, raters_per_item=3, dimensions=("fluency", "coherence"))
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place, annotator in enumerate(cast.annotators):
+        for index, annotator in enumerate(cast.annotators):
             for key in ("fluency", "coherence"):
-                rate(cast, round, annotator, item, 1 + (number + place * (number % 3)) % 5, key=key)
+                rate(cast, round, annotator, item, 1 + (number + index * (number % 3)) % 5, key=key)
     own = Rating.objects.filter(assignment__annotator=cast.annotators[2])
     own.filter(dimension__key="coherence", assignment__item__system=cast.items[0].system).update(
         value=None, cannot_rate=True

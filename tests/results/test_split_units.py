@@ -28,10 +28,10 @@ def split_panel(documents: int = 20) -> Cast:
     """Return a project whose raters differ by a point at most, but for one unit that they keep as 1, 5, 5."""
     made = make_project(documents=documents, systems=2, annotators=3)
     round = opened(made)
-    for place, item in enumerate(made.items):
-        middle = 2 + place % 3
-        values = [middle, middle + (place % 7 == NOISY), middle - (place % 5 == NOISY)]
-        values = [1, 5, 5] if place == SPLIT else values
+    for index, item in enumerate(made.items):
+        middle = 2 + index % 3
+        values = [middle, middle + (index % 7 == NOISY), middle - (index % 5 == NOISY)]
+        values = [1, 5, 5] if index == SPLIT else values
         for annotator, value in zip(made.annotators, values, strict=True):
             rate(made, round, annotator, item, value, comment=f"Because of {value}." if value == 5 else "")
     close_round_one(project=made.project, by=made.admin)
@@ -62,9 +62,9 @@ def test_split_unit_is_listed_with_values_reasons_and_test(client: Client, cast:
 def test_panel_without_split_units_lists_none_as_split(client: Client) -> None:
     made = make_project(documents=12, systems=2, annotators=3)
     round = opened(made)
-    for place, item in enumerate(made.items):
+    for index, item in enumerate(made.items):
         for rater, annotator in enumerate(made.annotators):
-            rate(made, round, annotator, item, 1 + (place + (place % 3 == rater) * (1 + place % 2)) % 5)
+            rate(made, round, annotator, item, 1 + (index + (index % 3 == rater) * (1 + index % 2)) % 5)
     close_round_one(project=made.project, by=made.admin)
     html = listed(client, made)
     assert "splits raters" not in html
@@ -115,8 +115,8 @@ def test_value_that_discussion_changed_is_no_split(client: Client, cast: Cast) -
 def test_two_raters_get_the_reason(client: Client) -> None:
     made = make_project(documents=10, systems=2, annotators=2, raters_per_item=2)
     round = opened(made)
-    for place, item in enumerate(made.items):
+    for index, item in enumerate(made.items):
         for annotator in made.annotators:
-            rate(made, round, annotator, item, 1 + place % 5)
+            rate(made, round, annotator, item, 1 + index % 5)
     close_round_one(project=made.project, by=made.admin)
     assert "have a third rater rate the same units" in listed(client, made)

@@ -111,9 +111,9 @@ def test_summary_names_the_hardest_dimension_if_goals_differ() -> None:
     Dimension.objects.filter(project=cast.project, key="coherence").update(scale_maximum=9)
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place, annotator in enumerate(cast.annotators):
+        for index, annotator in enumerate(cast.annotators):
             for key in ("fluency", "coherence"):
-                rate(cast, round, annotator, item, 1 + number % 4 + place * (number % 3 == 0), key=key)
+                rate(cast, round, annotator, item, 1 + number % 4 + index * (number % 3 == 0), key=key)
     (row, *_) = cells_of(cast.project, "study", "designs")
     assert row["reaches"].value == (f"find 0.5 points with 80 % power on {row['hardest'].value}, the hardest")
     (same, *_) = cells_of(cast.project, "study", "designs", find="0.5")
@@ -125,9 +125,9 @@ def test_width_of_alpha_counts_the_raters_of_a_document() -> None:
     cast = make_project(documents=12, annotators=4, raters_per_item=4)
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place in range(2):
-            annotator = cast.annotators[2 * (number // 2 % 2) + place]
-            rate(cast, round, annotator, item, 1 + number % 4 + place * (number % 3 == 0))
+        for index in range(2):
+            annotator = cast.annotators[2 * (number // 2 % 2) + index]
+            rate(cast, round, annotator, item, 1 + number % 4 + index * (number % 3 == 0))
     (alpha,) = cells_of(cast.project, "study", "documents-needed")
     width = alpha["alpha"].high - alpha["alpha"].low
     known = {"sd_s": 0.8, "sd_d": 0.3, "sd_ds": 0.4, "sd_r": 0.4, "sd_rs": 0.2, "sd_rd": 0.3, "sd_e": 0.6}

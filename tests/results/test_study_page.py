@@ -30,8 +30,8 @@ def rated_by_two() -> Cast:
     cast = make_project(documents=6, annotators=2, raters_per_item=2)
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place, annotator in enumerate(cast.annotators):
-            rate(cast, round, annotator, item, 1 + number % 4 + place * (number % 3 == 0))
+        for index, annotator in enumerate(cast.annotators):
+            rate(cast, round, annotator, item, 1 + number % 4 + index * (number % 3 == 0))
     Rating.objects.update(active_seconds=30)
     return cast
 
@@ -66,8 +66,8 @@ def test_disagreeing_raters_and_unfinished_assignments_do_not_count() -> None:
     cast = make_project(documents=6, annotators=2, raters_per_item=2)
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place, annotator in enumerate(cast.annotators):
-            rate(cast, round, annotator, item, 1 + 4 * ((number + place) % 2))
+        for index, annotator in enumerate(cast.annotators):
+            rate(cast, round, annotator, item, 1 + 4 * ((number + index) % 2))
     Rating.objects.update(active_seconds=30)
     Assignment.objects.filter(annotator=cast.annotators[0]).update(completed_at=None)
     Rating.objects.filter(assignment__annotator=cast.annotators[0]).update(active_seconds=1)

@@ -206,14 +206,14 @@ def scored(*means: float | None) -> Table:
     return Table("means", "Means", columns, mark_best(rows, columns))
 
 
-def places(table: Table) -> list[int | None]:
+def ranks_of(table: Table) -> list[int | None]:
     return [row[1].place for row in table.rows]
 
 
 def test_best_and_second_best_match_the_printed_values() -> None:
-    assert places(scored(3.0, 4.251, 4.249, 4.1)) == [None, 1, 1, 2]
-    assert places(scored(3.0, None)) == [None, None]
-    assert places(scored(2.0, 2.001)) == [None, None]
+    assert ranks_of(scored(3.0, 4.251, 4.249, 4.1)) == [None, 1, 1, 2]
+    assert ranks_of(scored(3.0, None)) == [None, None]
+    assert ranks_of(scored(2.0, 2.001)) == [None, None]
 
 
 def test_marks_are_emphasis_in_every_format_and_leave_data_alone() -> None:

@@ -53,8 +53,8 @@ def test_ratings_saved_changed_and_left_out_are_other_data() -> None:
         lambda: rate(cast, round, first, cast.items[0], 4),
         lambda: rate(cast, round, first, cast.items[0], 4, comment="Why."),
         lambda: rate(cast, round, second, cast.items[0], None),
-        lambda: decide_counting(place=first, counted=False, note="Too fast.", by=cast.admin),
-        lambda: decide_counting(place=first, counted=True, note="No.", by=cast.admin),
+        lambda: decide_counting(membership=first, counted=False, note="Too fast.", by=cast.admin),
+        lambda: decide_counting(membership=first, counted=True, note="No.", by=cast.admin),
         lambda: close_round_one(project=cast.project, by=cast.admin),
     ):
         assert before != after
@@ -64,12 +64,12 @@ def test_a_rating_saved_by_the_page_is_other_data(client: Client) -> None:
     cast = make_project()
     round, rater = opened(cast), cast.annotators[0]
     rate(cast, round, rater, cast.items[0], 3)
-    place = Assignment.objects.get(annotator=rater, item=cast.items[0])
+    assignment = Assignment.objects.get(annotator=rater, item=cast.items[0])
     assert rater.user is not None
     client.force_login(rater.user)
     before = version(cast)
-    address = reverse("save_rating", args=[cast.project.slug, place.position, "fluency"])
-    answer = client.post(address, {"value": 4, "assignment": token_of(place), "annotator": rater.pk})
+    address = reverse("save_rating", args=[cast.project.slug, assignment.position, "fluency"])
+    answer = client.post(address, {"value": 4, "assignment": token_of(assignment), "annotator": rater.pk})
     assert answer.status_code == 200
     assert Rating.objects.get().value == 4
     assert before != version(cast)
@@ -88,8 +88,8 @@ def test_imported_ratings_are_other_data_in_whatever_way_rows_are_written(tmp_pa
     other = Rating.objects.exclude(pk=rating.pk)
     fields = ("assignment", "dimension", "value", "unsure", "cannot_rate", "not_applicable", "comment")
     more = ("active_seconds", "revision", "client", "sequence", "created_at", "updated_at")
-    place = Assignment.objects.filter(ratings=None)[0]
-    copied = (place.pk, rating.dimension_id, 4, False, False, False, "", 0, 1, "", 0)
+    assignment = Assignment.objects.filter(ratings=None)[0]
+    copied = (assignment.pk, rating.dimension_id, 4, False, False, False, "", 0, 1, "", 0)
     moment = (rating.created_at, rating.updated_at)
 
     def copy() -> None:
@@ -97,7 +97,10 @@ def test_imported_ratings_are_other_data_in_whatever_way_rows_are_written(tmp_pa
             write_rows(Rating, [*fields, *more], [(*copied, *map(str, moment))])
 
     for before, after in changing(
-        cast, lambda: other.update(value=5), copy, lambda: Rating.objects.filter(assignment=place).delete()
+        cast,
+        lambda: other.update(value=5),
+        copy,
+        lambda: Rating.objects.filter(assignment=assignment).delete(),
     ):
         assert before != after
 

@@ -21,7 +21,8 @@ def test_three_annotators_are_part_of_the_way_through_twelve_items_of_four_dimen
     assert (Item.objects.filter(gold=None).count(), project.dimensions.count()) == (12, 4)
     annotators = Membership.objects.filter(project=project, role=Role.ANNOTATOR)
     done = [
-        Assignment.objects.filter(annotator=place, completed_at__isnull=False).count() for place in annotators
+        Assignment.objects.filter(annotator=membership, completed_at__isnull=False).count()
+        for membership in annotators
     ]
     assert len(done) == 3
     assert all(0 < count < 12 for count in done)
@@ -31,8 +32,8 @@ def test_three_annotators_are_part_of_the_way_through_twelve_items_of_four_dimen
 def test_annotators_have_passed_practice_on_two_gold_items():
     load()
     assert GoldItem.objects.filter(use=GoldItem.Use.PRACTICE).count() == 2
-    places = Membership.objects.filter(role=Role.ANNOTATOR)
-    assert all(place.practised_at and not place.must_practise for place in places)
+    memberships = Membership.objects.filter(role=Role.ANNOTATOR)
+    assert all(membership.practised_at and not membership.must_practise for membership in memberships)
 
 
 def test_repeated_load_creates_nothing_twice_and_prints_sign_in_data():

@@ -135,10 +135,10 @@ def test_a_template_is_its_owners(cast, client):
 )
 def test_unreadable_content_is_rejected_by_its_path(path, value, sentence):
     content = json.loads(json.dumps(SMALL))
-    place = content
+    parent = content
     for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
+        parent = parent[step]
+    parent[path[-1]] = value
     with pytest.raises(TemplateRefusedError) as refused:
         read_template(json.dumps(content))
     assert any(problem.startswith(sentence) for problem in refused.value.problems), refused.value.problems

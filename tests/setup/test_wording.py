@@ -163,8 +163,8 @@ def test_rater_in_review_must_be_active(scene):
 
 def test_wording_changed_between_the_rounds_opens_round_two(client, scene):
     client, cast = scene
-    for place, value in zip(cast.annotators[1:], (1, 5), strict=True):
-        rate(cast, round_of(cast), place, cast.items[0], value)
+    for membership, value in zip(cast.annotators[1:], (1, 5), strict=True):
+        rate(cast, round_of(cast), membership, cast.items[0], value)
     close_round_one(project=cast.project, by=cast.admin)
     reword(client, cast)
     assert round_of(cast).guideline.version == 1

@@ -9,7 +9,7 @@ from annotate.core.models import Assignment, Dimension
 from annotate.core.models.rounds import WorkOrder
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
-from annotate.rating.queries.places import own_order
+from annotate.rating.queries.assignments import own_order
 from annotate.results.table import Cell
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
@@ -32,9 +32,9 @@ def rated_by_position(
     for annotator in cast.annotators:
         reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
         met: Counter[int] = Counter()
-        for place in own_order(round, annotator).select_related("item"):
-            document = place.item.document_id if work_order == WorkOrder.BY_DOCUMENT else 0
-            rate(cast, round, annotator, place.item, values[met[document] % len(values)])
+        for assignment in own_order(round, annotator).select_related("item"):
+            document = assignment.item.document_id if work_order == WorkOrder.BY_DOCUMENT else 0
+            rate(cast, round, annotator, assignment.item, values[met[document] % len(values)])
             met[document] += 1
     return cast
 

@@ -131,7 +131,7 @@ def test_admin_sees_the_progress_of_every_annotator(client):
     counts = re.findall(
         r"\s*".join(3 * [r'<td class="number">(?:<progress[^>]*></progress> )?(\d+)</td>']), html
     )
-    assert rows == [place.label for place in cast.annotators]
+    assert rows == [membership.label for membership in cast.annotators]
     assert counts == [("1", "0", "4"), ("0", "1", "4"), ("0", "0", "0")]
     assert "1 of 12 assignments rated (4 items, 3 raters each)." in text(html)
 

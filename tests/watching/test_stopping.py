@@ -24,9 +24,9 @@ def test_width_gives_the_missing_items_and_skips_unfinished_documents() -> None:
     cast = make_project(documents=8, annotators=2, raters_per_item=2)
     round = opened(cast)
     for number, item in enumerate(cast.items):
-        for place, annotator in enumerate(cast.annotators):
+        for index, annotator in enumerate(cast.annotators):
             if number < 14:
-                rate(cast, round, annotator, item, 1 + number % 4 + place * (number % 3 == 0))
+                rate(cast, round, annotator, item, 1 + number % 4 + index * (number % 3 == 0))
     (row,) = cells_of(cast.project, "so-far", "stopping")
     width = row["width"].value
     assert row["more_0.1"].value == math.ceil(14 * (width / 0.1) ** 2) - 14

@@ -63,7 +63,7 @@ def test_admin_tasks_are_a_list_of_messages_with_links(client):
     html = page(client, cast)
     assert "The file more.csv was rejected" in html
     assert "Round I is still open after its deadline" in html
-    first, second, third = (place.label for place in cast.annotators)
+    first, second, third = (membership.label for membership in cast.annotators)
     assert f"Not started for 3 days: {second}, {third}." in html
     assert f"Unfinished items, but no ratings for 7 days: {first}." in html
     assert "What needs you now" not in page(client, cast, user=cast.researcher)

@@ -12,7 +12,7 @@ HTTPS = DEFAULT_PORTS["https"]
 EVERY_PORT = "*"
 # Other variables hold other secrets, such as the password of the database.
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY|HF_TOKEN", re.ASCII)
-PLACE = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(\d{1,5}|\*))?", re.ASCII)
+HOST_AND_PORT = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(\d{1,5}|\*))?", re.ASCII)
 PROJECT = re.compile(r"[a-z0-9_-]+", re.ASCII)
 
 
@@ -32,7 +32,7 @@ class VariablePermit:
     """An environment variable, its permitted hosts, and its permitted projects; without any project: all."""
 
     variable: str
-    place: PermittedHost
+    permitted_host: PermittedHost
     projects: frozenset[str] = frozenset()
 
 
@@ -41,7 +41,7 @@ def plain_host(host: str) -> str:
     return host.lower().strip("[]").rstrip(".")
 
 
-def place_of(url: str) -> PermittedHost:
+def host_of(url: str) -> PermittedHost:
     """Return the host and port of a URL. Raises ValueError."""
     parts = urlsplit(url)
     return PermittedHost(plain_host(parts.hostname or ""), parts.port or DEFAULT_PORTS.get(parts.scheme, 0))
@@ -49,12 +49,14 @@ def place_of(url: str) -> PermittedHost:
 
 def origin_of(url: str) -> str:
     """Return scheme, host and port of a URL, the port only if it is not the default. Raises ValueError."""
-    scheme, place = urlsplit(url).scheme.lower(), place_of(url)
-    host = f"[{place.host}]" if ":" in place.host else place.host
-    return f"{scheme}://{host}" + ("" if place.port == DEFAULT_PORTS.get(scheme) else f":{place.port}")
+    scheme, permitted_host = urlsplit(url).scheme.lower(), host_of(url)
+    host = f"[{permitted_host.host}]" if ":" in permitted_host.host else permitted_host.host
+    return f"{scheme}://{host}" + (
+        "" if permitted_host.port == DEFAULT_PORTS.get(scheme) else f":{permitted_host.port}"
+    )
 
 
-def read_place(text: str) -> PermittedHost:
+def read_host(text: str) -> PermittedHost:
     """Return a host written as HOST:PORT or HOST:*. Raises ValueError."""
     host, port = _host_and_port(text)
     if port is None:
@@ -81,7 +83,7 @@ def read_permit(text: str) -> VariablePermit:
 
 
 def _host_and_port(text: str) -> tuple[str, str | None]:
-    found = PLACE.fullmatch(text.strip().lower())
+    found = HOST_AND_PORT.fullmatch(text.strip().lower())
     if not found or ((found[2] or EVERY_PORT) != EVERY_PORT and not 0 < int(found[2]) < 2**16):
         raise ValueError(text)
     return plain_host(found[1]), found[2]

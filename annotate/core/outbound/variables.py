@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.errors import DomainError
-from annotate.core.outbound.permits import place_of
+from annotate.core.outbound.permits import host_of
 
 
 class VariableRefusedError(DomainError):
@@ -18,10 +18,10 @@ class VariableRefusedError(DomainError):
 
 def may_send(variable: str, *, url: str, project: str) -> bool:
     """Return True if the operator permits a project (its slug) to send a variable to the host of a URL."""
-    place = place_of(url)
+    permitted_host = host_of(url)
     return any(
         permit.variable == variable
-        and permit.place == place
+        and permit.permitted_host == permitted_host
         and (not permit.projects or project in permit.projects)
         for permit in settings.ENVIRONMENT_KEYS
     )
@@ -34,7 +34,7 @@ def refuse_variable(variable: str, *, url: str, project: str) -> None:
             "This project may not send {variable} to {host}. Ask the operator to list it in "
             "CONCORD_ENVIRONMENT_KEYS."
         )
-        raise VariableRefusedError(sentence.format(variable=variable, host=place_of(url).host))
+        raise VariableRefusedError(sentence.format(variable=variable, host=host_of(url).host))
 
 
 @sensitive_variables()

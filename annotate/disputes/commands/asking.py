@@ -114,10 +114,10 @@ def _raters(disputes: Sequence[Dispute]) -> dict[Unit, dict[int, _Rater]]:
         dimension__in=dimensions,
         value__isnull=False,
     )
-    place = ("assignment__item", "dimension", "assignment__annotator")
+    unit_fields = ("assignment__item", "dimension", "assignment__annotator")
     found: dict[Unit, dict[int, _Rater]] = defaultdict(dict)
     for item, dimension, rater, value, data, comment, evidence in first.values_list(
-        *place, "value", "data", "comment", "evidence"
+        *unit_fields, "value", "data", "comment", "evidence"
     ):
         if (item, dimension) in wanted and rater is not None and value is not None:
             given = Given(value, data)
@@ -127,7 +127,7 @@ def _raters(disputes: Sequence[Dispute]) -> dict[Unit, dict[int, _Rater]]:
         rating__assignment__item__in=items,
         rating__dimension__in=dimensions,
     ).order_by("rating", "revision")
-    columns = (*(f"rating__{each}" for each in place), "at", "cause")
+    columns = (*(f"rating__{each}" for each in unit_fields), "at", "cause")
     columns += ("value_after", "data", "comment", "evidence")
     for item, dimension, rater, *change in changes.values_list(*columns):
         if rater in found[item, dimension]:

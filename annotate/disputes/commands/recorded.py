@@ -10,20 +10,20 @@ from annotate.core.long_writes import lock_rows, write_in_steps
 from annotate.core.models import Assignment, DataImport, Dispute, Project, Round, User
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.state import all_current_answers, settle_or_reopen_all
+from annotate.material.commands.assignments import RefusedWhileWritingError
 from annotate.material.commands.holding import keep_lease
 from annotate.material.commands.imports import Writing
-from annotate.material.commands.places import RefusedWhileWritingError
 from annotate.material.commands.ratings import Recorded, write_recorded
+from annotate.material.queries.assignments import ImportedRater, ItemAssignments
 from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
 from annotate.material.queries.check import FileCheck
-from annotate.material.queries.places import ImportedRater, Places
 from annotate.material.queries.ratings import RatingCheck, Scale
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.rows import ImportedRating, LineReason, RefusedLine
 from annotate.rating.commands.rounds import open_round_two
 
 DISPUTES_AT_ONCE = 100
-_PLACE = ("item", "annotator", "pk")
+_ASSIGNMENT_KEY = ("item", "annotator", "pk")
 DECIDED = (Dispute.Status.ADJUDICATED, Dispute.Status.LEFT_OPEN)
 
 
@@ -40,13 +40,13 @@ class AnswerCheck(RatingCheck):
         if 1 not in rounds or rounds[1].is_open:
             raise NotReadyError(gettext("Close Round I before ratings of Round II are imported."))
         first, second = rounds[1], rounds.get(2)
-        super().__init__(project, catalogue, second, Places(project, catalogue, second or first))
+        super().__init__(project, catalogue, second, ItemAssignments(project, catalogue, second or first))
         self._first = self._values_of(first)
         self.disputes = self._disputes_of(first)
 
     def take(self, row: ImportedRating) -> RefusedLine | None:
         """Take a rating as in Round I, but only from raters who rated then."""
-        if row.rater not in self.places.raters:
+        if row.rater not in self.assignments.raters:
             reason = LineReason.fill(
                 gettext(
                     "The project has no rater “{rater}”; Round II is rated by those who rated in Round I."
@@ -102,7 +102,7 @@ class AnswerCheck(RatingCheck):
         return None
 
     def _disputes_of(self, first: Round) -> dict[tuple[int, int], Dispute]:
-        numbers = self.places.item_numbers
+        numbers = self.assignments.item_numbers
         disputes = Dispute.objects.filter(round=first)
         if self.catalogue.named:
             disputes = disputes.filter(item__in=numbers)
@@ -123,16 +123,20 @@ class AnswerImporter(AnswerCheck):
         second = open_round_two(project=project, by=by)
         lock_rows(Dispute.objects.filter(round__project=project))
         super().__init__(project, catalogue, rounds_of(project))
-        places = Assignment.objects.filter(round=second, annotator__isnull=False)
-        self._places = {(item, annotator): pk for item, annotator, pk in places.values_list(*_PLACE)}
+        assignments = Assignment.objects.filter(round=second, annotator__isnull=False)
+        self._assignments = {
+            (item, annotator): pk for item, annotator, pk in assignments.values_list(*_ASSIGNMENT_KEY)
+        }
         self._answers: dict[int, list[Recorded]] = defaultdict(list)
         self._guideline = second.guideline_id
 
-    def accept(self, place: int, item: ItemRecord, rater: ImportedRater, scale: Scale, value: float) -> None:
-        super().accept(place, item, rater, scale, value)
+    def accept(
+        self, assignment: int, item: ItemRecord, rater: ImportedRater, scale: Scale, value: float
+    ) -> None:
+        super().accept(assignment, item, rater, scale, value)
         assert rater.pk is not None
         dispute = self.disputes[item.number, scale.id]
-        own = self._places[dispute.item_id, rater.pk]
+        own = self._assignments[dispute.item_id, rater.pk]
         first = self._first[item.number, rater.number, scale.id]
         self._answers[dispute.pk].append(Recorded(own, scale.id, value, first))
 

@@ -43,7 +43,7 @@ from annotate.disputes.queries.activity import HAS_ENDED, LONG_AGO, to_decide
 from annotate.disputes.queries.list import START_OF_TEXT
 from annotate.questions import Given, kind_of
 from annotate.rating.queries.progress import rough_time
-from annotate.rating.queries.work import PlaceInOrder
+from annotate.rating.queries.work import PositionInOrder
 
 # What happened to disputes since one of their raters last looked at them.
 
@@ -101,13 +101,13 @@ def _count(rows: QuerySet[Post] | QuerySet[Rating], group: str) -> Coalesce:
 MOST_NEW = 100
 
 
-def count_needing_and_new(place: Membership) -> tuple[int, int]:
+def count_needing_and_new(membership: Membership) -> tuple[int, int]:
     """Return the number of disputes that need this rater, and of those with news, up to 100. Two queries.
 
     A search for news in 90,000 disputes took .9 s, and raters with news in 100 do not need the exact number.
     """
-    needing = _pending_for(place).count()
-    return needing, having_news(disputes_of(place), place)[:MOST_NEW].count()
+    needing = _pending_for(membership).count()
+    return needing, having_news(disputes_of(membership), membership)[:MOST_NEW].count()
 
 
 class PendingStep(models.TextChoices):
@@ -178,48 +178,50 @@ class WorkList:
         return rough_time(self.counts.needing_me * (self.seconds_each or 0))
 
 
-def work_list(place: Membership, chosen: WorkFilter = EVERYTHING, *, most: int | None = None) -> WorkList:
+def work_list(
+    membership: Membership, chosen: WorkFilter = EVERYTHING, *, most: int | None = None
+) -> WorkList:
     """Return the rater's disputes in parts, by the answers that they need, with news. Up to twelve queries.
 
     most: the maximum number of disputes in each part; None: all of them.
     """
-    meant = _filter(place, chosen)
-    counts = _counts(place, meant, chosen)
+    meant = _filter(membership, chosen)
+    counts = _counts(membership, meant, chosen)
     found = {
         PendingStep.ME: counts.needing_me,
         PendingStep.OTHERS: counts.waiting,
         PendingStep.NOBODY: counts.done,
     }
     parts = {
-        part: _first(meant.filter(_WAITS[part]), place, most) if count else []
+        part: _first(meant.filter(_WAITS[part]), membership, most) if count else []
         for part, count in found.items()
     }
-    needs_me = bool(counts.needing_me) or _pending_for(place).exists()
+    needs_me = bool(counts.needing_me) or _pending_for(membership).exists()
     return WorkList(
-        round_two=Round.objects.filter(project=place.project_id, number=2).first(),
+        round_two=Round.objects.filter(project=membership.project_id, number=2).first(),
         counts=counts if needs_me else replace(counts, nudge=None),
         needing_me=parts[PendingStep.ME],
         waiting=parts[PendingStep.OTHERS],
         done=parts[PendingStep.NOBODY],
-        seconds_each=seconds_for_a_dispute(place) if needs_me else None,
+        seconds_each=seconds_for_a_dispute(membership) if needs_me else None,
     )
 
 
-def work_counts(place: Membership) -> WorkCounts:
+def work_counts(membership: Membership) -> WorkCounts:
     """Return the numbers of the rater's disputes by the answers that they need. Three queries."""
-    counts = _counts(place, _filter(place, EVERYTHING), EVERYTHING)
+    counts = _counts(membership, _filter(membership, EVERYTHING), EVERYTHING)
     return counts if counts.needing_me else replace(counts, nudge=None)
 
 
-def _filter(place: Membership, chosen: WorkFilter) -> QuerySet[Dispute]:
+def _filter(membership: Membership, chosen: WorkFilter) -> QuerySet[Dispute]:
     """Return the rater's disputes that match the filter, in any state, with `asked_since`."""
-    found: QuerySet[Dispute] = disputes_of(place).annotate(asked_since=F("raters__since"))
+    found: QuerySet[Dispute] = disputes_of(membership).annotate(asked_since=F("raters__since"))
     if chosen.dimension:
         found = found.filter(dimension__key=chosen.dimension)
     if chosen.document:
         found = found.filter(item__document__key=chosen.document)
     if chosen.is_new:
-        found = having_news(found, place)
+        found = having_news(found, membership)
     if chosen.words:
         document = [f"item__document__{column}__icontains" for column in ("title", "key")]
         among = [Q(**{column: chosen.words}) for column in ("item__text__icontains", *document)]
@@ -235,20 +237,20 @@ _WAITS = {
 }
 
 
-def _first(disputes: QuerySet[Dispute], place: Membership, most: int | None) -> list[Dispute]:
+def _first(disputes: QuerySet[Dispute], membership: Membership, most: int | None) -> list[Dispute]:
     if most is not None:
         # Keys first: the database would look for news in all before it takes the first.
         keys = disputes.order_by("number").values_list("pk", flat=True)[:most]
-        disputes = _filter(place, EVERYTHING).filter(pk__in=list(keys))
+        disputes = _filter(membership, EVERYTHING).filter(pk__in=list(keys))
     # Outputs are long, and the list shows only their first words.
-    light = annotate_news(disputes, place).select_related("dimension", "item__document")
+    light = annotate_news(disputes, membership).select_related("dimension", "item__document")
     light = light.annotate(start=START_OF_TEXT)
     return list(light.defer("item__text", "item__document__parts").order_by("number"))
 
 
-def _counts(place: Membership, meant: QuerySet[Dispute], chosen: WorkFilter) -> WorkCounts:
+def _counts(membership: Membership, meant: QuerySet[Dispute], chosen: WorkFilter) -> WorkCounts:
     if chosen == replace(EVERYTHING, waits=chosen.waits):
-        by_part = _count_all(place)
+        by_part = _count_all(membership)
     else:
         by_part = meant.aggregate(**{part: Count("pk", filter=where) for part, where in _WAITS.items()})
     by_part = {part: count for part, count in by_part.items() if chosen.waits in ("", part)}
@@ -256,15 +258,15 @@ def _counts(place: Membership, meant: QuerySet[Dispute], chosen: WorkFilter) -> 
         needing_me=by_part.get(PendingStep.ME, 0),
         waiting=by_part.get(PendingStep.OTHERS, 0),
         done=by_part.get(PendingStep.NOBODY, 0),
-        nudge=place.nudges.order_by("-at").first(),
+        nudge=membership.nudges.order_by("-at").first(),
     )
 
 
-def _count_all(place: Membership) -> dict[str, int]:
+def _count_all(membership: Membership) -> dict[str, int]:
     """Count a rater's disputes by the answers that they need. Two queries; only ended disputes are joined."""
-    rows = DisputeRater.objects.filter(round_two_was_opened(place), rater=place)
+    rows = DisputeRater.objects.filter(round_two_was_opened(membership), rater=membership)
     counts = rows.aggregate(every=Count("pk"), me=Count("since"))
-    ended = disputes_of(place).filter(HAS_ENDED).count()
+    ended = disputes_of(membership).filter(HAS_ENDED).count()
     others = counts["every"] - counts["me"] - ended
     return {PendingStep.ME: counts["me"], PendingStep.OTHERS: others, PendingStep.NOBODY: ended}
 
@@ -279,10 +281,10 @@ class Listed:
     has_more: bool
 
 
-def sections_of(work: WorkList, place: Membership, chosen: WorkFilter = EVERYTHING) -> list[Listed]:
+def sections_of(work: WorkList, membership: Membership, chosen: WorkFilter = EVERYTHING) -> list[Listed]:
     """Return the work list for the page, with the rater's values. Up to two queries."""
     shown = [each.item_id for each in (*work.needing_me, *work.waiting, *work.done)]
-    names = _names_of_values(place, shown) if work.round_two else {}
+    names = _names_of_values(membership, shown) if work.round_two else {}
     parts = {
         PendingStep.ME: (gettext("Need you"), work.needing_me, work.counts.needing_me),
         PendingStep.OTHERS: (gettext("Wait for others"), work.waiting, work.counts.waiting),
@@ -311,12 +313,12 @@ def _group_by_item(disputes: list[Dispute], names: Mapping[tuple[int, int], str]
     ]
 
 
-def _names_of_values(place: Membership, items: Collection[int]) -> dict[tuple[int, int], str]:
+def _names_of_values(membership: Membership, items: Collection[int]) -> dict[tuple[int, int], str]:
     """Return the names of the rater's values on items (ids), by item and dimension."""
-    first = Round.objects.select_related("guideline").get(project=place.project_id, number=1)
+    first = Round.objects.select_related("guideline").get(project=membership.project_id, number=1)
     dimensions = {each.id: each for each in FrozenGuideline.from_json(first.guideline.content).dimensions}
     given = Rating.objects.filter(
-        assignment__annotator=place,
+        assignment__annotator=membership,
         assignment__round__number__in=(1, 2),
         assignment__item__in=items,
         value__isnull=False,
@@ -330,9 +332,11 @@ def _names_of_values(place: Membership, items: Collection[int]) -> dict[tuple[in
     }
 
 
-def _pending_for(place: Membership) -> QuerySet[DisputeRater]:
+def _pending_for(membership: Membership) -> QuerySet[DisputeRater]:
     """Return the condition that disputes need a rater, without joining them: only open ones need one."""
-    return DisputeRater.objects.filter(round_two_was_opened(place), rater=place, since__isnull=False)
+    return DisputeRater.objects.filter(
+        round_two_was_opened(membership), rater=membership, since__isnull=False
+    )
 
 
 @dataclass(frozen=True)
@@ -353,14 +357,14 @@ class Remaining:
         return rough_time(self.disputes * (self.seconds_each or 0))
 
 
-def count_remaining(place: Membership, after: Dispute) -> Remaining:
+def count_remaining(membership: Membership, after: Dispute) -> Remaining:
     """Return the other disputes that need this rater.
 
     After the last dispute it continues with the first. Three queries.
     """
-    count = _pending_for(place).exclude(dispute=after).count()
-    left = _count_queue(_filter(place, EVERYTHING).filter(_WAITS[PendingStep.ME]), after, count)
-    return replace(left, seconds_each=seconds_for_a_dispute(place))
+    count = _pending_for(membership).exclude(dispute=after).count()
+    left = _count_queue(_filter(membership, EVERYTHING).filter(_WAITS[PendingStep.ME]), after, count)
+    return replace(left, seconds_each=seconds_for_a_dispute(membership))
 
 
 def count_undecided(after: Dispute) -> Remaining:
@@ -393,7 +397,7 @@ def _count_queue(disputes: QuerySet[Dispute], after: Dispute, count: int) -> Rem
         own = Round.objects.filter(pk=after.round_id)
         return Remaining(count, *own.values_list(following, next_document).get())
     # An index may be read to its end for the last few.
-    firsts = {f"first_{place}": Min("number", filter=condition) for place, condition in enumerate(wanted)}
+    firsts = {f"first_{index}": Min("number", filter=condition) for index, condition in enumerate(wanted)}
     numbers = list(others.aggregate(**firsts).values())
     return Remaining(count, _first_number(numbers[:4]), _first_number(numbers[4:]))
 
@@ -402,16 +406,16 @@ def _first_number(numbers: Sequence[int | None]) -> int | None:
     return next((number for number in numbers if number is not None), None)
 
 
-def place_of_text(place: Membership, dispute: Dispute) -> PlaceInOrder:
+def position_of_text(membership: Membership, dispute: Dispute) -> PositionInOrder:
     """Return the position of a dispute's item among the disputed items of its rater. Three queries."""
-    own, here = disputes_of(place), dispute.item.document_id
+    own, here = disputes_of(membership), dispute.item.document_id
     on_document = list(own.filter(item__document=here).order_by("number").values_list("item", "number"))
     texts = list(dict.fromkeys(item for item, _ in on_document))
     # Documents follow the order of their first dispute, so that few disputes precede this document.
     until_here = own.filter(number__lte=on_document[0][1]).order_by()
     one_of_them = Subquery(own.filter(item__document=OuterRef("pk")).order_by().values("pk")[:1])
-    documents = Document.objects.filter(project=place.project_id).annotate(dispute=one_of_them)
-    return PlaceInOrder(
+    documents = Document.objects.filter(project=membership.project_id).annotate(dispute=one_of_them)
+    return PositionInOrder(
         nth_item=texts.index(dispute.item_id) + 1,
         all_items=len(texts),
         nth_document=until_here.aggregate(count=Count("item__document", distinct=True))["count"],
@@ -463,17 +467,17 @@ class UndoableAnswer:
     value: str
 
 
-def just_answered(place: Membership, number: int) -> UndoableAnswer | None:
+def just_answered(membership: Membership, number: int) -> UndoableAnswer | None:
     """Return the rater's answer to a dispute while the rater can undo it. Up to three queries."""
-    dispute = disputes_of(place).select_related("round__guideline").filter(number=number).first()
+    dispute = disputes_of(membership).select_related("round__guideline").filter(number=number).first()
     if dispute is None or not dispute.takes_answers:
         return None
     rating = Rating.objects.filter(
-        assignment__round__project=place.project_id,
+        assignment__round__project=membership.project_id,
         assignment__round__number=2,
         assignment__round__status=Round.Status.OPEN,
         assignment__item=dispute.item_id,
-        assignment__annotator=place,
+        assignment__annotator=membership,
         dimension=dispute.dimension_id,
         value__isnull=False,
     ).first()
@@ -484,7 +488,7 @@ def just_answered(place: Membership, number: int) -> UndoableAnswer | None:
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     changed = change.cause == RatingChange.Cause.CHANGED
     says = kind_of(dimension).describe(dimension, Given(rating.value, rating.data))
-    return UndoableAnswer(dispute, place, rating.revision, changed, says)
+    return UndoableAnswer(dispute, membership, rating.revision, changed, says)
 
 
 _TAKEN_BACK = RatingChange.Cause.TAKEN_BACK
@@ -495,15 +499,15 @@ BREAK = timedelta(minutes=10)
 LEAST_PAUSES = 3
 
 
-def seconds_for_a_dispute(place: Membership) -> float | None:
+def seconds_for_a_dispute(membership: Membership) -> float | None:
     """Return the median time between two answers of the rater; None before there are three. One query.
 
     Answers after more than ten minutes followed a break, and carry no information about the pace.
     """
     # By time first, of which there is an index; otherwise it reads all that the rater gave in Round I.
-    begun = Round.objects.filter(project=place.project_id, number=2).values("opened_at")
+    begun = Round.objects.filter(project=membership.project_id, number=2).values("opened_at")
     answers = RatingChange.objects.filter(
-        at__gte=Subquery(begun), rating__assignment__annotator=place, rating__assignment__round__number=2
+        at__gte=Subquery(begun), rating__assignment__annotator=membership, rating__assignment__round__number=2
     ).exclude(cause=RatingChange.Cause.TAKEN_BACK)
     latest = list(answers.order_by("-at").values_list("at", flat=True)[: RECENT_ANSWERS + 1])
     pauses = [later - earlier for later, earlier in pairwise(latest) if later - earlier <= BREAK]

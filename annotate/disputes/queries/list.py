@@ -55,16 +55,16 @@ class DisputesByNumber(Sequence[Dispute]):
         return self._keys.count()
 
     @overload
-    def __getitem__(self, place: int) -> Dispute: ...
+    def __getitem__(self, index: int) -> Dispute: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Dispute]: ...
-    def __getitem__(self, place: int | slice) -> Dispute | list[Dispute]:
+    def __getitem__(self, index: slice) -> list[Dispute]: ...
+    def __getitem__(self, index: int | slice) -> Dispute | list[Dispute]:
         """Return a dispute, or some of them in two queries."""
-        if isinstance(place, int):
-            return self[place : place + 1][0]
+        if isinstance(index, int):
+            return self[index : index + 1][0]
         # Outputs are long; the list shows only their first words.
         whole = self._whole.defer("item__text", "item__document__parts").annotate(start=START_OF_TEXT)
-        return list(whole.filter(pk__in=list(self._keys[place])))
+        return list(whole.filter(pk__in=list(self._keys[index])))
 
 
 def disputes_of_project(

@@ -84,8 +84,8 @@ def mark_texts(item: Item, standpoints: list[Standpoint], content: ItemContent) 
     parts += [(part["label"], part["text"], part.get("format", plain)) for part in item.document.parts]
     parts += [("", *side) for side in zip(content.sides, content.formats, strict=True)]
     marks: dict[int, list[Mark]] = {}
-    for place, each in enumerate(standpoints, start=1):
-        colour = str(place) if len(standpoints) <= MOST_COLOURS else "0"
+    for position, each in enumerate(standpoints, start=1):
+        colour = str(position) if len(standpoints) <= MOST_COLOURS else "0"
         for passage in each.passages:
             marks.setdefault(passage.part, []).append(Mark(each.held.name, passage.start, passage.end))
         for span in each.spans:

@@ -76,10 +76,10 @@ def _head(
 def size_category(rows: int) -> str:
     """Return the Hub's name for data sets of this size."""
     ends = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T")
-    place = next((place for place in range(len(ends)) if rows < 10 ** (place + 3)), len(ends))
-    if place == 0:
+    index = next((index for index in range(len(ends)) if rows < 10 ** (index + 3)), len(ends))
+    if index == 0:
         return f"n<{ends[0]}"
-    return f"{ends[place - 1]}<n<{ends[place]}" if place < len(ends) else f"n>{ends[-1]}"
+    return f"{ends[index - 1]}<n<{ends[index]}" if index < len(ends) else f"n>{ends[-1]}"
 
 
 def _configurations(tables: Sequence[ExportTable], passed: Passed) -> str:

@@ -94,9 +94,9 @@ def read_alphas(project: Project) -> list[tuple[str, str, str]]:
     if table is None:
         return []
     keys = [column.key for column in table.columns]
-    places = [keys.index(f"round_{number}_alpha") for number in (1, 2)]
+    positions = [keys.index(f"round_{number}_alpha") for number in (1, 2)]
     return [
-        (str(row[0].value), *(_format_with_interval(row[place]) for place in places)) for row in table.rows
+        (str(row[0].value), *(_format_with_interval(row[index]) for index in positions)) for row in table.rows
     ]  # type: ignore[misc]
 
 

@@ -90,8 +90,8 @@ def comma_separated(
     others = [table.names.index(name) for name in table.names_of(ValueKind.TIME, ValueKind.LISTED)]
     for row in rows:
         cells = list(values(row))
-        for place in others:
-            cells[place] = _cell(cells[place])
+        for index in others:
+            cells[index] = _cell(cells[index])
         yield write(list(map(defuse, cells)) if defuses_formulas else cells)
 
 

@@ -22,10 +22,10 @@ def restore_raters(restored: Restored, archive: ExportArchive) -> None:
     for row in archive.rows("ratings"):
         counted[row["rater"]] = row["counted"]
     for pseudonym, counts in counted.items():
-        place = add_member(project=restored.project, role=Role.ANNOTATOR, label=pseudonym)
-        place.pseudonym, place.counted = pseudonym, counts
-        place.save(update_fields=["pseudonym", "counted"])
-        restored.raters[pseudonym] = place
+        membership = add_member(project=restored.project, role=Role.ANNOTATOR, label=pseudonym)
+        membership.pseudonym, membership.counted = pseudonym, counts
+        membership.save(update_fields=["pseudonym", "counted"])
+        restored.raters[pseudonym] = membership
 
 
 def restore_outside_raters(restored: Restored, archive: ExportArchive) -> None:

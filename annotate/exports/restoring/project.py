@@ -40,8 +40,8 @@ from annotate.disputes.commands.asking import ask_raters
 from annotate.disputes.queries.activity import last_activity
 from annotate.exports.citation import Datasheet
 from annotate.exports.restoring.archive import ExportArchive, MisfitError
+from annotate.exports.restoring.assignments import restore_assignments
 from annotate.exports.restoring.people import actor, restore_outside_raters, restore_raters
-from annotate.exports.restoring.places import restore_places
 from annotate.exports.restoring.ratings import restore_ratings
 from annotate.exports.restoring.restored import RESTORERS, Restored, RestoredRows
 from annotate.exports.tables.disputes import DISPUTE_EVENTS, DISPUTES, POSTS
@@ -113,7 +113,7 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     restore_raters(restored, archive)
     restore_outside_raters(restored, archive)
     restore_acknowledgements(restored, archive)
-    restore_places(restored, archive)
+    restore_assignments(restored, archive)
     restore_ratings(restored, archive)
     restore_disputes(restored, archive)
     for restorer in RESTORERS.values():

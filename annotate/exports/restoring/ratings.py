@@ -16,19 +16,19 @@ from annotate.exports.tables.ratings import ASSIGNMENTS, HISTORY, RATINGS
 RATINGS_AT_ONCE = 1000
 
 Row = dict[str, Any]
-Place = tuple[int, int, str]  # round, item, rater
+AssignmentKey = tuple[int, int, str]  # round, item, rater
 _unit = itemgetter("round", "document", "system", "dimension", "rater")
 
 
 def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
     """Create the ratings. Both tables list them in one order, so their history is read in parallel."""
-    places = _places(restored)
-    _make_missing_places(restored, archive, places)
+    assignments = _assignments(restored)
+    _make_missing_assignments(restored, archive, assignments)
     history = groupby(archive.rows("history"), key=_unit)
     ahead = next(history, None)
     rows = archive.rows("ratings")
     while batch := list(islice(rows, RATINGS_AT_ONCE)):
-        ratings = Rating.objects.bulk_create(_rating(restored, row, places) for row in batch)
+        ratings = Rating.objects.bulk_create(_rating(restored, row, assignments) for row in batch)
         changes: list[RatingChange] = []
         for row, rating in zip(batch, ratings, strict=True):
             if ahead and ahead[0] == _unit(row):
@@ -37,20 +37,22 @@ def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
         RatingChange.objects.bulk_create(changes)
     if ahead:
         raise MisfitError("the history names a rating that there is not")
-    _say_when_places_were_rated(restored)
+    _say_when_assignments_were_rated(restored)
 
 
-def _places(restored: Restored) -> dict[Place, int]:
+def _assignments(restored: Restored) -> dict[AssignmentKey, int]:
     taken = Assignment.objects.filter(round__project=restored.project, annotator__isnull=False)
     found = taken.values_list("round__number", "item", "annotator__pseudonym", "pk")
     return RestoredRows({(number, item, rater): pk for number, item, rater, pk in found.iterator()})
 
 
-def _make_missing_places(restored: Restored, archive: ExportArchive, places: dict[Place, int]) -> None:
+def _make_missing_assignments(
+    restored: Restored, archive: ExportArchive, assignments: dict[AssignmentKey, int]
+) -> None:
     """Create the assignments of Round II, and the assignments of Round I that require nothing any more."""
     for row in archive.rows("ratings"):
-        number, item, rater = place = (row["round"], restored.item(row), row["rater"])
-        if place in places:
+        number, item, rater = key = (row["round"], restored.item(row), row["rater"])
+        if key in assignments:
             continue
         round, probability = restored.rounds[number], row["inclusion_probability"]
         made = Assignment.objects.create(
@@ -62,12 +64,12 @@ def _make_missing_places(restored: Restored, archive: ExportArchive, places: dic
             partial=probability is None,
             inclusion_probability=probability,
         )
-        places[place] = made.pk
+        assignments[key] = made.pk
 
 
-def _rating(restored: Restored, row: Row, places: dict[Place, int]) -> Rating:
+def _rating(restored: Restored, row: Row, assignments: dict[AssignmentKey, int]) -> Rating:
     return Rating(
-        assignment_id=places[row["round"], restored.item(row), row["rater"]],
+        assignment_id=assignments[row["round"], restored.item(row), row["rater"]],
         dimension=restored.dimensions[row["dimension"]],
         **RATINGS.fields(row),
         guideline=restored.guideline(row),
@@ -82,7 +84,7 @@ def _change(restored: Restored, rating: Rating, row: Row) -> RatingChange:
     return RatingChange(rating=rating, guideline=restored.guideline(row), **saved)
 
 
-def _say_when_places_were_rated(restored: Restored) -> None:
+def _say_when_assignments_were_rated(restored: Restored) -> None:
     own = Rating.objects.filter(assignment=OuterRef("pk")).order_by().values("assignment")
     Assignment.objects.filter(round__project=restored.project, annotator__isnull=False).update(
         started_at=Subquery(own.annotate(first=Min("created_at")).values("first"))

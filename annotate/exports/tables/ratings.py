@@ -65,20 +65,20 @@ def _assignments(project: Project) -> Iterator[Row]:
         return
     guideline = FrozenGuideline.from_json(round.guideline.content)
     asked = {kind: dimensions_of_kind(guideline, kind) for kind in Item.Kind.values}
-    places = Assignment.objects.filter(round=round).order_by("item", "slot")
-    joined = places.select_related("item__document", "item__system", "annotator")
+    assignments = Assignment.objects.filter(round=round).order_by("item", "slot")
+    joined = assignments.select_related("item__document", "item__system", "annotator")
     light = joined.defer("item__text", "item__document__parts").prefetch_related("units", "ratings")
-    for place in light.iterator(AT_ONCE):
-        units = {unit.dimension_id: unit.inclusion_probability for unit in place.units.all()}
-        answers = {rating.dimension_id: rating for rating in place.ratings.all()}
-        wanted = [each for each in asked[place.item.kind] if not place.partial or each.id in units]
+    for assignment in light.iterator(AT_ONCE):
+        units = {unit.dimension_id: unit.inclusion_probability for unit in assignment.units.all()}
+        answers = {rating.dimension_id: rating for rating in assignment.ratings.all()}
+        wanted = [each for each in asked[assignment.item.kind] if not assignment.partial or each.id in units]
         hidden = hidden_dimensions(wanted, {key: stored_answer(rating) for key, rating in answers.items()})
-        own = order_for_rater(wanted, round, place.annotator) if place.annotator else []
+        own = order_for_rater(wanted, round, assignment.annotator) if assignment.annotator else []
         position = {each.id: number for number, each in enumerate(own, start=1)}
         for dimension in wanted:
-            probability = units.get(dimension.id, place.inclusion_probability)
+            probability = units.get(dimension.id, assignment.inclusion_probability)
             answer = "hidden" if dimension.id in hidden else _say_answer(answers.get(dimension.id))
-            row = _assigned_unit(place, dimension, probability, answer)
+            row = _assigned_unit(assignment, dimension, probability, answer)
             yield {**row, "dimension_position": position.get(dimension.id)}
 
 
@@ -89,18 +89,18 @@ def _say_answer(rating: Rating | None) -> str:
 
 
 def _assigned_unit(
-    place: Assignment, dimension: FrozenDimension, probability: float | None, answer: str
+    assignment: Assignment, dimension: FrozenDimension, probability: float | None, answer: str
 ) -> Row:
     return {
-        "document": place.item.document.key,
-        "system": place.item.system.name,
+        "document": assignment.item.document.key,
+        "system": assignment.item.system.name,
         "dimension": dimension.key,
-        "place": place.slot + 1,
-        "rater": place.annotator.pseudonym if place.annotator else None,
-        "position": place.position,
-        "plan": place.plan,
-        "plan_origin": place.origin,
-        "plan_seed": place.seed,
+        "place": assignment.slot + 1,
+        "rater": assignment.annotator.pseudonym if assignment.annotator else None,
+        "position": assignment.position,
+        "plan": assignment.plan,
+        "plan_origin": assignment.origin,
+        "plan_seed": assignment.seed,
         "inclusion_probability": probability,
         "answer": answer,
     }

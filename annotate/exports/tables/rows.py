@@ -37,7 +37,7 @@ def add_actor_names(
     A rater who is also an admin is "admin" in admin acts. Otherwise the export would identify this rater.
     """
     raters = Membership.objects.filter(project=project, role=Role.ANNOTATOR, user__isnull=False)
-    names = {place.user_id: place.pseudonym for place in raters}
+    names = {membership.user_id: membership.pseudonym for membership in raters}
     for row in rows:
         if row["by"] is not None:
             row["by"] = "admin" if row[of] in not_by_raters else names.get(row["by"], "admin")

@@ -35,25 +35,25 @@ def _iter_dimension_rows(
     if dimension.is_named and not why_not_latent(rated.data):
         models = dawid_skene(rated.data), mace(rated.data)
     given = rated.data.ratings_per_unit.tolist()
-    for place, item in enumerate(rated.items.tolist()):
+    for index, item in enumerate(rated.items.tolist()):
         document, system = names[item]
         yield {
             "document": document,
             "system": system,
             "dimension": dimension.key,
-            "values": int(given[place]),
-            "shares": _share_by_value(dimension, shares[place]),
-            "dawid_skene": _estimate_by_model(dimension, models and models[0], place),
-            "mace": _estimate_by_model(dimension, models and models[1], place),
+            "values": int(given[index]),
+            "shares": _share_by_value(dimension, shares[index]),
+            "dawid_skene": _estimate_by_model(dimension, models and models[0], index),
+            "mace": _estimate_by_model(dimension, models and models[1], index),
         }
 
 
 def _estimate_by_model(
-    dimension: FrozenDimension, model: DawidSkene | Mace | None, place: int
+    dimension: FrozenDimension, model: DawidSkene | Mace | None, index: int
 ) -> dict[str, float] | None:
     if model is None or model.reason:
         return None
-    return _share_by_value(dimension, model.probabilities[place])
+    return _share_by_value(dimension, model.probabilities[index])
 
 
 def _share_by_value(dimension: FrozenDimension, shares: FloatArray) -> dict[str, float]:

@@ -22,15 +22,15 @@ def _spans(project: Project) -> Iterator[Row]:
     related = ("assignment__item__document", "assignment__item__system", "assignment__annotator", "dimension")
     ratings = marked.select_related("assignment__round", *related)
     for rating in ratings.iterator(TEXTS_AT_ONCE):
-        place, item = rating.assignment, rating.assignment.item
+        assignment, item = rating.assignment, rating.assignment.item
         texts = texts_of(item)
         for span in _marked_in(rating):
             yield {
                 "document": item.document.key,
                 "system": item.system.name,
                 "dimension": rating.dimension.key,
-                "rater": place.annotator.pseudonym if place.annotator else None,
-                "round": place.round.number,
+                "rater": assignment.annotator.pseudonym if assignment.annotator else None,
+                "round": assignment.round.number,
                 **span,
                 "text": texts[span["part"]][span["start"] : span["end"]],
             }
@@ -45,13 +45,13 @@ def _marked_in(rating: Rating) -> Iterator[dict[str, Any]]:
     }
     errors = (rating.data or {}).get("spans", ()) if rating.value is not None else ()
     for span in errors if rating.dimension.kind == SPANS.key else ():
-        place = {name: span[name] for name in ("part", "start", "end")}
+        position = {name: span[name] for name in ("part", "start", "end")}
         label = names["categories"].get(span["category"], span["category"])
         severity = names["severities"].get(span["severity"], span["severity"])
-        yield {**place, "label": label, "severity": severity}
+        yield {**position, "label": label, "severity": severity}
     for passage in passages_from_json(rating.evidence):
-        place = {"part": passage.part, "start": passage.start, "end": passage.end}
-        yield {**place, "label": rating.dimension.name, "severity": None}
+        position = {"part": passage.part, "start": passage.start, "end": passage.end}
+        yield {**position, "label": rating.dimension.name, "severity": None}
 
 
 SPAN_TABLE = ExportTable(

@@ -31,6 +31,6 @@ class Command(ConcordCommand):
             "blocked": not person.is_active,
             "sessions": access.sessions,
             "tokens": access.tokens,
-            "projects": sorted({place.project.slug for place in access.places}),
+            "projects": sorted({membership.project.slug for membership in access.memberships}),
         }
         print_rows(self.stdout, [row], as_json=options["json"], nothing="")

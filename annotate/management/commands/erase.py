@@ -26,6 +26,9 @@ class Command(ConcordCommand):
         if not options["yes"]:
             raise CommandError("Nothing brings an erased person back: say --yes to erase this one.")
         person = erase_person(user=user, note=options["note"])
-        places = person.memberships.select_related("project").order_by("project__slug", "pk")
-        rows = [{"project": place.project.slug, "pseudonym": place.pseudonym} for place in places]
+        memberships = person.memberships.select_related("project").order_by("project__slug", "pk")
+        rows = [
+            {"project": membership.project.slug, "pseudonym": membership.pseudonym}
+            for membership in memberships
+        ]
         print_rows(self.stdout, rows, as_json=options["json"], nothing="Erased; they were in no project.")

@@ -68,19 +68,19 @@ def load_demonstration() -> Project:
         if round_one(existing):
             return existing
         delete_project(project=existing, name=NAME, by=users[PEOPLE[0]])
-    round, places = _make(users)
-    practise(round, [place for person, place in places.items() if person.rated])
-    for person, place in places.items():
-        place.refresh_from_db()
-        _rate(round, place, person)
+    round, memberships = _make(users)
+    practise(round, [membership for person, membership in memberships.items() if person.rated])
+    for person, membership in memberships.items():
+        membership.refresh_from_db()
+        _rate(round, membership, person)
     return round.project
 
 
 def _make(users: Mapping[Person, User]) -> tuple[Round, dict[Person, Membership]]:
-    project, places = begin_project(NAME, _template(), users)
+    project, memberships = begin_project(NAME, _template(), users)
     _add_items(project)
     add_practice(project)
-    return open_round_one(project=project, by=users[PEOPLE[0]]), places
+    return open_round_one(project=project, by=users[PEOPLE[0]]), memberships
 
 
 def make_accounts() -> dict[Person, User]:
@@ -97,15 +97,15 @@ def begin_project(
     project = create_project(user=users[PEOPLE[0]], name=name, template=template)
     project.seed = SEED
     project.save(update_fields=["seed"])
-    places = {
+    memberships = {
         person: add_member(project=project, role=person.role, user=user) for person, user in users.items()
     }
-    for person, place in places.items():
+    for person, membership in memberships.items():
         # The orders of an annotator's items follow from the pseudonym.
         letters = Stream(SEED).of("pseudonym", person.email).shuffler().choices(LETTERS, k=8)
-        place.pseudonym = "R-" + "".join(letters)
-        place.save(update_fields=["pseudonym"])
-    return project, places
+        membership.pseudonym = "R-" + "".join(letters)
+        membership.save(update_fields=["pseudonym"])
+    return project, memberships
 
 
 def add_texts(
@@ -145,12 +145,12 @@ def _add_items(project: Project) -> None:
         )
 
 
-def _rate(round: Round, place: Membership, person: Person) -> None:
+def _rate(round: Round, membership: Membership, person: Person) -> None:
     chance = Stream(0).of("demonstration", person.email).shuffler()
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
-    while person.rated > place.assignments.count() and reserve_items(round=round, annotator=place):
+    while person.rated > membership.assignments.count() and reserve_items(round=round, annotator=membership):
         pass
-    mine = Assignment.objects.select_related("item__system", "round__guideline").filter(annotator=place)
+    mine = Assignment.objects.select_related("item__system", "round__guideline").filter(annotator=membership)
     for assignment in mine.order_by("position")[: person.rated]:
         quality = SYSTEMS.index(assignment.item.system.name)
         for dimension in dimensions:
@@ -159,6 +159,6 @@ def _rate(round: Round, place: Membership, person: Person) -> None:
                 assignment=assignment,
                 dimension=dimension,
                 answer=Answer(value=min(max(int(felt + 0.5), 1), 5)),
-                by=place.user,
+                by=membership.user,
                 sent=SaveOrigin(active_seconds=chance.uniform(8, 25)),
             )

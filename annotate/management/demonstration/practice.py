@@ -66,11 +66,11 @@ def add_practice(project: Project) -> None:
     set_practice_bar(project=project, bar=_BAR)
 
 
-def practise(round: Round, places: Iterable[Membership]) -> None:
+def practise(round: Round, memberships: Iterable[Membership]) -> None:
     """Let each annotator answer both items until practice is passed; most answers are right."""
     dimensions = guideline_of(round).dimensions
-    for place in places:
-        chance = Stream(0).of("demonstration", "practice", place.pseudonym).shuffler()
+    for membership in memberships:
+        chance = Stream(0).of("demonstration", "practice", membership.pseudonym).shuffler()
         for gold in GoldItem.objects.filter(item__document__project=round.project_id).order_by("pk"):
             right = dict(gold.values.values_list("dimension", "value"))
             given = [
@@ -79,8 +79,8 @@ def practise(round: Round, places: Iterable[Membership]) -> None:
                 )
                 for each in dimensions
             ]
-            save_practice(place=place, gold=gold, attempt=place.practice_attempt, given=given)
-            settle_practice_item(place=place, gold=gold)
+            save_practice(membership=membership, gold=gold, attempt=membership.practice_attempt, given=given)
+            settle_practice_item(membership=membership, gold=gold)
 
 
 def _choose_answer(right: float, chance: float) -> float:

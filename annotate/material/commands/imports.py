@@ -16,6 +16,7 @@ from annotate.core.metadata import ordered_metadata
 from annotate.core.models import DataImport, Document, Item, Project, Round, System, User
 from annotate.core.rendering.texts import choose_format, part_as_json
 from annotate.core.rounds import round_one
+from annotate.material.commands.assignments import RefusedWhileWritingError
 from annotate.material.commands.holding import (
     hold_project,
     keep_lease,
@@ -24,7 +25,6 @@ from annotate.material.commands.holding import (
     write_when_free,
 )
 from annotate.material.commands.parts import split_written
-from annotate.material.commands.places import RefusedWhileWritingError
 from annotate.material.commands.ratings import RatingImporter
 from annotate.material.queries.catalogue import Catalogue, DocumentRecord, ItemRecord, SystemRecord
 from annotate.material.queries.check import FileCheck, refuse_items_after_round_one
@@ -39,7 +39,7 @@ from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import ImportedDocument, ImportedItem, RefusedLine
 from annotate.material.reading.source import Source
 from annotate.questions.parts import PARTS
-from annotate.rating.commands.rounds import add_places, open_round_one
+from annotate.rating.commands.rounds import add_assignments, open_round_one
 from annotate.rating.queries.plans import items_of_round_one
 
 DOCUMENT = ("project", "key", "title", "parts", "digest", "metadata", "brought_by")
@@ -86,7 +86,7 @@ class ItemImporter(ItemCheck):
             known_item.pk = pk
         if self.round and self.round.is_open and self.round.every_item:
             asked = items_of_round_one(self.project).filter(pk__in=written).order_by("pk")
-            add_places(round=self.round, items=asked.values_list("pk", flat=True))
+            add_assignments(round=self.round, items=asked.values_list("pk", flat=True))
             if self.project.dimensions.filter(kind=PARTS.key).exists():
                 split_written(written)
         self._documents, self._items, self._characters = [], [], 0
@@ -131,7 +131,7 @@ What = DataImport.What
 
 # The maximum number of readings of a file with assignments that annotators reserve during the import.
 READINGS = 3
-PLACE_TAKEN = gettext_lazy(
+ASSIGNMENT_TAKEN = gettext_lazy(
     "Annotators took assignments of this file during the import. Start the import again."
 )
 
@@ -269,7 +269,7 @@ class Writing(FileCheck):
                 return
             except RefusedWhileWritingError:
                 if not left:
-                    self.refusals.add(RefusedLine(0, "", str(PLACE_TAKEN)))
+                    self.refusals.add(RefusedLine(0, "", str(ASSIGNMENT_TAKEN)))
                     raise
 
     def decide(self) -> None:

@@ -12,12 +12,12 @@ from annotate.core.bulk import write_rows
 from annotate.core.jobs import TakenOverError
 from annotate.core.long_writes import write_in_steps, writes_in_steps
 from annotate.core.models import Project, Rating, RatingChange, Round, User
-from annotate.material.commands.places import PlacesToTake, mark_progress
+from annotate.material.commands.assignments import AssignmentsToTake, mark_progress
+from annotate.material.queries.assignments import ImportedRater
 from annotate.material.queries.catalogue import Catalogue, ItemRecord
-from annotate.material.queries.places import ImportedRater
 from annotate.material.queries.ratings import RatingCheck, Scale
 
-PLACES_AT_ONCE = 200
+ASSIGNMENTS_AT_ONCE = 200
 MOMENT = timedelta(microseconds=1)
 
 RATING = (
@@ -33,7 +33,7 @@ CHANGE = (
 class Recorded(NamedTuple):
     """A recorded value to write, by assignment and dimension; before: the value until then."""
 
-    place: int
+    assignment: int
     dimension: int
     value: float
     before: float | None = None
@@ -48,7 +48,7 @@ def write_recorded(rows: Iterable[Recorded], *, guideline: int | None, by: User 
     """
     wanted = list(rows)
     points = Rating._meta.get_field("value").get_prep_value
-    rated = Rating.objects.filter(assignment__in={row.place for row in wanted})
+    rated = Rating.objects.filter(assignment__in={row.assignment for row in wanted})
     there = set(rated.values_list("assignment", "dimension"))
     new = [row for row in wanted if row[:2] not in there]
     now = timezone.now()
@@ -59,8 +59,8 @@ def write_recorded(rows: Iterable[Recorded], *, guideline: int | None, by: User 
         Rating,
         RATING,
         [
-            (place, dimension, points(value), *answer, None, 0, 1, guideline, "", 0, at, at)
-            for at, (place, dimension, value, _) in zip(times, new, strict=True)
+            (assignment, dimension, points(value), *answer, None, 0, 1, guideline, "", 0, at, at)
+            for at, (assignment, dimension, value, _) in zip(times, new, strict=True)
         ],
     )
     write_rows(
@@ -78,15 +78,17 @@ class RatingImporter(RatingCheck):
     """Takes rows individually; `write` writes new ones. The caller holds the project."""
 
     def __init__(self, project: Project, catalogue: Catalogue, round: Round, by: User | None) -> None:
-        self._places = PlacesToTake(project, catalogue, round)
-        super().__init__(project, catalogue, round, self._places)
+        self._assignments = AssignmentsToTake(project, catalogue, round)
+        super().__init__(project, catalogue, round, self._assignments)
         self.by = by
         self._guideline = round.guideline_id
         self._ratings: dict[int, list[Recorded]] = defaultdict(list)
 
-    def accept(self, place: int, item: ItemRecord, rater: ImportedRater, scale: Scale, value: float) -> None:
-        super().accept(place, item, rater, scale, value)
-        self._ratings[place].append(Recorded(place, scale.id, value))
+    def accept(
+        self, assignment: int, item: ItemRecord, rater: ImportedRater, scale: Scale, value: float
+    ) -> None:
+        super().accept(assignment, item, rater, scale, value)
+        self._ratings[assignment].append(Recorded(assignment, scale.id, value))
 
     def write(self, keep: Callable[[], object], decide: Callable[[], object]) -> None:
         """Write the ratings, each item's of a rater in one step.
@@ -94,17 +96,17 @@ class RatingImporter(RatingCheck):
         keep: raises if the caller may no longer write. decide: records that from here on ratings remain.
         """
         try:
-            self._places.write(keep)
+            self._assignments.write(keep)
         except Exception as error:
             if writes_in_steps() and not isinstance(error, TakenOverError):
-                self._places.release()
+                self._assignments.release()
             raise
         decide()
 
-        def write(places: Sequence[int]) -> None:
+        def write(assignments: Sequence[int]) -> None:
             keep()
-            rows = [row for place in places for row in self._ratings[place]]
+            rows = [row for assignment in assignments for row in self._ratings[assignment]]
             write_recorded(rows, guideline=self._guideline, by=self.by)
-            mark_progress(places, len(self.scales))
+            mark_progress(assignments, len(self.scales))
 
-        write_in_steps(self._ratings, write, most=PLACES_AT_ONCE)
+        write_in_steps(self._ratings, write, most=ASSIGNMENTS_AT_ONCE)

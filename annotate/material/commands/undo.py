@@ -31,12 +31,12 @@ def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
     if locked.status != Status.IMPORTED or locked.kind != MATERIAL:
         raise NotReadyError(gettext("You can undo only a completed import of documents and items."))
     items = items_of(locked)
-    places = Assignment.objects.filter(item__in=items).order_by("pk")
-    locked_places = list(places.select_for_update().values_list("pk", flat=True))
+    assignments = Assignment.objects.filter(item__in=items).order_by("pk")
+    locked_assignments = list(assignments.select_for_update().values_list("pk", flat=True))
     if reason := explain_no_undo(locked):
         raise NotReadyError(reason)
-    for start in range(0, len(locked_places), BATCH):
-        Assignment.objects.filter(pk__in=locked_places[start : start + BATCH]).delete()
+    for start in range(0, len(locked_assignments), BATCH):
+        Assignment.objects.filter(pk__in=locked_assignments[start : start + BATCH]).delete()
     # Directly in the tables: nothing refers to these rows, and Django's collector would load every output.
     items._raw_delete(items.db)
     documents_of(locked)._raw_delete(items.db)

@@ -101,8 +101,8 @@ class Catalogue:
 
     def _add_written_item(self, document: str, system: str, pk: int, digest: str) -> None:
         if self.named is None or (document, system) in self.named.items:
-            place = (self.documents[document].number, self.systems[system].number)
-            self.items[place] = ItemRecord(len(self.items), pk, bytes.fromhex(digest), 0)
+            key = (self.documents[document].number, self.systems[system].number)
+            self.items[key] = ItemRecord(len(self.items), pk, bytes.fromhex(digest), 0)
 
     def add_document(
         self, key: str, digest: bytes, *, line: int = 0, pk: int | None = None

@@ -11,11 +11,11 @@ from django.utils.translation import gettext
 from annotate.core.errors import DomainError, NotReadyError
 from annotate.core.models import Project, Round
 from annotate.core.rounds import round_one
+from annotate.material.queries.assignments import ItemAssignments
 from annotate.material.queries.catalogue import Catalogue, NamesInFile
 from annotate.material.queries.file_reading import FileReading
 from annotate.material.queries.items import ItemCheck
 from annotate.material.queries.metadata import MetadataOwners
-from annotate.material.queries.places import Places
 from annotate.material.queries.ratings import RatingCheck
 from annotate.material.reading.mappings import rows_of
 from annotate.material.reading.progress import OnProgress
@@ -67,13 +67,13 @@ class FileCheck(FileReading):
 
     def begin_ratings(self, catalogue: Catalogue, round: Round | None) -> None:
         """Prepare to take the file's ratings. A DomainError states the reason if the project takes none."""
-        places = Places(self.project, catalogue, round, self.members)
-        self.ratings = RatingCheck(self.project, catalogue, round, places)
+        assignments = ItemAssignments(self.project, catalogue, round, self.members)
+        self.ratings = RatingCheck(self.project, catalogue, round, assignments)
 
     @property
     def new_raters(self) -> list[str]:
         """Return the raters of the file without a membership in the project."""
-        raters = self.ratings.places.raters if self.ratings else {}
+        raters = self.ratings.assignments.raters if self.ratings else {}
         return [name for name, rater in raters.items() if rater.pk is None]
 
     def refuse_on_error(self, step: Callable[[], None]) -> None:

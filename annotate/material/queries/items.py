@@ -118,7 +118,7 @@ def _difference(document: DocumentRecord, row: ImportedDocument | ImportedItem) 
     here = part_digests(row.parts)
     if len(there) != len(here):
         return gettext("{there} parts there and {here} here").format(there=len(there), here=len(here))
-    differing = [place for place, (one, other) in enumerate(zip(there, here, strict=True)) if one != other]
+    differing = [index for index, (one, other) in enumerate(zip(there, here, strict=True)) if one != other]
     if not differing:
         return gettext("the parts are in another form")
     label = row.parts[differing[0]][0]

@@ -12,8 +12,8 @@ from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Rating, Round
 from annotate.core.scale import is_on_scale
 from annotate.core.scale_text import off_scale_sentence
+from annotate.material.queries.assignments import ImportedRater, ItemAssignments
 from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
-from annotate.material.queries.places import ImportedRater, Places
 from annotate.material.reading.report import ImportCounts
 from annotate.material.reading.rows import ImportedRating, LineReason, RefusedLine
 
@@ -37,8 +37,10 @@ class RatingCheck:
     number = 1
     """The round whose ratings are taken."""
 
-    def __init__(self, project: Project, catalogue: Catalogue, round: Round | None, places: Places) -> None:
-        self.catalogue, self.round, self.places = catalogue, round, places
+    def __init__(
+        self, project: Project, catalogue: Catalogue, round: Round | None, assignments: ItemAssignments
+    ) -> None:
+        self.catalogue, self.round, self.assignments = catalogue, round, assignments
         self.made = ImportCounts()
         self.already_there = ImportCounts()
         self.scales = scales_of(project, round)
@@ -77,13 +79,20 @@ class RatingCheck:
             )
             reason = LineReason(sentence, general, f"{row.value:g}")
             return RefusedLine(row.line, "value", reason)
-        rater = self.places.raters.get(row.rater) or self._new_rater(row.rater)
+        rater = self.assignments.raters.get(row.rater) or self._new_rater(row.rater)
         unit = (item.number, rater.number, scale.id)
         if unit in self._values:
             return self._compare(row, scale, self._values[unit])
         return self.take_new(row, item, rater, scale)
 
-    def accept(self, place: int, item: ItemRecord, rater: ImportedRater, scale: Scale, value: float) -> None:  # noqa: ARG002
+    def accept(
+        self,
+        assignment: int,  # noqa: ARG002 - importers use it
+        item: ItemRecord,
+        rater: ImportedRater,
+        scale: Scale,
+        value: float,
+    ) -> None:
         """Register a rating that the project does not have; an importer writes it to its assignment."""
         self._values[item.number, rater.number, scale.id] = value
         self.made.ratings += 1
@@ -127,7 +136,7 @@ class RatingCheck:
                     "ratings of Round II, or into a new project."
                 )
             )
-        if self.places.are_for_units:
+        if self.assignments.are_for_units:
             raise NotReadyError(
                 gettext(
                     "Round I asks people for single dimensions of some items, so it takes no recorded "
@@ -135,10 +144,10 @@ class RatingCheck:
                     "import them before units are routed, or into a new project."
                 )
             )
-        place = self.places.take(item, rater)
-        if place is None:
+        assignment = self.assignments.take(item, rater)
+        if assignment is None:
             return RefusedLine(row.line, "rater", self._full(row))
-        self.accept(place, item, rater, scale, row.value)
+        self.accept(assignment, item, rater, scale, row.value)
         return None
 
     def _full(self, row: ImportedRating) -> str:
@@ -157,7 +166,7 @@ class RatingCheck:
         return LineReason.fill(
             reason,
             example=f"{row.rater} – {row.system} – {row.document}",
-            shared={"raters": self.places.raters_per_item},
+            shared={"raters": self.assignments.raters_per_item},
             rater=row.rater,
             system=row.system,
             document=row.document,
@@ -165,11 +174,11 @@ class RatingCheck:
 
     def _new_rater(self, label: str) -> ImportedRater:
         self.made.raters += 1
-        return self.places.new_rater(label)
+        return self.assignments.new_rater(label)
 
     def _values_of(self, round: Round) -> dict[tuple[int, int, int], float | None]:
         """Return the ratings of a round, by the numbers of item and rater and the key of the dimension."""
-        items, raters = self.places.item_numbers, self.places.rater_numbers
+        items, raters = self.assignments.item_numbers, self.assignments.rater_numbers
         ratings = Rating.objects.filter(assignment__round=round, assignment__annotator__isnull=False)
         if self.catalogue.named:
             ratings = ratings.filter(assignment__item__in=items)

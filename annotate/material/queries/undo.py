@@ -56,9 +56,9 @@ def explain_no_undo(data_import: DataImport) -> str:
 def _dependent(items: QuerySet[Item], documents: QuerySet[Document]) -> Iterator[tuple[str, int]]:
     """Yield the numbers of rows, by kind, that refer to items or documents; free assignments do not count."""
     held = Q(started_at__isnull=False) | Q(annotator__isnull=False, reserved_until__gt=timezone.now())
-    places = Assignment.objects.filter(held, item__in=items).count()
+    assignments = Assignment.objects.filter(held, item__in=items).count()
     ratings = Rating.objects.filter(assignment__item__in=items).count()
-    found = Counter({gettext("places that annotators have begun"): places, gettext("ratings"): ratings})
+    found = Counter({gettext("places that annotators have begun"): assignments, gettext("ratings"): ratings})
     for rows in (items, documents):
         for model, field in _referring_to(rows.model):
             name = str(model._meta.verbose_name_plural)

@@ -35,10 +35,10 @@ def _parse_line(number: int, text: str) -> Record | RefusedLine:
             text,
         )
     except json.JSONDecodeError as error:
-        place = f"{error.msg}, {error.colno}"
+        position = f"{error.msg}, {error.colno}"
         reason = LineReason.fill(
             gettext("The line is not JSON ({error}, column {column}); write one object per line."),
-            example=place,
+            example=position,
             error=error.msg,
             column=error.colno,
         )

@@ -126,20 +126,20 @@ def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[st
         raise MappingError(field, gettext("“{field}” must be a list.").format(field=field))
     pairs = []
     for index, entry in enumerate(entries):
-        place = f"{field}[{index}]"
+        path = f"{field}[{index}]"
         if not isinstance(entry, dict):
             raise MappingError(
-                place,
+                path,
                 gettext("“{place}” must be an object with “column” and “{second}”.").format(
-                    place=place, second=second
+                    place=path, second=second
                 ),
             )
-        _refuse_unknown(entry, {"column", second}, f"{place}.")
-        column, meaning = (_text(entry, key, f"{place}.{key}") for key in ("column", second))
+        _refuse_unknown(entry, {"column", second}, f"{path}.")
+        column, meaning = (_text(entry, key, f"{path}.{key}") for key in ("column", second))
         if not column or not meaning:
             raise MappingError(
-                place,
-                gettext("“{place}” needs both “column” and “{second}”.").format(place=place, second=second),
+                path,
+                gettext("“{place}” needs both “column” and “{second}”.").format(place=path, second=second),
             )
         pairs.append((column, meaning))
     return pairs
@@ -152,17 +152,17 @@ def _names(written: dict[str, object], field: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _text(written: dict[str, object], key: str, place: str) -> str:
+def _text(written: dict[str, object], key: str, path: str) -> str:
     value = written.get(key, "")
     if not isinstance(value, str):
-        raise MappingError(place, gettext("“{place}” must be a text.").format(place=place))
+        raise MappingError(path, gettext("“{place}” must be a text.").format(place=path))
     return value
 
 
-def _refuse_unknown(written: dict[str, object], known: set[str], place: str) -> None:
+def _refuse_unknown(written: dict[str, object], known: set[str], path: str) -> None:
     for key in written:
         if key not in known:
             raise MappingError(
-                f"{place}{key}",
-                gettext("A mapping has no field “{place}{key}”.").format(place=place, key=key),
+                f"{path}{key}",
+                gettext("A mapping has no field “{place}{key}”.").format(place=path, key=key),
             )

@@ -106,9 +106,9 @@ class OutputLists(ItemsOnly):
         key = _key(fields, parts if all(names) else (*parts, ("", json.dumps(entries))))
         of_row = _others(fields, {*used, column, *listed})
         for number, (name, entry) in enumerate(zip(_distinct(names), entries, strict=True)):
-            place = f"{column}[{number}]"
+            path = f"{column}[{number}]"
             yield attempt(
-                record.line, partial(self._item, record.line, key, parts, name, entry, place, of_row)
+                record.line, partial(self._item, record.line, key, parts, name, entry, path, of_row)
             )
 
     def _names(self, fields: Fields, outputs: object) -> tuple[list[str], list[str]]:
@@ -134,13 +134,13 @@ class OutputLists(ItemsOnly):
         parts: tuple[Part, ...],
         system: str,
         entry: object,
-        place: str,
+        path: str,
         of_row: Metadata,
     ) -> Row:
         if not isinstance(entry, dict):
-            return ImportedItem(line, key, "", parts, system, _last_text(entry, place), of_row)
+            return ImportedItem(line, key, "", parts, system, _last_text(entry, path), of_row)
         field = _first(entry, TEXTS_IN_OUTPUT)
-        text = _last_text(entry.get(field), f"{place}.{field or TEXTS_IN_OUTPUT[0]}")
+        text = _last_text(entry.get(field), f"{path}.{field or TEXTS_IN_OUTPUT[0]}")
         others = _others(entry, {field, *NAMES_IN_OUTPUT})
         return ImportedItem(line, key, "", parts, system, text, {**of_row, **others})
 

@@ -64,14 +64,14 @@ class Cause:
         return self.count - len(self.first_lines)
 
     def __str__(self) -> str:
-        place = self._place()
-        sentences = [f"{place}, {self.field}: {self.reason}" if self.field else f"{place}: {self.reason}"]
+        lines = self._name_lines()
+        sentences = [f"{lines}, {self.field}: {self.reason}" if self.field else f"{lines}: {self.reason}"]
         if self.names:
             names = ", ".join([*self.names, *(["…"] if self.more_names else [])])
             sentences.append(gettext("Here: {names}.").format(names=names))
         return " ".join(sentences)
 
-    def _place(self) -> str:
+    def _name_lines(self) -> str:
         lines = ", ".join(f"{line:,}" for line in self.first_lines)
         if self.lines[:1] == [0]:
             return gettext("The file")

@@ -30,7 +30,7 @@ def choice_of_part(part: str) -> SheetChoice | None:
     return SheetChoice(max(int(found[1]), 1), sheets)
 
 
-def place_columns(file: str, sheet: str, row: int) -> dict[str, object]:
+def position_columns(file: str, sheet: str, row: int) -> dict[str, object]:
     """Return the position of a row, as columns that a mapping can give a meaning.
 
     file: its path in the folder. row: counted from 1 below the header. Cells lack the information that a

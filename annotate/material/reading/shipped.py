@@ -118,8 +118,8 @@ class SummEval:
                     field, gettext("The field “{field}” is not an object of scores.").format(field=field)
                 )
             for dimension, value in scores.items():
-                place = f"{field}.{dimension}"
-                make = partial(_rating, record.line, document, system, f"E{number}", dimension, value, place)
+                path = f"{field}.{dimension}"
+                make = partial(_rating, record.line, document, system, f"E{number}", dimension, value, path)
                 yield attempt(record.line, make)
 
     def _item(self, record: Record) -> Row:

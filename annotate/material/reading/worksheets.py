@@ -15,7 +15,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 
 from annotate.core.translation import gettext
 from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
-from annotate.material.reading.sheets import SheetChoice, place_columns
+from annotate.material.reading.sheets import SheetChoice, position_columns
 from annotate.material.reading.tables import header_names, named_cells
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def read_xlsx(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
 
 
 def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[Record | RefusedLine]:
-    """Yield the records of the chosen sheets with their origin (`place_columns`); line numbers continue
+    """Yield the records of the chosen sheets with their origin (`position_columns`); line numbers continue
     across sheets.
 
     Rows above the header are skipped. name: the file's name, which distinguishes its records.
@@ -70,7 +70,7 @@ def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[R
             if number == choice.header_row:
                 header = header_names(cells, passed + number)
             elif number > choice.header_row and cells:
-                place = place_columns(name, sheet, number - choice.header_row)
+                position = position_columns(name, sheet, number - choice.header_row)
                 padded = cells + [None] * (len(header) - len(cells))
                 if len(padded) > len(header):
                     reason = gettext(
@@ -78,7 +78,7 @@ def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[R
                     ).format(sheet=sheet)
                     yield RefusedLine(passed + number, "", reason)
                 else:
-                    yield Record(passed + number, {**named_cells(header, padded), **place})
+                    yield Record(passed + number, {**named_cells(header, padded), **position})
         if not any(header):
             reason = gettext("The sheet “{sheet}” has no header in row {row}; choose another row.").format(
                 sheet=sheet, row=choice.header_row

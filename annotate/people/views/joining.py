@@ -25,8 +25,8 @@ from annotate.people.sign_in_limits import may_send_mail
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     try:
         if request.method == "POST" and request.user.is_authenticated:
-            place = accept_invitation(token=token, user=request_user(request))
-            return redirect("project", place.project.slug)
+            membership = accept_invitation(token=token, user=request_user(request))
+            return redirect("project", membership.project.slug)
         offer = usable_invitation(token)
     except InvitationUnusableError as error:
         return render(request, "people/invitation_unusable.html", {"error": error}, status=error.status)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.core.access import invitation_in, place_in, project_for_admin
+from annotate.core.access import invitation_in, membership_in, project_for_admin
 from annotate.core.errors import (
     DomainError,
 )
@@ -23,7 +23,7 @@ from annotate.people.commands import (
     invite,
     invite_many,
     reactivate_member,
-    rename_place,
+    rename_membership,
     withdraw_invitation,
 )
 from annotate.people.forms import (
@@ -113,19 +113,19 @@ def _list(
 @require_GET
 def person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Show one person's membership: role, load, and candidates for their unfinished items."""
-    place = place_in(project_for_admin(request.user, slug), pk)
-    return _person(request, place)
+    membership = membership_in(project_for_admin(request.user, slug), pk)
+    return _person(request, membership)
 
 
 @login_required
 @require_POST
-def place_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    place = place_in(project_for_admin(request.user, slug), pk)
+def membership_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    membership = membership_in(project_for_admin(request.user, slug), pk)
     form = RoleForm(request.POST)
     if not form.is_valid():
-        return _person(request, place, role_form=form)
+        return _person(request, membership, role_form=form)
     try:
-        now = change_role(place=place, role=Role(form.cleaned_data["role"]))
+        now = change_role(membership=membership, role=Role(form.cleaned_data["role"]))
     except DomainError as error:
         messages.error(request, error.message)
         return redirect("person", slug, pk)
@@ -141,37 +141,37 @@ def place_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def place_hand_over(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    place = place_in(project_for_admin(request.user, slug), pk)
-    form = HandOverForm(request.POST, others=other_annotators(place))
+def membership_hand_over(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    membership = membership_in(project_for_admin(request.user, slug), pk)
+    form = HandOverForm(request.POST, others=other_annotators(membership))
     if not form.is_valid():
-        return _person(request, place, hand_over_form=form)
+        return _person(request, membership, hand_over_form=form)
     with show_refusal(request):
-        messages.success(request, _handed_over(hand_over_work(place=place, to=form.receivers)))
+        messages.success(request, _handed_over(hand_over_work(membership=membership, to=form.receivers)))
     return redirect("person", slug, pk)
 
 
 @login_required
 @require_POST
-def place_label(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    place = place_in(project_for_admin(request.user, slug), pk)
+def membership_label(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    membership = membership_in(project_for_admin(request.user, slug), pk)
     form = LabelForm(request.POST)
     if not form.is_valid():
-        return _person(request, place, label_form=form)
+        return _person(request, membership, label_form=form)
     with show_refusal(request):
-        rename_place(place=place, label=form.cleaned_data["label"], by=request_user(request))
+        rename_membership(membership=membership, label=form.cleaned_data["label"], by=request_user(request))
     return redirect("person", slug, pk)
 
 
 @login_required
 @require_POST
-def place_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    place = place_in(project_for_admin(request.user, slug), pk)
-    form = JoinForm(request.POST, members=possible_members(place.project))
+def membership_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    membership = membership_in(project_for_admin(request.user, slug), pk)
+    form = JoinForm(request.POST, members=possible_members(membership.project))
     if not form.is_valid():
-        return _person(request, place, join_form=form)
+        return _person(request, membership, join_form=form)
     try:
-        items = join_recorded_rater(recorded=place, member=form.chosen, by=request_user(request))
+        items = join_recorded_rater(recorded=membership, member=form.chosen, by=request_user(request))
     except DomainError as error:
         messages.error(request, error.message)
         return redirect("person", slug, pk)
@@ -180,16 +180,23 @@ def place_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "{count} items that {recorded} rated belong to {member} now.",
         items,
     )
-    messages.success(request, said.format(count=f"{items:,}", recorded=place.label, member=form.chosen.label))
+    messages.success(
+        request, said.format(count=f"{items:,}", recorded=membership.label, member=form.chosen.label)
+    )
     return redirect("person", slug, form.chosen.pk)
 
 
 @login_required
 @require_POST
-def place_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    place = place_in(project_for_admin(request.user, slug), pk)
+def membership_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    membership = membership_in(project_for_admin(request.user, slug), pk)
     try:
-        made = invite(project=place.project, by=request_user(request), role=Role(place.role), place=place)
+        made = invite(
+            project=membership.project,
+            by=request_user(request),
+            role=Role(membership.role),
+            membership=membership,
+        )
     except DomainError as error:
         messages.error(request, error.message)
         return redirect("people", slug)
@@ -198,13 +205,13 @@ def place_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def place_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    place = place_in(project_for_admin(request.user, slug), pk)
+def membership_change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    membership = membership_in(project_for_admin(request.user, slug), pk)
     with show_refusal(request):
         if "reactivate" in request.POST:
-            reactivate_member(place=place)
+            reactivate_member(membership=membership)
         else:
-            deactivate_member(place=place)
+            deactivate_member(membership=membership)
     return redirect("people", slug)
 
 
@@ -234,7 +241,7 @@ def _send(request: HttpRequest, made: Invitation) -> None:
 
 def _person(
     request: HttpRequest,
-    place: Membership,
+    membership: Membership,
     *,
     role_form: RoleForm | None = None,
     hand_over_form: HandOverForm | None = None,
@@ -242,15 +249,15 @@ def _person(
     label_form: LabelForm | None = None,
 ) -> HttpResponse:
     context = {
-        "place": place,
-        "load": loads_of(place.project).get(place.pk, Workload()),
-        "role_form": role_form or RoleForm(initial={"role": place.role}),
-        "hand_over_form": hand_over_form or HandOverForm(None, others=other_annotators(place)),
-        "join_form": join_form or JoinForm(None, members=possible_members(place.project)),
-        "label_form": label_form or LabelForm(initial={"label": place.label}),
+        "membership": membership,
+        "load": loads_of(membership.project).get(membership.pk, Workload()),
+        "role_form": role_form or RoleForm(initial={"role": membership.role}),
+        "hand_over_form": hand_over_form or HandOverForm(None, others=other_annotators(membership)),
+        "join_form": join_form or JoinForm(None, members=possible_members(membership.project)),
+        "label_form": label_form or LabelForm(initial={"label": membership.label}),
     }
     status = 422 if role_form or hand_over_form or join_form or label_form else 200
-    return render_in_project(request, place.project, "people/person.html", context, status=status)
+    return render_in_project(request, membership.project, "people/person.html", context, status=status)
 
 
 def _handed_over(work: HandedOver) -> str:

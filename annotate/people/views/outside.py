@@ -317,8 +317,8 @@ def _say(
 @login_required
 @require_GET
 def end(request: HttpRequest, slug: str) -> HttpResponse:
-    place = membership(request.user, slug, Role.ANNOTATOR)
-    rater = OutsideRater.objects.select_related("study").filter(place=place).first()
+    own_membership = membership(request.user, slug, Role.ANNOTATOR)
+    rater = OutsideRater.objects.select_related("study").filter(place=own_membership).first()
     if rater is None:
         raise Http404(gettext("Only raters from outside have this page."))
     if rater.outcome == OutsideRater.Outcome.WORKING:
@@ -330,7 +330,7 @@ def end(request: HttpRequest, slug: str) -> HttpResponse:
         "code": study.completion_code if is_completed else study.screened_code,
         "url": study.completion_url if is_completed else study.screened_url,
     }
-    return render_in_project(request, place.project, "people/outside_end.html", context)
+    return render_in_project(request, own_membership.project, "people/outside_end.html", context)
 
 
 # The settings.

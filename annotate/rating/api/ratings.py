@@ -130,8 +130,10 @@ class Assignments(ApiView):
         """List the assignments of items, with their raters and origin."""
         project = project_for_reader(request.user, slug)
         chosen = _lookups(self.filters(AssignmentFilter), "")
-        places = Assignment.objects.filter(round__project=project, round__number__lt=Round.CHECKS, **chosen)
-        named = places.select_related("round", "item__document", "item__system", "annotator")
+        assignments = Assignment.objects.filter(
+            round__project=project, round__number__lt=Round.CHECKS, **chosen
+        )
+        named = assignments.select_related("round", "item__document", "item__system", "annotator")
         light = named.defer("item__text", "item__document__parts").prefetch_related("units__dimension")
         return self.page(light, AssignmentRow)
 

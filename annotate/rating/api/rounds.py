@@ -67,8 +67,11 @@ class Rounds(ApiView):
     @reads(RoundRow, many=True)
     def get(self, request: Request, slug: str) -> Response:
         """List the opened rounds, each with the guideline in force."""
-        place = membership(request.user, slug)
-        rounds, context = rounds_of(place.project), {"is_annotator": place.role == Role.ANNOTATOR}
+        own_membership = membership(request.user, slug)
+        rounds, context = (
+            rounds_of(own_membership.project),
+            {"is_annotator": own_membership.role == Role.ANNOTATOR},
+        )
         return Response(RoundRow([rounds[each] for each in sorted(rounds)], many=True, context=context).data)
 
 

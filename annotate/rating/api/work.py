@@ -22,7 +22,7 @@ from annotate.rating.api.ratings import PassageRow
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import save_rating
 from annotate.rating.forms import NOT_APPLICABLE, AnswerForm
-from annotate.rating.queries.places import own_order
+from annotate.rating.queries.assignments import own_order
 from annotate.rating.queries.work import ItemPage, item_page
 
 # An item is addressed by its position in the annotator's own order: its key would reveal its system.
@@ -158,18 +158,18 @@ class Work(ApiView):
     @reads(WorkRow, paged=True, scopes=ANNOTATES)
     def get(self, request: Request, slug: str) -> Response:
         """List one's own items of Round I in one's own order."""
-        place = access.membership(request.user, slug, Role.ANNOTATOR)
-        round = round_one(place.project)
+        membership = access.membership(request.user, slug, Role.ANNOTATOR)
+        round = round_one(membership.project)
         return self.page(
-            own_order(round, place) if round else Assignment.objects.none(), WorkRow, by="position"
+            own_order(round, membership) if round else Assignment.objects.none(), WorkRow, by="position"
         )
 
     @writes(TakenItems, scopes=("rate",))
     def post(self, request: Request, slug: str) -> Response:
         """Reserve up to five more items; 0 if none are available."""
-        place = access.membership(request.user, slug, Role.ANNOTATOR)
-        round = _open_round(place)
-        return Response({"taken": reserve_items(round=round, annotator=place)})
+        membership = access.membership(request.user, slug, Role.ANNOTATOR)
+        round = _open_round(membership)
+        return Response({"taken": reserve_items(round=round, annotator=membership)})
 
 
 class AssignmentView(ApiView):
@@ -210,11 +210,11 @@ def _dimension_of(page: ItemPage, key: str) -> FrozenDimension:
     return dimension
 
 
-def _open_round(place: Membership) -> Round:
-    round = round_one(place.project)
+def _open_round(membership: Membership) -> Round:
+    round = round_one(membership.project)
     if round is None:
         raise NotReadyError(gettext(NOT_OPENED))
-    if place.must_practise:
+    if membership.must_practise:
         raise NotReadyError(gettext(PRACTISE))
     return round
 

@@ -16,7 +16,7 @@ from annotate.fastpath.statements import send_together
 from annotate.fastpath.writes import PreparedUpdate
 from annotate.rating.commands.hidden_checks import CHECKS_OF, choose_dimensions, due_turns, write_checks
 from annotate.rating.planning.checks import MOST_KEPT_BACK, keep_back
-from annotate.rating.queries.places import available_places, first_items, met_together, own_order
+from annotate.rating.queries.assignments import available_assignments, first_items, met_together, own_order
 from annotate.rating.queries.plans import plan_of
 
 RESERVED_AT_ONCE = 5
@@ -47,14 +47,14 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     last, checks = asked_last.first(), asked_checks.first()
     found, kept = _next_items(round, annotator, how_many, keeps_back=checks is not None)
     items = iter(found)
-    places: list[Assignment] = []
-    while some := list(islice(items, how_many - len(places))):
-        places += _locked_places(round, [item.pk for item in some])
-    position = _write_places(annotator, places, (last.position or 0) if last else 0)
-    if places and checks and not _continues_document(round, places[-1], found, next(items, None)):
+    assignments: list[Assignment] = []
+    while some := list(islice(items, how_many - len(assignments))):
+        assignments += _locked_assignments(round, [item.pk for item in some])
+    position = _write_assignments(annotator, assignments, (last.position or 0) if last else 0)
+    if assignments and checks and not _continues_document(round, assignments[-1], found, next(items, None)):
         _give_due_checks(round, checks, annotator, kept, position)
     _refuse_closed(round, _OPEN.ask(round.pk))  # another process may have closed it during the reservation
-    return len(places)
+    return len(assignments)
 
 
 def _next_items(
@@ -72,14 +72,18 @@ def _next_items(
     return [of[item] for item in now], [of[item] for item in kept]
 
 
-def _write_places(annotator: Membership, places: Sequence[Assignment], position: int) -> int:
+def _write_assignments(annotator: Membership, assignments: Sequence[Assignment], position: int) -> int:
     """Reserve locked assignments after a position; return the last position."""
     until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
     with send_together():
-        for place in places:
+        for assignment in assignments:
             position += 1
-            place.annotator_id, place.position, place.reserved_until = annotator.pk, position, until
-            _TAKEN.run(place)
+            assignment.annotator_id, assignment.position, assignment.reserved_until = (
+                annotator.pk,
+                position,
+                until,
+            )
+            _TAKEN.run(assignment)
     return position
 
 
@@ -94,7 +98,7 @@ def _give_due_checks(
             position += 1
             due_checks.append((annotator.pk, position, turn))
         else:
-            position = _write_places(annotator, _locked_places(round, [turn.item]), position)
+            position = _write_assignments(annotator, _locked_assignments(round, [turn.item]), position)
     items = [turn.item for _, _, turn in due_checks]
     write_checks(checks, due_checks, choose_dimensions(round, annotator, items))
 
@@ -146,23 +150,24 @@ def _refuse_closed(round: Round, asked: PendingRows[Round]) -> None:
         )
 
 
-def _locked_places(round: Round, items: list[int]) -> list[Assignment]:
+def _locked_assignments(round: Round, items: list[int]) -> list[Assignment]:
     """Lock an assignment of each of these items, skipping assignments that another annotator is reserving."""
     now = timezone.now()
     with send_together():
         asked = [_AVAILABLE.ask(round.pk, now, item) for item in items]
-    return [place for each in asked if (place := each.first())]
+    return [assignment for each in asked if (assignment := each.first())]
 
 
 def _available(round: int, now: datetime, item: int) -> QuerySet[Assignment]:
-    places = available_places(round, now).filter(item=item).select_for_update(skip_locked=True)
-    return places.order_by(F("annotator_id").asc(nulls_first=True), "slot").only("started_at")[:1]
+    assignments = available_assignments(round, now).filter(item=item).select_for_update(skip_locked=True)
+    return assignments.order_by(F("annotator_id").asc(nulls_first=True), "slot").only("started_at")[:1]
 
 
 _ANNOTATOR = Prepared(lambda pk: Membership.objects.select_for_update().only("pk").filter(pk=pk), NUMBERS[0])
 _OPEN = Prepared(lambda pk: Round.objects.filter(pk=pk, status=Round.Status.OPEN).only("pk"), NUMBERS[0])
 _STUDY = Prepared(
-    lambda place: OutsideStudy.objects.filter(raters__place=place).only("items_per_rater"), NUMBERS[0]
+    lambda membership: OutsideStudy.objects.filter(raters__place=membership).only("items_per_rater"),
+    NUMBERS[0],
 )
 _LAST = Prepared(
     lambda project, annotator: (

@@ -60,7 +60,7 @@ def note_deadlines() -> None:
 
 def _annotators_with_work(round: Round) -> QuerySet[User]:
     annotators = members_of(round.project, Role.ANNOTATOR)
-    open_places = Assignment.objects.filter(round=round, completed_at=None)
-    if open_places.filter(annotator=None).exists():
+    open_assignments = Assignment.objects.filter(round=round, completed_at=None)
+    if open_assignments.filter(annotator=None).exists():
         return annotators
-    return annotators.filter(pk__in=open_places.values("annotator__user"))
+    return annotators.filter(pk__in=open_assignments.values("annotator__user"))

@@ -4,10 +4,10 @@ from agreement.streams import Stream
 from annotate.core.bulk import write_rows
 from annotate.core.models import AssignedUnit, Assignment, Membership, Round
 from annotate.fastpath.queries import NUMBERS, Prepared
-from annotate.rating.commands.new_places import NewPlace, next_slots, write_places
+from annotate.rating.commands.new_assignments import NewAssignment, next_slots, write_assignments
 from annotate.rating.planning.checks import Checking, Turn, due
+from annotate.rating.queries.assignments import own_order
 from annotate.rating.queries.hidden_checks import checking_of, hidden_gold
-from annotate.rating.queries.places import own_order
 from annotate.rating.queries.plans import plan_of
 
 Plan = Assignment.Plan
@@ -99,23 +99,23 @@ def write_checks(
     """
     parts = asks or {}
     slots = next_slots(checks, {turn.item for _, _, turn in turns})
-    places = []
+    assignments = []
     for annotator, position, turn in turns:
         slot = slots[turn.item]
-        places.append(
-            NewPlace(checks.pk, turn.item, slot, annotator, position, PLANS[turn.check], checks.seed)
+        assignments.append(
+            NewAssignment(checks.pk, turn.item, slot, annotator, position, PLANS[turn.check], checks.seed)
         )
         slots[turn.item] += 1
-    write_places(place for place in places if place.item not in parts)
-    partial = [place for place in places if place.item in parts]
-    fields = (*NewPlace._fields, "inclusion_probability", "origin", "partial")
-    keys = write_rows(Assignment, fields, [(*place, None, "", True) for place in partial])
+    write_assignments(assignment for assignment in assignments if assignment.item not in parts)
+    partial = [assignment for assignment in assignments if assignment.item in parts]
+    fields = (*NewAssignment._fields, "inclusion_probability", "origin", "partial")
+    keys = write_rows(Assignment, fields, [(*assignment, None, "", True) for assignment in partial])
     write_rows(
         AssignedUnit,
         ("assignment", "dimension", "inclusion_probability"),
         [
             (key, dimension, 1.0)
-            for key, place in zip(keys, partial, strict=True)
-            for dimension in parts[place.item]
+            for key, assignment in zip(keys, partial, strict=True)
+            for dimension in parts[assignment.item]
         ],
     )

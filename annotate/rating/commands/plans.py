@@ -13,7 +13,7 @@ from annotate.core.configuration import lock_configurable
 from annotate.core.errors import NotReadyError
 from annotate.core.models import Assignment, AssignmentPlan, Item, Membership, Project, Round, WorkOrder
 from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, write_checks
-from annotate.rating.commands.new_places import NewPlace, write_places
+from annotate.rating.commands.new_assignments import NewAssignment, write_assignments
 from annotate.rating.planning import CannotBeMetError
 from annotate.rating.planning.checks import Turn, insert_checks, sort_by_group
 from annotate.rating.planning.lists import Pair
@@ -92,7 +92,7 @@ def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignmen
         for annotator in work.annotators
         if annotator.pk in slot_of
     }
-    write_places(_places(round, orders, slot_of, plan))
+    write_assignments(_new_assignments(round, orders, slot_of, plan))
     if checks:
         turns = [
             (annotator, position, turn)
@@ -123,15 +123,15 @@ def _order(
     return insert_checks(items, gold_for(round, annotator), checking, generator, document_of)
 
 
-def _places(
+def _new_assignments(
     round: Round,
     orders: Mapping[int, Sequence[Turn]],
     slot_of: Mapping[int, Mapping[int, int]],
     plan: Assignment.Plan,
-) -> Iterator[NewPlace]:
+) -> Iterator[NewAssignment]:
     for annotator, order in orders.items():
         for position, turn in enumerate(order, start=1):
             if turn.check:
                 continue
             slot = slot_of[annotator][turn.item]
-            yield NewPlace(round.pk, turn.item, slot, annotator, position, plan, round.seed)
+            yield NewAssignment(round.pk, turn.item, slot, annotator, position, plan, round.seed)

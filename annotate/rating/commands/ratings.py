@@ -8,8 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.core.access import PLACE_GONE
-from annotate.core.errors import ROUND_ONE_CLOSED, InvalidValueError, PlaceGoneError, RoundClosedError
+from annotate.core.access import ASSIGNMENT_GONE
+from annotate.core.errors import ROUND_ONE_CLOSED, AssignmentGoneError, InvalidValueError, RoundClosedError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Guideline, PrivateNote, Rating, RatingChange, Round, User
@@ -104,7 +104,7 @@ def save_ratings(
     Locks the assignment's row for its annotator before it reads the round's status. So neither reassignment
     nor closing the round can interrupt a save. The later save wins, and returns the answer that the page had
     not seen. Returns an outcome for each answer; an invalid one does not block the others. Raises
-    RoundClosedError or PlaceGoneError for all of them, and then saves nothing.
+    RoundClosedError or AssignmentGoneError for all of them, and then saves nothing.
     """
     locked, round, ratings = lock_assignment(assignment)
     asked = asked_dimensions(locked, guideline_of(round))
@@ -225,7 +225,7 @@ def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int
     if not round.is_open:
         raise RoundClosedError(gettext(ROUND_ONE_CLOSED))
     if locked is None:
-        raise PlaceGoneError(gettext(PLACE_GONE))
+        raise AssignmentGoneError(gettext(ASSIGNMENT_GONE))
     return locked, round, {rating.dimension_id: rating for rating in asked_ratings.all()}
 
 

@@ -15,8 +15,8 @@ from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import AssignedUnit, Assignment, Membership, NoticeKind, Rating, Role, Round, User
 from annotate.core.models.ratings import has_answer
 from annotate.core.notices import give_notice
-from annotate.rating.commands.new_places import next_slots
-from annotate.rating.queries.places import last_positions
+from annotate.rating.commands.new_assignments import next_slots
+from annotate.rating.queries.assignments import last_positions
 
 BATCH = 500
 
@@ -31,7 +31,7 @@ class HandedOver:
 
 
 @transaction.atomic
-def hand_over_work(*, place: Membership, to: Collection[Membership] = ()) -> HandedOver:
+def hand_over_work(*, membership: Membership, to: Collection[Membership] = ()) -> HandedOver:
     """Hand all unfinished assignments of an annotator in Round I to others, evenly, or free them.
 
     An assignment without answers changes its annotator. A started one is split. It stays with the annotator
@@ -40,21 +40,21 @@ def hand_over_work(*, place: Membership, to: Collection[Membership] = ()) -> Han
     free for the next reservation. Locks the project, the annotators and these assignments. Raises
     NotReadyError unless Round I is open, InvalidValueError for members who cannot rate.
     """
-    lock_project(place.project)
-    round = _open_round(place)
-    receivers = _lock_receivers(place, to)
-    mine = Assignment.objects.filter(round=round, annotator=place, completed_at=None)
+    lock_project(membership.project)
+    round = _open_round(membership)
+    receivers = _lock_receivers(membership, to)
+    mine = Assignment.objects.filter(round=round, annotator=membership, completed_at=None)
     unfinished = list(mine.select_for_update().order_by("position"))
     divided = _divide(round, [row for row in unfinished if row.started_at])
     work = [row for row in unfinished if row.started_at is None]
-    _Dealer(round, receivers).deal([*work, *(rest for rest, _ in divided)], place)
+    _Dealer(round, receivers).deal([*work, *(rest for rest, _ in divided)], membership)
     fields = ["annotator", "position", "reserved_until", "origin"]
     Assignment.objects.bulk_update(work, fields, batch_size=BATCH)
     _store(divided)
     moved = [*work, *(rest for rest, _ in divided)]
     given = sum(row.annotator_id is not None for row in moved)
     told = {"to": [each.label for each in receivers], "given": given, "freed": len(moved) - given}
-    record(place.project, "place.work_handed_over", place, after={**told, "begun": len(divided)})
+    record(membership.project, "place.work_handed_over", membership, after={**told, "begun": len(divided)})
     _tell_receivers(round, Counter(row.annotator_id for row in moved if row.annotator_id is not None))
     return HandedOver(given, len(moved) - given, len(divided))
 
@@ -70,8 +70,8 @@ def _tell_receivers(round: Round, counts: Mapping[int, int]) -> None:
         )
 
 
-def _open_round(place: Membership) -> Round:
-    round = Round.objects.select_related("guideline").filter(project=place.project_id, number=1).first()
+def _open_round(membership: Membership) -> Round:
+    round = Round.objects.select_related("guideline").filter(project=membership.project_id, number=1).first()
     if round is None or not round.is_open:
         raise NotReadyError(
             gettext(
@@ -82,19 +82,19 @@ def _open_round(place: Membership) -> Round:
     return round
 
 
-def _lock_receivers(place: Membership, to: Collection[Membership]) -> list[Membership]:
+def _lock_receivers(membership: Membership, to: Collection[Membership]) -> list[Membership]:
     wanted = {each.pk for each in to}
     # In one order, including the previous annotator: two who hand over to each other do not deadlock.
-    rows = Membership.objects.select_for_update(of=("self",)).filter(pk__in={place.pk, *wanted})
+    rows = Membership.objects.select_for_update(of=("self",)).filter(pk__in={membership.pk, *wanted})
     receivers = [each for each in rows.order_by("pk") if each.pk in wanted]
     for each in receivers:
-        if each.project_id != place.project_id or each.role != Role.ANNOTATOR or not each.active:
+        if each.project_id != membership.project_id or each.role != Role.ANNOTATOR or not each.active:
             raise InvalidValueError(
                 gettext("{label} is not an active annotator of this project. Choose someone else.").format(
                     label=each.label
                 )
             )
-        if each.pk == place.pk:
+        if each.pk == membership.pk:
             raise InvalidValueError(
                 gettext("{label} has this work already. Choose someone else.").format(label=each.label)
             )
@@ -183,9 +183,9 @@ class _Dealer:
         self.open = Counter(held.filter(completed_at=None).values_list("annotator", flat=True))
         self.last = last_positions(round.project_id, self.receivers)
 
-    def deal(self, places: Iterable[Assignment], before: Membership) -> None:
+    def deal(self, assignments: Iterable[Assignment], before: Membership) -> None:
         """Set the new annotator of each assignment, or None."""
-        for row in places:
+        for row in assignments:
             able = [each for each in self.receivers if (each, row.item_id) not in self.held]
             row.origin = row.origin or f"taken over from {before.rater_name}"
             row.reserved_until = None

@@ -35,14 +35,14 @@ from annotate.core.models import (
     WorkOrder,
 )
 from annotate.core.notices import give_notice, members_of
-from annotate.core.raters import places_of_raters
+from annotate.core.raters import assignments_of_raters
 from annotate.core.rounds import round_one, rounds_of, seed_of_round
 from annotate.disputes.commands.asking import ask_raters
 from annotate.disputes.queries.rules import ValueSpread, rules_of, spreads_of
 from annotate.material.commands.parts import split_items
 from annotate.questions import KINDS
 from annotate.rating.commands.hidden_checks import round_of_checks
-from annotate.rating.commands.new_places import NewPlace, write_places
+from annotate.rating.commands.new_assignments import NewAssignment, write_assignments
 from annotate.rating.commands.plans import give_planned_items
 from annotate.rating.planning.checks import sort_by_group
 from annotate.rating.queries.plans import items_of_round_one, plan_of
@@ -124,17 +124,17 @@ def _split_for_parts(project: Project) -> None:
 
 
 @transaction.atomic
-def add_places(*, round: Round, items: Iterable[int]) -> int:
+def add_assignments(*, round: Round, items: Iterable[int]) -> int:
     """Create the missing free assignments of items (their ids) in Round I; return their number."""
-    places = FrozenGuideline.from_json(round.guideline.content).raters_per_item
+    raters = FrozenGuideline.from_json(round.guideline.content).raters_per_item
     made, left = 0, iter(items)
-    while batch := list(islice(left, max(BATCH // places, 1))):
+    while batch := list(islice(left, max(BATCH // raters, 1))):
         there = set(Assignment.objects.filter(round=round, item__in=batch).values_list("item_id", flat=True))
-        made += write_places(
-            NewPlace(round.pk, item, slot, None, None, Assignment.Plan.N_OF_M, round.seed)
+        made += write_assignments(
+            NewAssignment(round.pk, item, slot, None, None, Assignment.Plan.N_OF_M, round.seed)
             for item in batch
             if item not in there
-            for slot in range(places)
+            for slot in range(raters)
         )
     return made
 
@@ -239,7 +239,7 @@ def finish_round(*, round: Round) -> None:
             (_hand_disputes_to_raters if round.is_open else _leave_disputes_open)(round)
         elif round.is_open and not any(finish(round) for finish in FINISHERS):
             items = items_of_round_one(round.project).order_by("pk").values_list("pk", flat=True)
-            write_in_steps(items.iterator(BATCH), lambda some: add_places(round=round, items=some))
+            write_in_steps(items.iterator(BATCH), lambda some: add_assignments(round=round, items=some))
         elif not round.is_open:
             _open_disputes(round)
     with step():
@@ -357,9 +357,9 @@ def _open_disputes(round: Round) -> None:
     Stream(round.seed).of("disputes").shuffler().shuffle(apart)
     if round.work_order == WorkOrder.BY_DOCUMENT:
         items = sort_by_group(list(dict.fromkeys(spread.item for spread in apart)), _document_of_items(round))
-        place = {item: number for number, item in enumerate(items)}
+        position_of = {item: number for number, item in enumerate(items)}
         dimension = {key: number for number, key in enumerate(rules)}
-        apart.sort(key=lambda spread: (place[spread.item], dimension[spread.dimension]))
+        apart.sort(key=lambda spread: (position_of[spread.item], dimension[spread.dimension]))
     at, by, kind = round.closed_at or timezone.now(), round.closed_by, DisputeEvent.Kind.OPENED
 
     def write(numbered: Sequence[tuple[int, ValueSpread]]) -> None:
@@ -395,35 +395,39 @@ def _document_of_items(round: Round) -> dict[int, int]:
 def _hand_disputes_to_raters(second: Round) -> None:
     by_annotator: dict[Membership, list[Assignment]] = defaultdict(list)
     first = rounds_of(second.project)[1]
-    for place in places_of_raters(first).select_related("annotator").order_by("item"):
-        if place.annotator:
-            by_annotator[place.annotator].append(place)
+    for assignment in assignments_of_raters(first).select_related("annotator").order_by("item"):
+        if assignment.annotator:
+            by_annotator[assignment.annotator].append(assignment)
     for annotator, own in by_annotator.items():
         Stream(second.seed).of("annotator", annotator.pseudonym).shuffler().shuffle(own)
     if second.work_order == WorkOrder.BY_DOCUMENT:
         document_of = _document_of_items(second)
         for annotator, own in by_annotator.items():
-            place_of = {place.item_id: place for place in own}
-            by_annotator[annotator] = [place_of[item] for item in sort_by_group(list(place_of), document_of)]
+            assignment_of = {assignment.item_id: assignment for assignment in own}
+            by_annotator[annotator] = [
+                assignment_of[item] for item in sort_by_group(list(assignment_of), document_of)
+            ]
 
-    def write(places: Sequence[NewPlace]) -> None:
-        items = {place.item for place in places}
+    def write(assignments: Sequence[NewAssignment]) -> None:
+        items = {assignment.item for assignment in assignments}
         there = set(Assignment.objects.filter(round=second, item__in=items).values_list("item", "slot"))
-        write_places(place for place in places if (place.item, place.slot) not in there)
+        write_assignments(
+            assignment for assignment in assignments if (assignment.item, assignment.slot) not in there
+        )
 
     write_in_steps(
         (
-            NewPlace(
+            NewAssignment(
                 second.pk,
-                place.item_id,
-                place.slot,
+                assignment.item_id,
+                assignment.slot,
                 annotator.pk,
                 position,
                 Assignment.Plan.DISPUTES,
                 second.seed,
             )
             for annotator, own in by_annotator.items()
-            for position, place in enumerate(own, start=1)
+            for position, assignment in enumerate(own, start=1)
         ),
         write,
     )

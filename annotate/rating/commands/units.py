@@ -12,7 +12,7 @@ from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.long_writes import long_write, write_in_steps
 from annotate.core.models import AssignedUnit, Assignment, GoldItem, Round
-from annotate.rating.commands.new_places import next_slots
+from annotate.rating.commands.new_assignments import next_slots
 from annotate.rating.commands.rounds import BATCH
 from annotate.rating.queries.assigned import Unit
 
@@ -27,7 +27,7 @@ class WantedUnit:
 
 
 @dataclass
-class _DealtPlace:
+class _DealtAssignment:
     """The state of an assignment during the distribution:
 
     `asks`: its present dimensions; `gets`: the new ones.
@@ -55,15 +55,15 @@ def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, ori
 
     def write(batch: Sequence[int]) -> None:
         nonlocal missing_count
-        there = _places(round, batch)
+        there = _dealt_assignments(round, batch)
         slots = next_slots(round, batch)
         changed = []
         for item in batch:
-            places = there.get(item, [])
+            assignments = there.get(item, [])
             missing_count += _assign_units(
-                round, item, by_item[item], places, slots[item], raters, origin, seed
+                round, item, by_item[item], assignments, slots[item], raters, origin, seed
             )
-            changed += [place for place in places if place.gets]
+            changed += [assignment for assignment in assignments if assignment.gets]
         _write(changed)
 
     with long_write():
@@ -132,18 +132,18 @@ def refuse_gold(round: Round, items: Collection[int]) -> None:
         )
 
 
-def _places(round: Round, items: Sequence[int]) -> dict[int, list[_DealtPlace]]:
+def _dealt_assignments(round: Round, items: Sequence[int]) -> dict[int, list[_DealtAssignment]]:
     everything = {each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions}
     rows = Assignment.objects.select_for_update().filter(round=round, item__in=items).order_by("pk")
     units = AssignedUnit.objects.filter(assignment__round=round, assignment__item__in=items)
     asked: dict[int, set[int]] = defaultdict(set)
-    found: dict[int, list[_DealtPlace]] = defaultdict(list)
+    found: dict[int, list[_DealtAssignment]] = defaultdict(list)
     locked = list(rows)  # before its units are read
     for assignment, dimension in units.values_list("assignment", "dimension"):
         asked[assignment].add(dimension)
     for row in sorted(locked, key=lambda row: row.slot):
         asks = asked[row.pk] if row.partial else set(everything)
-        found[row.item_id].append(_DealtPlace(row, asks, {}))
+        found[row.item_id].append(_DealtAssignment(row, asks, {}))
     return found
 
 
@@ -151,7 +151,7 @@ def _assign_units(
     round: Round,
     item: int,
     units: Sequence[WantedUnit],
-    places: list[_DealtPlace],
+    assignments: list[_DealtAssignment],
     next_slot: int,
     raters: int,
     origin: str,
@@ -160,24 +160,26 @@ def _assign_units(
     """Add an item's missing units to `places`; return the number of units that lacked any."""
     missing_count = 0
     # Only assignments of the same origin grow: another policy can withdraw its own without affecting these.
-    own = [place for place in places if place.row.partial and place.row.origin == origin]
+    own = [
+        assignment for assignment in assignments if assignment.row.partial and assignment.row.origin == origin
+    ]
     for unit in units:
-        missing = raters - sum(unit.dimension in place.asks for place in places)
+        missing = raters - sum(unit.dimension in assignment.asks for assignment in assignments)
         missing_count += missing > 0
-        open_to_it = [place for place in own if unit.dimension not in place.asks]
+        open_to_it = [assignment for assignment in own if unit.dimension not in assignment.asks]
         while missing > len(open_to_it):
-            place = _DealtPlace(_new_place(round, item, next_slot, origin, seed), set(), {})
+            assignment = _DealtAssignment(_new_assignment(round, item, next_slot, origin, seed), set(), {})
             next_slot += 1
-            own.append(place)
-            places.append(place)
-            open_to_it.append(place)
-        for place in open_to_it[: max(missing, 0)]:
-            place.asks.add(unit.dimension)
-            place.gets[unit.dimension] = unit.inclusion_probability
+            own.append(assignment)
+            assignments.append(assignment)
+            open_to_it.append(assignment)
+        for assignment in open_to_it[: max(missing, 0)]:
+            assignment.asks.add(unit.dimension)
+            assignment.gets[unit.dimension] = unit.inclusion_probability
     return missing_count
 
 
-def _new_place(round: Round, item: int, slot: int, origin: str, seed: int) -> Assignment:
+def _new_assignment(round: Round, item: int, slot: int, origin: str, seed: int) -> Assignment:
     return Assignment(
         round=round,
         item_id=item,
@@ -190,8 +192,8 @@ def _new_place(round: Round, item: int, slot: int, origin: str, seed: int) -> As
     )
 
 
-def _write(changed: Sequence[_DealtPlace]) -> None:
-    new = [place.row for place in changed if place.row.pk is None]
+def _write(changed: Sequence[_DealtAssignment]) -> None:
+    new = [assignment.row for assignment in changed if assignment.row.pk is None]
     keys = write_rows(
         Assignment,
         ("round", "item", "slot", "plan", "origin", "partial", "seed"),
@@ -199,14 +201,14 @@ def _write(changed: Sequence[_DealtPlace]) -> None:
     )
     for row, key in zip(new, keys, strict=True):
         row.pk = key
-    again = [place.row.pk for place in changed if place.row.completed_at is not None]
+    again = [assignment.row.pk for assignment in changed if assignment.row.completed_at is not None]
     Assignment.objects.filter(pk__in=again).update(completed_at=None)
     write_rows(
         AssignedUnit,
         ("assignment", "dimension", "inclusion_probability"),
         [
-            (place.row.pk, dimension, probability)
-            for place in changed
-            for dimension, probability in place.gets.items()
+            (assignment.row.pk, dimension, probability)
+            for assignment in changed
+            for dimension, probability in assignment.gets.items()
         ],
     )

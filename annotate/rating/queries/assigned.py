@@ -30,14 +30,14 @@ Unit = tuple[int, int]
 class UnitProgress:
     """A unit's assignments, and their outcomes; `missing` ones have no answer, or none yet."""
 
-    places: int
+    assignments: int
     rated: int
     cannot_rate: int
     not_applicable: int = 0
 
     @property
     def missing(self) -> int:
-        return self.places - self.rated - self.cannot_rate - self.not_applicable
+        return self.assignments - self.rated - self.cannot_rate - self.not_applicable
 
 
 def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tuple[FrozenDimension, ...]:
@@ -108,8 +108,10 @@ def order_for_rater(
 
 def unit_progress(round: Round, *origins: str) -> dict[Unit, UnitProgress]:
     """Return the progress of the units that these origins requested in a round. Two queries."""
-    places = AssignedUnit.objects.filter(assignment__round=round, assignment__origin__in=origins).order_by()
-    counts = places.values_list("assignment__item", "dimension").annotate(places=Count("pk"))
+    assignments = AssignedUnit.objects.filter(
+        assignment__round=round, assignment__origin__in=origins
+    ).order_by()
+    counts = assignments.values_list("assignment__item", "dimension").annotate(places=Count("pk"))
     ratings = Rating.objects.filter(
         assignment__round=round, assignment__origin__in=origins, assignment__partial=True
     ).order_by()
@@ -126,7 +128,7 @@ def unit_progress(round: Round, *origins: str) -> dict[Unit, UnitProgress]:
 
 
 @dataclass(frozen=True)
-class PlacesByUnit:
+class AssignmentsByUnit:
     """Numbers of a round's assignments for each unit: of the whole item, and of some dimensions."""
 
     of_item: Mapping[int, int]
@@ -136,15 +138,15 @@ class PlacesByUnit:
         return self.of_item.get(unit[0], 0) + self.of_unit.get(unit, 0)
 
 
-def places_by_unit(round: Round | None) -> PlacesByUnit:
+def assignments_by_unit(round: Round | None) -> AssignmentsByUnit:
     """Return the number of a round's assignments for each unit. Two queries."""
     whole = Assignment.objects.filter(round=round, partial=False).order_by().values_list("item")
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
-    return PlacesByUnit(
+    return AssignmentsByUnit(
         dict(whole.annotate(places=Count("pk"))),
         {
-            (item, dimension): places
-            for item, dimension, places in units.values_list("assignment__item", "dimension").annotate(
+            (item, dimension): assignments
+            for item, dimension, assignments in units.values_list("assignment__item", "dimension").annotate(
                 places=Count("pk")
             )
         },

@@ -15,8 +15,8 @@ from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Document, Membership, Rating, RatingChange, Round
 from annotate.core.scale_text import name_on_page
 from annotate.questions.scale import SCALE
+from annotate.rating.queries.assignments import own_order
 from annotate.rating.queries.hidden_checks import Checks, checks_after_blocks, checks_of
-from annotate.rating.queries.places import own_order
 
 MOST_DOCUMENTS_LISTED = 300  # in a list to choose one from
 TIMED_ITEMS = 500

@@ -131,8 +131,8 @@ def shared_out(round: Round) -> PlannedWork:
 
 def planned_annotators(project: Project) -> list[Membership]:
     """Return the annotators for a plan: active memberships, with or without an account."""
-    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
-    return list(places.order_by("pk"))
+    memberships = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
+    return list(memberships.order_by("pk"))
 
 
 def _rated_items(project: Project) -> list[tuple[int, int, int]]:
@@ -161,10 +161,10 @@ def names_of_items(project: Project) -> dict[str, int]:
 
 def names_of_annotators(project: Project) -> dict[str, int]:
     """Return the keys of active annotators by alias, label and e-mail, in lower case. One query."""
-    places = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
+    memberships = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
     names: dict[str, int] = {}
-    for place in places.select_related("user").order_by("-pk"):
-        address = place.user.email if place.user else ""
-        named = (place.alias, place.rater_name, address, place.label)
-        names |= {name.lower(): place.pk for name in named if name}
+    for membership in memberships.select_related("user").order_by("-pk"):
+        address = membership.user.email if membership.user else ""
+        named = (membership.alias, membership.rater_name, address, membership.label)
+        names |= {name.lower(): membership.pk for name in named if name}
     return names

@@ -11,7 +11,7 @@ from annotate.core.guidelines import guideline_of
 from annotate.core.models import AssignedUnit, Assignment, Item, Membership, Rating, Round
 from annotate.core.models.ratings import has_answer
 from annotate.rating.queries.assigned import dimensions_of_kind, has_comparisons
-from annotate.rating.queries.places import available_items, own_order
+from annotate.rating.queries.assignments import available_items, own_order
 
 RECENT_ITEMS = 50
 

@@ -27,8 +27,8 @@ from annotate.fastpath.statements import send_together
 from annotate.questions import Given, ItemContent, QuestionKind, kind_of
 from annotate.rating.evidence import passages_as_sent, passages_from_json
 from annotate.rating.queries.assigned import asked_dimensions, order_for_rater
+from annotate.rating.queries.assignments import available_assignments, met_together, own_order
 from annotate.rating.queries.contents import content_of, stored_answer
-from annotate.rating.queries.places import available_places, met_together, own_order
 
 LAST_POSITION = 2**31 - 1
 LONGEST_BUTTON_ROW = 11
@@ -120,7 +120,7 @@ def _keys(values: Sequence[float]) -> dict[float, str]:
 
 
 @dataclass(frozen=True)
-class PlaceInOrder:
+class PositionInOrder:
     """Where an item stands among the annotator's own, by document.
 
     nth_item, all_items: in this visit to the document, as far as others leave them. A return is a visit of
@@ -157,7 +157,7 @@ class ItemPage:
     next: int | None
     note: str = ""
     document: int = 0
-    place_in_order: PlaceInOrder | None = None
+    position_in_order: PositionInOrder | None = None
     sides: Sequence[ShownSide] = ()
     format: str = TextFormat.PLAIN
 
@@ -184,7 +184,7 @@ def item_page(assignment: Assignment) -> ItemPage:
         asked_item, asked_ratings = _ITEM.ask(assignment.item_id), _RATINGS.ask(assignment.pk)
         asked_before, asked_after = _BEFORE.ask(*here), _AFTER.ask(*here)
         asked_note = _NOTE.ask(assignment.annotator_id or 0, assignment.item_id)
-        asked_place = _ask_place_in_order(assignment)
+        asked_position = _ask_position_in_order(assignment)
     item = asked_item.all()[0]
     ratings = {rating.dimension_id: rating for rating in asked_ratings.all()}
     before, after, note = asked_before.first(), asked_after.first(), asked_note.first()
@@ -205,7 +205,7 @@ def item_page(assignment: Assignment) -> ItemPage:
         next=after.position if after else None,
         note=note.text if note else "",
         document=item.document_id,
-        place_in_order=asked_place(item.document_id),
+        position_in_order=asked_position(item.document_id),
     )
 
 
@@ -216,7 +216,7 @@ def order_sides(content: ItemContent, document_parts: int) -> list[ShownSide]:
     ]
 
 
-def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder | None]:
+def _ask_position_in_order(assignment: Assignment) -> Callable[[int], PositionInOrder | None]:
     """Start the queries for an item's position; the returned function reads it for the item's document.
 
     None if documents are mixed. Three queries.
@@ -228,7 +228,7 @@ def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder 
     to_take = here[1], assignment.item_id, timezone.now()
     asked_to_take = _TO_TAKE.ask(*to_take) if assignment.plan == Assignment.Plan.N_OF_M else None
 
-    def read(document: int) -> PlaceInOrder:
+    def read(document: int) -> PositionInOrder:
         documents, own = asked_documents.all(), asked_own.all()
         # A document can come again, as a repeat or after an assignment was returned: this visit is the
         # assignments around this one without another document between.
@@ -240,7 +240,7 @@ def _ask_place_in_order(assignment: Assignment) -> Callable[[int], PlaceInOrder 
         if any(each["taken"] for each in documents):
             all_items += len((asked_to_take or _TO_TAKE.ask(*to_take)).all())
             all_documents = None
-        return PlaceInOrder(
+        return PositionInOrder(
             nth_item=sum(each <= position for each in visit),
             all_items=all_items,
             nth_document=sum(each["first"] <= position for each in documents),
@@ -277,9 +277,9 @@ def _document_of(item: int) -> Subquery:
 
 def _to_take(annotator: int, item: int, now: datetime) -> QuerySet[Item]:
     """Return the items of an item's document that the annotator can still reserve from a shared queue."""
-    places = available_places(now=now).filter(round__number=1, item=OuterRef("pk"))
+    assignments = available_assignments(now=now).filter(round__number=1, item=OuterRef("pk"))
     mine = Assignment.objects.filter(round__number=1, annotator=annotator, item=OuterRef("pk"))
-    return Item.objects.filter(Exists(places), ~Exists(mine), document=_document_of(item)).only("pk")
+    return Item.objects.filter(Exists(assignments), ~Exists(mine), document=_document_of(item)).only("pk")
 
 
 _TO_TAKE = Prepared(_to_take, *NUMBERS[:2], MOMENT)
@@ -288,12 +288,14 @@ _TO_TAKE = Prepared(_to_take, *NUMBERS[:2], MOMENT)
 def add_next(page: ItemPage) -> ItemPage:
     """Return a page with its current successor, and whether it ends its document. Three queries."""
     with send_together():
-        asked_after, asked_place = (
+        asked_after, asked_position = (
             _AFTER.ask(*_current_position(page.assignment)),
-            _ask_place_in_order(page.assignment),
+            _ask_position_in_order(page.assignment),
         )
     after = asked_after.first()
-    return replace(page, next=after.position if after else None, place_in_order=asked_place(page.document))
+    return replace(
+        page, next=after.position if after else None, position_in_order=asked_position(page.document)
+    )
 
 
 def _current_position(assignment: Assignment) -> tuple[int, int, int]:

@@ -62,14 +62,14 @@ def intervals(table: Table) -> Figure:
 def _dots(axes: Axes, table: Table, index: int, series: int = 0, shift: float = 0) -> None:
     column, colour = table.columns[index], SERIES[series]
     label = column.name
-    for place, row in enumerate(table.rows):
+    for position, row in enumerate(table.rows):
         cell = row[index]
         if not isinstance(cell.value, int | float):
             continue
         if cell.low is not None and cell.high is not None:
-            axes.plot([cell.low, cell.high], [place + shift] * 2, color=colour, linewidth=1.4)
+            axes.plot([cell.low, cell.high], [position + shift] * 2, color=colour, linewidth=1.4)
         (dot,) = axes.plot(
-            cell.value, place + shift, MARKERS[series], color=colour, markersize=4.5, label=label
+            cell.value, position + shift, MARKERS[series], color=colour, markersize=4.5, label=label
         )
         heads = ", ".join(str(head.value) for head in row[: table.heads])
         name_point(dot, f"{heads}: {figure_of(cell, column)}")
@@ -91,11 +91,11 @@ def distribution(table: Table) -> Figure:
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     starts = np.cumsum(shares, axis=1) - shares
-    for place, (_, column) in enumerate(columns):
-        share, left, colour = shares[:, place], starts[:, place], colours[place]
+    for index, (_, column) in enumerate(columns):
+        share, left, colour = shares[:, index], starts[:, index], colours[index]
         axes.barh(range(len(rows)), share, left=left, height=0.72, color=colour, label=column.name)
         for row in np.flatnonzero(share >= NUMBERED_SHARE).tolist():
-            _write_in_cell(axes, left[row] + share[row] / 2, row, f"{counts[row, place]:.0f}", colour)
+            _write_in_cell(axes, left[row] + share[row] / 2, row, f"{counts[row, index]:.0f}", colour)
     axes.set_yticks(range(len(rows)), [wrap_label(row[0].value) for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1)
@@ -152,14 +152,14 @@ def box(table: Table) -> Figure:
     figure, listed = panels(len(names), 0.7 + row_inches * len(systems), across=4, share_y=True)
     for axes, name in zip(listed, names, strict=True):
         own = [row for row in table.rows if row[0].value == name]
-        for place, row in enumerate(own):
+        for index, row in enumerate(own):
             if row[2].value is None:
                 continue
             least, first, median, third, largest = (_number(cell) for cell in row[2:7])
-            axes.plot([least, largest], [place, place], color=SOFT, linewidth=1)
-            (middle,) = axes.barh(place, third - first, left=first, height=0.6, color=SERIES[0], alpha=0.45)
+            axes.plot([least, largest], [index, index], color=SOFT, linewidth=1)
+            (middle,) = axes.barh(index, third - first, left=first, height=0.6, color=SERIES[0], alpha=0.45)
             name_point(middle, describe_row(table, row))
-            axes.plot([median, median], [place - 0.38, place + 0.38], color=INK, linewidth=1.8)
+            axes.plot([median, median], [index - 0.38, index + 0.38], color=INK, linewidth=1.8)
         axes.set_title(wrap_label(name, 16))
         axes.set_yticks(range(len(systems)), [wrap_label(each) for each in systems])
         axes.set_ylim(len(systems) - 0.4, -0.6)
@@ -206,11 +206,11 @@ def movement(table: Table) -> Figure:
     before = [str(row[1].value) for row in rows]
     figure, axes = panel(1.0 + 0.62 * len(rows))
     most = max((_value(cell) for row in rows for cell in row[2:]), default=1.0)
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         for after, cell in enumerate(row[2:]):
             if _value(cell) > 0:
-                axes.scatter([after], [place], s=1400 * _value(cell) / most, color=SERIES[0], alpha=0.3)
-                axes.text(after, place, f"{_value(cell):.0f}", ha="center", va="center", color=INK)
+                axes.scatter([after], [index], s=1400 * _value(cell) / most, color=SERIES[0], alpha=0.3)
+                axes.text(after, index, f"{_value(cell):.0f}", ha="center", va="center", color=INK)
     axes.set_xticks(range(len(table.columns) - 2), [str(after) for after in range(len(table.columns) - 2)])
     axes.set_yticks(range(len(rows)), before)
     axes.set_xlim(-0.6, len(table.columns) - 2.4)
@@ -303,8 +303,8 @@ def curves(table: Table) -> Figure:
     figure, listed = panels(len(names), 2.1)
     for axes, name in zip(listed, names, strict=True):
         own = [row for row in table.rows if row[0].value == name]
-        for place, column in enumerate(table.columns[2:]):
-            _draw_curve(axes, own, place + 2, column.name)
+        for index, column in enumerate(table.columns[2:]):
+            _draw_curve(axes, own, index + 2, column.name)
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         axes.set_xlim(left=0)
         _label_axes(axes, name, table.columns[1].name, wrap_label(table.title, 40))
@@ -314,12 +314,12 @@ def curves(table: Table) -> Figure:
     return figure
 
 
-def _draw_curve(axes: Axes, rows: Sequence[Sequence[Cell]], place: int, label: str = "") -> None:
+def _draw_curve(axes: Axes, rows: Sequence[Sequence[Cell]], index: int, label: str = "") -> None:
     """Plot the values of a column (`place`, 2 for the first curve) against the values of the second
     column.
     """
-    series = (place - 2) % len(SERIES)
-    known = [(_value(row[1]), row[place]) for row in rows if row[place].value is not None]
+    series = (index - 2) % len(SERIES)
+    known = [(_value(row[1]), row[index]) for row in rows if row[index].value is not None]
     axes.plot(
         [across for across, _ in known],
         [_value(up) for _, up in known],

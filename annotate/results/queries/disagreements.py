@@ -134,11 +134,11 @@ class PagedUnits(Sequence[UnitApart]):
         """Return some of the units; deleted ones are missing."""
 
     @overload
-    def __getitem__(self, place: int) -> UnitApart: ...
+    def __getitem__(self, index: int) -> UnitApart: ...
     @overload
-    def __getitem__(self, place: slice) -> list[UnitApart]: ...
-    def __getitem__(self, place: int | slice) -> UnitApart | list[UnitApart]:
-        return self.read(slice(place, place + 1))[0] if isinstance(place, int) else self.read(place)
+    def __getitem__(self, index: slice) -> list[UnitApart]: ...
+    def __getitem__(self, index: int | slice) -> UnitApart | list[UnitApart]:
+        return self.read(slice(index, index + 1))[0] if isinstance(index, int) else self.read(index)
 
 
 class UnitsApart(PagedUnits):
@@ -215,13 +215,13 @@ def _values_of_raters(
     ).select_related("assignment__annotator")
     found: dict[tuple[int, int], list[RaterValue]] = {}
     for rating in ratings.order_by("assignment__annotator__joined_at", "assignment__annotator"):
-        place, value = rating.assignment.annotator, rating.value
-        if place is not None and value is not None:
+        membership, value = rating.assignment.annotator, rating.value
+        if membership is not None and value is not None:
             unit = (rating.assignment.item_id, rating.dimension_id)
             other = others.get(rating.dimension_id)
             answer = Given(normalize(value), rating.data).unordered
             says = kind_of(other).describe(other, answer) if other else ""
-            found.setdefault(unit, []).append(RaterValue(place.rater_name, answer.value, says))
+            found.setdefault(unit, []).append(RaterValue(membership.rater_name, answer.value, says))
     return found
 
 

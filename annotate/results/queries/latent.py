@@ -89,14 +89,14 @@ def _categories(found: Sequence[_Solution]) -> Table:
 def _category_rows(found: _Solution) -> Iterator[list[Cell]]:
     plain = found.majority
     rated, decided = plain.categories >= 0, (plain.categories >= 0) & ~plain.tied
-    for place, category in enumerate(found.dimension.whole_values):
-        own = decided & (plain.categories == place)
+    for index, category in enumerate(found.dimension.whole_values):
+        own = decided & (plain.categories == index)
         cells = [text(found.dimension.name, key=found.dimension.key), _category_cell(found, category)]
         if not rated.any():
             yield [*cells, *[Cell(reason=gettext("There are no ratings yet."))] * 6]
             continue
         cells.append(
-            Cell(float(plain.shares[rated, place].mean()), count=int(rated.sum()), how=str(_HOW_SHARES))
+            Cell(float(plain.shares[rated, index].mean()), count=int(rated.sum()), how=str(_HOW_SHARES))
         )
         cells.append(_share(own.sum(), decided.sum()))
         for model, how in zip(
@@ -106,8 +106,8 @@ def _category_rows(found: _Solution) -> Iterator[list[Cell]]:
                 cells += [Cell(reason=model.reason if model else found.reason)] * 2
             else:
                 probable = model.probabilities[rated]
-                otherwise = own[rated] & (probable.argmax(axis=1) != place)
-                cells.append(Cell(float(probable[:, place].mean()), count=int(rated.sum()), how=how))
+                otherwise = own[rated] & (probable.argmax(axis=1) != index)
+                cells.append(Cell(float(probable[:, index].mean()), count=int(rated.sum()), how=how))
                 cells.append(Cell(int(otherwise.sum())))
         yield cells
 
@@ -130,25 +130,25 @@ def _raters(found: Sequence[_Solution]) -> Table:
         [
             text(each.dimension.name, key=each.dimension.key),
             text(rater),
-            Cell(each.values[place]),
+            Cell(each.values[index]),
             _measure_rater(
-                each, place, each.models[0].accuracy, each.models[0].reason, str(_HOW_DAWID_SKENE)
+                each, index, each.models[0].accuracy, each.models[0].reason, str(_HOW_DAWID_SKENE)
             ),
-            _measure_rater(each, place, each.models[1].competence, each.models[1].reason, str(_HOW_MACE)),
+            _measure_rater(each, index, each.models[1].competence, each.models[1].reason, str(_HOW_MACE)),
         ]
         for each in found
         if each.models
-        for place, rater in enumerate(each.raters)
-        if each.values[place]
+        for index, rater in enumerate(each.raters)
+        if each.values[index]
     ]
     title = gettext("Estimated accuracy of raters by category models")
     return Table("raters-of-categories", title, columns, rows, heads=2, says=str(_RATERS_SAY))
 
 
-def _measure_rater(found: _Solution, place: int, shares: FloatArray, reason: str, how: str) -> Cell:
+def _measure_rater(found: _Solution, index: int, shares: FloatArray, reason: str, how: str) -> Cell:
     if reason:
         return Cell(reason=reason)
-    return Cell(float(shares[place]), count=found.values[place], how=how)
+    return Cell(float(shares[index]), count=found.values[index], how=how)
 
 
 def _confusion(found: Sequence[_Solution]) -> Table:
@@ -169,10 +169,10 @@ def _confusion(found: Sequence[_Solution]) -> Table:
         ]
         for each in found
         if each.models and not each.models[0].reason
-        for place, rater in enumerate(each.raters)
+        for index, rater in enumerate(each.raters)
         for row, true in enumerate(each.dimension.whole_values)
         for column, given in enumerate(each.dimension.whole_values)
-        if (share := each.models[0].confusion[place, row, column]) >= 0.005
+        if (share := each.models[0].confusion[index, row, column]) >= 0.005
     ]
     title = gettext("Given categories by estimated true category")
     return Table("confusion-of-raters", title, columns, rows, heads=4, says=str(_CONFUSION_SAYS))

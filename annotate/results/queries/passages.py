@@ -62,8 +62,8 @@ def marked_texts(round: Round) -> Marked:
     items = Item.objects.filter(pk__in={item for _, item, _, _ in rows}).select_related("document")
     texts = {item.pk: _texts(item) for item in items}
     documents = {item.pk: item.document.key for item in items}
-    places = Membership.objects.filter(pk__in={rater for _, _, rater, _ in rows})
-    names = {place.pk: place.rater_name for place in places}
+    memberships = Membership.objects.filter(pk__in={rater for _, _, rater, _ in rows})
+    names = {membership.pk: membership.rater_name for membership in memberships}
     by_unit: dict[tuple[str, int], dict[str, list[tuple[int, int]]]] = defaultdict(dict)
     for key, item, rater, passages in rows:
         by_unit[key, item][names[rater]] = _spans(passages, texts[item])

@@ -162,8 +162,8 @@ def _effects(
         return str(_NAMED)
     if not len(rows):
         return str(UNTIMED)
-    places = np.stack([rows["annotator"], rows["document"]], axis=1)
-    of_documents = np.unique(places, axis=0, return_inverse=True)[1].ravel()
+    positions = np.stack([rows["annotator"], rows["document"]], axis=1)
+    of_documents = np.unique(positions, axis=0, return_inverse=True)[1].ravel()
     by_document = rated.round.work_order == WorkOrder.BY_DOCUMENT
     in_succession = of_documents if by_document else rows["annotator"]
     return {

@@ -49,7 +49,7 @@ def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
     """
     keys = dict(project.dimensions.values_list("pk", "key"))
     units = np.fromiter(_units(project), UNIT)
-    rank = {pk: place for place, pk in enumerate(sorted(keys, key=keys.__getitem__))}
+    rank = {pk: index for index, pk in enumerate(sorted(keys, key=keys.__getitem__))}
     ranks = np.array([rank[pk] for pk in units["dimension"].tolist()], int)
     units = units[np.lexsort((ranks, units["item"], -units["apart"]))]
     paired = units[units["ratings"] >= 2]

@@ -80,9 +80,9 @@ def say_outlook(stopping: Section) -> str:
     unknown.
     """
     (table,) = stopping.tables
-    place = [column.key for column in table.columns].index(f"more_{WIDTHS[-1]:g}")
+    index = [column.key for column in table.columns].index(f"more_{WIDTHS[-1]:g}")
     missing = [
-        f"{row[place].value:,} ({row[0].value})" for row in table.rows if isinstance(row[place].value, int)
+        f"{row[index].value:,} ({row[0].value})" for row in table.rows if isinstance(row[index].value, int)
     ]
     if not missing:
         return ""
@@ -131,8 +131,8 @@ def _always_valid(
     finished: Sequence[int],
     items: Mapping[int, Sequence[int]],
 ) -> AlwaysValid:
-    places = {item: place for place, item in enumerate(rated.items.tolist())}
-    columns = ([places[item] for item in items[document] if item in places] for document in finished)
+    positions = {item: index for index, item in enumerate(rated.items.tolist())}
+    columns = ([positions[item] for item in items[document] if item in positions] for document in finished)
     level = MeasurementLevel.NOMINAL if dimension.is_named else MeasurementLevel.INTERVAL
     return always_valid_alpha(
         (rated.data.values[:, each] for each in columns),
@@ -148,8 +148,8 @@ def finished_documents(round: Round) -> list[int]:
     times; a random order from the project's seed replaces them.
     """
     counted = Q(annotator__isnull=True) | Q(annotator__counted=True)
-    places = Assignment.objects.filter(counted, round=round)
-    rows = places.values("item__document").annotate(
+    assignments = Assignment.objects.filter(counted, round=round)
+    rows = assignments.values("item__document").annotate(
         open=Count("pk", filter=Q(completed_at__isnull=True)), last=Max("ratings__updated_at")
     )
     whole = sorted((row["last"], row["item__document"]) for row in rows if not row["open"])

@@ -80,7 +80,7 @@ def _compare_systems(
 ) -> Sequence[AlwaysValidDifference]:
     own = rated.rated[dimension.key]
     means = dict(zip(own.items.tolist(), mean_values(own.data.values).tolist(), strict=True))
-    column = {name: place for place, name in enumerate(names)}
+    column = {name: index for index, name in enumerate(names)}
     scores: FloatArray = np.full((len(finished), len(names)), np.nan)
     for row, document in enumerate(finished):
         for item in items.get(document, ()):

@@ -24,11 +24,13 @@ def read_timed_ratings(round: Round) -> np.ndarray:
 
     position: in the rater's own order of work, over all documents. at: seconds since 1970.
     """
-    place = ("item", "annotator", "item__document", "position")
+    assignment_fields = ("item", "annotator", "item__document", "position")
     ratings = (
         Rating.objects.filter(assignment__round=round, value__isnull=False)
         .exclude(assignment__plan=Assignment.Plan.IMPORTED)
-        .values_list("dimension", *(f"assignment__{name}" for name in place), "value", "created_at")
+        .values_list(
+            "dimension", *(f"assignment__{name}" for name in assignment_fields), "value", "created_at"
+        )
     )
     rows = ((*numbers, at.timestamp()) for *numbers, at in ratings.iterator(20_000))
     return np.fromiter(rows, dtype=_TIMED)

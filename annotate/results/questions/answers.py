@@ -76,13 +76,13 @@ class QuestionAnswers:
         return self.where(lambda item: item.system == system)
 
     def where(self, is_meant: Callable[[ItemAnswers], bool]) -> "QuestionAnswers":
-        kept = [place for place, item in enumerate(self.items) if is_meant(item)]
+        kept = [index for index, item in enumerate(self.items) if is_meant(item)]
         return QuestionAnswers(
             self.round,
             self.dimension,
             self.raters,
-            [self.items[place] for place in kept],
-            [[row[place] for place in kept] for row in self.given],
+            [self.items[index] for index in kept],
+            [[row[index] for index in kept] for row in self.given],
         )
 
     def by_document(self, values: FloatArray) -> tuple[list[str], FloatArray]:
@@ -92,8 +92,8 @@ class QuestionAnswers:
             {name: rank for rank, name in enumerate(names)} for names in (documents, systems)
         )
         table = np.full((len(documents), len(systems)), np.nan)
-        for place, item in enumerate(self.items):
-            known = values[:, place][~np.isnan(values[:, place])]
+        for index, item in enumerate(self.items):
+            known = values[:, index][~np.isnan(values[:, index])]
             if len(known):
                 table[row_of[item.document], column_of[item.system]] = known.mean()
         return systems, table

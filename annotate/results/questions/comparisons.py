@@ -162,9 +162,9 @@ def _rankings(answers: QuestionAnswers) -> Rankings:
     systems = sorted({name for each in answers.items for name in each.sides})
     ranks = np.full((len(answers.raters), len(answers.items), len(systems)), np.nan)
     for rater, row in enumerate(answers.pieces("ranks")):
-        for place, own in enumerate(row):
+        for index, own in enumerate(row):
             if isinstance(own, list):
-                ranks[rater, place, [systems.index(name) for name in answers.items[place].sides]] = own
+                ranks[rater, index, [systems.index(name) for name in answers.items[index].sides]] = own
     return Rankings(ranks, systems=systems, documents=answers.documents)
 
 

@@ -64,10 +64,10 @@ def labels_tables(rounds: Rounds) -> list[Table]:
     rows = [
         [
             text(names[key], key=key),
-            Cell(by_label[-1][place].given),
-            *(figure(each) for own in by_label for each in (own[place].alpha, own[place].f1)),
+            Cell(by_label[-1][index].given),
+            *(figure(each) for own in by_label for each in (own[index].alpha, own[index].f1)),
         ]
-        for place, key in enumerate(names)
+        for index, key in enumerate(names)
     ]
     says = gettext("F1 is the mean over pairs of raters, and not corrected for chance.")
     labels = Table("labels", gettext("Agreement on each label"), columns, rows, says=says)
@@ -131,13 +131,13 @@ def parts_tables(rounds: Rounds) -> list[Table]:
 
 def _codes_of_parts(answers: QuestionAnswers) -> tuple[FloatArray, list[int], list[str]]:
     """Return (raters, parts) positions of labels, NaN for a gap, and (parts,) items and documents."""
-    position = {each["key"]: place for place, each in enumerate(answers.dimension.options["labels"])}
+    position = {each["key"]: index for index, each in enumerate(answers.dimension.options["labels"])}
     chosen = answers.pieces("parts")
     columns: list[list[float]] = []
     items: list[int] = []
     documents: list[str] = []
-    for place, item in enumerate(answers.items):
-        lists = [row[place] if isinstance(row[place], list) else [] for row in chosen]
+    for index, item in enumerate(answers.items):
+        lists = [row[index] if isinstance(row[index], list) else [] for row in chosen]
         for keys in zip_longest(*lists):
             columns.append([position.get(key, np.nan) for key in keys])
             items.append(item.id)

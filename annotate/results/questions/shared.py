@@ -68,8 +68,8 @@ def means_table(
     for name, label, values in scores:
         columns.append(Column(name, label, decimals=2))
         systems, table = answers.by_document(values)
-        for place, system in enumerate(systems):
-            found = mean_score(table[:, place], (low, high))
+        for index, system in enumerate(systems):
+            found = mean_score(table[:, index], (low, high))
             cells.setdefault(system, []).append(figure(found, count=found.counts.ratings))
     rows = [[text(system), *own] for system, own in cells.items()]
     rows.sort(key=lambda row: -number_in(row[1]) if largest_first else number_in(row[1]))

@@ -98,12 +98,12 @@ def _texts_with_spans(answers: QuestionAnswers) -> list[SpannedText]:
     """Return one string for each item with raters' spans; it joins all markable strings with a space."""
     both = answers.dimension.options["where"] == "both"
     found = []
-    for place, item in enumerate(answers.items):
+    for index, item in enumerate(answers.items):
         texts = item.texts if both else item.texts[:1]
         begins = [sum(len(each) + 1 for each in texts[:part]) for part in range(len(texts))]
         spans = {}
         for rater, row in zip(answers.raters, answers.given, strict=True):
-            given = row[place]
+            given = row[index]
             if given is not None:
                 spans[rater] = [
                     MarkedSpan(

@@ -72,8 +72,8 @@ def release_files(paper: Paper, folder: Path) -> list[Path]:
 
 def _find_file(file: ReleaseFile, folder: Path) -> Path:
     names = (file.name, f"{file.name}.gz")
-    for place in (folder.glob, folder.rglob):
-        found = sorted({path for name in names for path in place(name) if path.is_file()})
+    for search in (folder.glob, folder.rglob):
+        found = sorted({path for name in names for path in search(name) if path.is_file()})
         if len(found) == 1:
             return found[0]
         if found:

@@ -19,7 +19,8 @@ from annotate.setup.presets.opinion_summaries import OPINION_SUMMARIES
 def compute_figures(project: Project) -> Computed:
     """Return alpha by level, RMSE and rank correlations between raters and with their mean, of Round I."""
     labels = {
-        place.rater_name: place.label for place in Membership.objects.filter(project=project, label__gt="")
+        membership.rater_name: membership.label
+        for membership in Membership.objects.filter(project=project, label__gt="")
     }
     page = current_page(project=project, result=result_of(project, "agreement"))
     return {**dict(_alphas(project, page)), **dict(_between_raters(page, labels))}

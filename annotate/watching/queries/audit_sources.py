@@ -95,17 +95,17 @@ def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
 
 
 def _ratings(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
-    place = "rating__assignment__"
+    path = "rating__assignment__"
     rows = RatingChange.objects.filter(rating__assignment__round__project=project)
     names = {
-        "round": f"{place}round__number",
-        "document": f"{place}item__document__key",
-        "system": f"{place}item__system__name",
+        "round": f"{path}round__number",
+        "document": f"{path}item__document__key",
+        "system": f"{path}item__system__name",
         "dimension": "rating__dimension__name",
     }
     rows = _filter_units(_filter_rows(rows, wanted), wanted, RATING, names)
     given = ("cause", "value_before", "value_after", "comment", "revision", *FLAGS)
-    named = _columns({**names, "label": f"{place}annotator__label"})
+    named = _columns({**names, "label": f"{path}annotator__label"})
     found: QuerySet[Any, Any] = rows.values("pk", "at", "actor", *given, **named)
     return found
 

@@ -92,7 +92,7 @@ class Waiting:
         return self.new == MOST_NEW
 
 
-def waiting_for(place: Membership, rounds: Sequence[Round]) -> Waiting | None:
+def waiting_for(membership: Membership, rounds: Sequence[Round]) -> Waiting | None:
     """Return an annotator's open tasks, None without an open round.
 
     Two queries, and three more if wording has changed. The rounds need their guideline.
@@ -100,19 +100,21 @@ def waiting_for(place: Membership, rounds: Sequence[Round]) -> Waiting | None:
     current = next((each for each in rounds if each.is_open and each.number in (1, 2)), None)
     if current is None:
         return None
-    left, new = (count_left(current, place), 0) if current.number == 1 else count_needing_and_new(place)
-    return Waiting(current, left, new, new_wording(current, place) is not None)
+    left, new = (
+        (count_left(current, membership), 0) if current.number == 1 else count_needing_and_new(membership)
+    )
+    return Waiting(current, left, new, new_wording(current, membership) is not None)
 
 
-def own_work(place: Membership) -> OwnWork:
+def own_work(membership: Membership) -> OwnWork:
     """Return this annotator's open tasks. Up to ten queries."""
-    rounds = rounds_of(place.project)
+    rounds = rounds_of(membership.project)
     first, second = rounds.get(1), rounds.get(2)
     return OwnWork(
         round_one=first,
         round_two=second,
         # Not for a closed round: the query would read all of the annotator's ratings.
-        progress=progress(first, place) if first and first.is_open else None,
-        disputes=work_counts(place) if second else None,
-        practises=place.must_practise,
+        progress=progress(first, membership) if first and first.is_open else None,
+        disputes=work_counts(membership) if second else None,
+        practises=membership.must_practise,
     )

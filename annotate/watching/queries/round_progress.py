@@ -114,7 +114,7 @@ class RoundProgress:
     """A round with the counts of its annotators and dimensions; `pace` is None once it is closed."""
 
     round: Round
-    places: int
+    assignments: int
     done: int
     raters: list[RaterProgress]
     dimensions: list[DimensionProgress]
@@ -122,7 +122,7 @@ class RoundProgress:
 
     @property
     def is_complete(self) -> bool:
-        return self.done == self.places
+        return self.done == self.assignments
 
 
 def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
@@ -143,7 +143,7 @@ def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
     left = sum(max(each.asked - each.rated, 0) for each in dimensions)
     return RoundProgress(
         round=round,
-        places=every,
+        assignments=every,
         done=sum(rater.counts.done for rater in raters),
         raters=raters,
         dimensions=dimensions,
@@ -214,7 +214,7 @@ def _last_rated(round: Round, completed: Mapping[int, datetime]) -> dict[int, da
 
 
 def _dimensions(
-    round: Round, guideline: FrozenGuideline, whole_places: int, complete: int, *, has_others: bool
+    round: Round, guideline: FrozenGuideline, whole_assignments: int, complete: int, *, has_others: bool
 ) -> list[DimensionProgress]:
     # A complete assignment for all dimensions has an answer to each, so its ratings need not be read.
     given = Rating.objects.filter(has_answer(), _OF_OTHERS, assignment__round=round).order_by()
@@ -225,7 +225,7 @@ def _dimensions(
         DimensionProgress(
             dimension.name,
             complete + rated.get(dimension.id, 0),
-            whole_places + asked.get(dimension.id, 0),
+            whole_assignments + asked.get(dimension.id, 0),
         )
         for dimension in guideline.dimensions
     ]
@@ -239,12 +239,12 @@ def _dimensions_of_kinds(round: Round, guideline: FrozenGuideline) -> list[Dimen
     given = Rating.objects.filter(has_answer(), assignment__round=round).order_by()
     rated = dict(given.values_list("dimension").annotate(Count("pk")))
     whole = Assignment.objects.filter(round=round, partial=False).order_by()
-    places = dict(whole.values_list("item__kind").annotate(Count("pk")))
+    assignments = dict(whole.values_list("item__kind").annotate(Count("pk")))
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     listed = dict(units.values_list("dimension").annotate(Count("pk")))
     opened = count_opened_questions(round)
     asked = {
-        each.id: places.get(kind, 0) + listed.get(each.id, 0)
+        each.id: assignments.get(kind, 0) + listed.get(each.id, 0)
         for kind in Item.Kind.values
         for each in dimensions_of_kind(guideline, kind)
     }
@@ -270,14 +270,16 @@ def _count_by_day(round: Round, guideline: FrozenGuideline) -> Counter[date]:
     """
     asks_all = not (has_comparisons(guideline) or has_conditions(guideline))
     since, imported = timezone.now() - LOOKED_BACK, Assignment.Plan.IMPORTED
-    places = Assignment.objects.filter(_COMPLETE, round=round, completed_at__gte=since).exclude(plan=imported)
+    assignments = Assignment.objects.filter(_COMPLETE, round=round, completed_at__gte=since).exclude(
+        plan=imported
+    )
     given = Rating.objects.filter(has_answer(), assignment__round=round, created_at__gte=since)
     if asks_all:
         given = given.filter(_OF_OTHERS)
     given = given.exclude(assignment__plan=imported)
     counts: Counter[date] = Counter()
     counted = (
-        (places, "completed_at", len(guideline.dimensions) if asks_all else 0),
+        (assignments, "completed_at", len(guideline.dimensions) if asks_all else 0),
         (given, "created_at", 1),
     )
     for rows, at, each in counted:

@@ -124,8 +124,8 @@ def local_models(own_port: int, host: str = HOST) -> dict[str, str]:
     if os.environ.get(LOCAL_ENDPOINTS):
         return {ENDPOINTS_FILE: file}
     ports = [port for port in MODEL_PORTS if port != own_port]
-    places = ",".join(f"{name}:{port}" for name in (HOST, "localhost") for port in ports)
-    return {LOCAL_ENDPOINTS: places, ENDPOINTS_FILE: file}
+    hosts = ",".join(f"{name}:{port}" for name in (HOST, "localhost") for port in ports)
+    return {LOCAL_ENDPOINTS: hosts, ENDPOINTS_FILE: file}
 
 
 def collect_static_files() -> None:

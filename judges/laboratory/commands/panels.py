@@ -93,7 +93,7 @@ def change_panel(
 
 def _add_members(panel: Panel, members: Sequence[Judge]) -> None:
     PanelMember.objects.bulk_create(
-        PanelMember(panel=panel, judge=member, position=place) for place, member in enumerate(members)
+        PanelMember(panel=panel, judge=member, position=index) for index, member in enumerate(members)
     )
 
 
@@ -134,21 +134,21 @@ def _write(panel: Panel, members: Sequence[Judge], items: Sequence[int], said: P
                 item_id=item,
                 status=Judgment.Status.DONE,
                 value=value,
-                rationale=_describe_answers(panel, members, said, place),
+                rationale=_describe_answers(panel, members, said, index),
                 answered_at=now,
             )
-            for place, (item, value) in enumerate(zip(items, said.values.tolist(), strict=True))
+            for index, (item, value) in enumerate(zip(items, said.values.tolist(), strict=True))
             if not math.isnan(value) and item not in corrected
         ),
         batch_size=AT_ONCE,
     )
 
 
-def _describe_answers(panel: Panel, members: Sequence[Judge], said: PanelValues, place: int) -> str:
+def _describe_answers(panel: Panel, members: Sequence[Judge], said: PanelValues, index: int) -> str:
     """Return the members' values of an item, and their spread."""
-    values = zip(members, said.members[:, place].tolist(), strict=True)
+    values = zip(members, said.members[:, index].tolist(), strict=True)
     listed = ", ".join(f"{judge.name}: {value:.4g}" for judge, value in values)
-    apart = said.spread[place]
+    apart = said.spread[index]
     combined = gettext("{rule} of {listed}.").format(
         rule=panel.get_rule_display().capitalize(), listed=listed
     )

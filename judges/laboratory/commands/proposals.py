@@ -64,7 +64,7 @@ def draw_parts(*, project: Project, teach: int, select: int, by: User | None) ->
     drawn = {}
     for part, number in wanted.items():
         chosen, order = order[:number], order[number:]
-        drawn[part] = [free[place] for place in sorted(chosen)]
+        drawn[part] = [free[index] for index in sorted(chosen)]
         DevelopmentDocument.objects.bulk_create(
             DevelopmentDocument(document_id=pk, part=part) for pk, _ in drawn[part]
         )

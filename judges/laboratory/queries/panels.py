@@ -131,7 +131,7 @@ def development(panel: Panel, material: Material) -> npt.NDArray[np.bool_]:
         return np.zeros(len(material.items), dtype=bool)
     count = max(1, min(round(panel.development_share * len(keys)), len(keys) - 1))
     stream = Stream(panel.judge.project.seed).of("panel", panel.judge.name, "development")
-    drawn = {keys[place] for place in stream.generator().permutation(len(keys))[:count]}
+    drawn = {keys[index] for index in stream.generator().permutation(len(keys))[:count]}
     return np.array([key in drawn for key in material.document_keys])
 
 

@@ -42,8 +42,8 @@ from judges.results.tables.calls import (
     ABOUT_SCORES_BEFORE,
     BEFORE,
     Following,
-    columns_by_place,
-    correlations_by_place,
+    columns_by_position,
+    correlations_by_position,
     distribution_table,
     followings,
 )
@@ -87,8 +87,8 @@ class _Page:
         """Add a section: a table if any of its values is defined, else the missing requirements."""
         reasons = {bias.measured.reason or "" for row in rows for bias in row.biases}
         needs = needs or " ".join(sorted(reasons)) or gettext("The judge gives no values here yet.")
-        for place, name in enumerate(kind.measures.values()):
-            measured = [(row.dimension, row.biases[place]) for row in rows]
+        for index, name in enumerate(kind.measures.values()):
+            measured = [(row.dimension, row.biases[index]) for row in rows]
             tested = [(dimension, bias) for dimension, bias in measured if bias.is_tested]
             found = [_value_on(dimension, bias) for dimension, bias in tested if bias.is_found]
             if tested:
@@ -267,21 +267,23 @@ def _regress_dimensions(
 
 
 def _add_calls(
-    page: _Page, judge: Judge, scored: Sequence[Scored], places: Mapping[tuple[int, int], CallPositions]
+    page: _Page, judge: Judge, scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
 ) -> None:
     """Add the effects of the previous score and of the position in a call."""
-    following = list(followings(scored, places))
+    following = list(followings(scored, positions))
     page.add(kinds.BEFORE, [_follow(each) for each in following], str(kinds.NEEDS_SEVERAL), BEFORE)
     if following:
         table = distribution_table(judge, following)
         title = gettext("Scores by the score before")
         page.sections.append(Section(title, str(ABOUT_SCORES_BEFORE), [table], "given-before"))
     asked = [
-        (each, own) for each in scored if (own := places.get((each.judge.pk, each.dimension.id))) is not None
+        (each, own)
+        for each in scored
+        if (own := positions.get((each.judge.pk, each.dimension.id))) is not None
     ]
-    most = int(max((np.nanmax(own.places) for _, own in asked), default=-1)) + 1
-    rows = [_compare_places(each, own, most) for each, own in asked]
-    page.add(kinds.PLACE, rows, str(kinds.NEEDS_ROTATION), columns_by_place(most))
+    most = int(max((np.nanmax(own.positions) for _, own in asked), default=-1)) + 1
+    rows = [_compare_positions(each, own, most) for each, own in asked]
+    page.add(kinds.POSITION, rows, str(kinds.NEEDS_ROTATION), columns_by_position(most))
 
 
 def _follow(each: Following) -> _Row:
@@ -289,15 +291,17 @@ def _follow(each: Following) -> _Row:
     return _regress_dimensions(_dimension(each.after), each.scores, stream, each.beside)
 
 
-def _compare_places(each: Scored, asked: CallPositions, most: int) -> _Row:
-    found = later_places(each.scores, asked.places, generator=each.stream)
-    return _Row(_dimension(each), [found.correlation, found.shift], correlations_by_place(each, asked, most))
+def _compare_positions(each: Scored, asked: CallPositions, most: int) -> _Row:
+    found = later_places(each.scores, asked.positions, generator=each.stream)
+    return _Row(
+        _dimension(each), [found.correlation, found.shift], correlations_by_position(each, asked, most)
+    )
 
 
 def _pairs(each: Versus) -> _Row:
-    place = place_preference(each.verdicts, generator=each.stream)
-    beside = [Cell(place.to_first), Cell(place.to_second), _mcnemar(place.p_value)]
-    return _Row(_dimension(each), [place.bias], beside)
+    preference = place_preference(each.verdicts, generator=each.stream)
+    beside = [Cell(preference.to_first), Cell(preference.to_second), _mcnemar(preference.p_value)]
+    return _Row(_dimension(each), [preference.bias], beside)
 
 
 def _options(scored: Sequence[Scored], backwards: Sequence[Scored]) -> Iterable[_Row]:

@@ -42,16 +42,16 @@ def effect_tables(
     for dimension in {each.dimension.key: each.dimension for each in scored}.values():
         own = {each.judge.pk: each.scores for each in scored if each.dimension.key == dimension.key}
         shape = [len(each["levels"]) for each in experiment.factors]
-        places = {
+        levels = {
             each.judge_id: tuple(map(int, np.unravel_index(each.position, shape)))
             for each in experiment.variants.all()
         }
         costs = {
-            places[each.judge_id]: _cost(each.judge, spent.get((each.judge_id, dimension.key)))
+            levels[each.judge_id]: _cost(each.judge, spent.get((each.judge_id, dimension.key)))
             for each in experiment.variants.all()
         }
         found = factor_effects(
-            {places[judge]: scores for judge, scores in own.items()},
+            {levels[judge]: scores for judge, scores in own.items()},
             shape,
             measurement_level=dimension.measurement_level,
             generator=Stream(project.seed).of("experiment", dimension.key),
@@ -88,8 +88,8 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
 def _name(experiment: Experiment, effect: FactorEffect) -> Cell:
     """Return the name of a change: “Temperature 0 → 1”, of an interaction “Temperature 1 × Scale 1 to 10”."""
     parts = []
-    for place, level in effect.levels.items():
-        factor = experiment.factors[place]
+    for index, level in effect.levels.items():
+        factor = experiment.factors[index]
         base, name = factor["levels"][0], factor["levels"][level]
         parts.append((factor["key"], base, name))
     if len(parts) == 1:
@@ -120,7 +120,7 @@ def _more(effect: FactorEffect, costs: Mapping[tuple[int, ...], float | None]) -
     if len(effect.levels) > 1:
         return Cell(reason=gettext("Costs are compared by level."))
     ((factor, level),) = effect.levels.items()
-    sides = [[cost for place, cost in costs.items() if place[factor] == each] for each in (level, 0)]
+    sides = [[cost for levels, cost in costs.items() if levels[factor] == each] for each in (level, 0)]
     known = [[cost for cost in side if cost is not None] for side in sides]
     if known != sides:
         return Cell(reason=str(_NO_COST))

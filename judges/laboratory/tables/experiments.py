@@ -273,11 +273,11 @@ def _groups(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
             number_or_reason(compared.first, compared.reason),
             number_or_reason(compared.second, compared.reason),
             *(
-                number_or_reason(each.get(place), compared.reason or gettext("It does not vary."))
+                number_or_reason(each.get(index), compared.reason or gettext("It does not vary."))
                 for each in adjusted
             ),
         ]
-        for place, (first, second, compared) in enumerate(pairs)
+        for index, (first, second, compared) in enumerate(pairs)
     ]
     columns = [
         JUDGE,
@@ -298,8 +298,8 @@ def _adjust(pairs: Sequence[tuple[Scored, Scored, GroupsCompared]], name: str) -
     found: dict[int, float] = {}
     for key in {first.dimension.key for first, _, _ in pairs}:
         own = {
-            place: getattr(compared, name)
-            for place, (first, _, compared) in enumerate(pairs)
+            index: getattr(compared, name)
+            for index, (first, _, compared) in enumerate(pairs)
             if first.dimension.key == key
         }
         found |= holm_by_key(own)

@@ -85,7 +85,7 @@ BEFORE = KindOfBias(
         "beyond": gettext_lazy("beyond people, dimension before"),
     },
 )
-PLACE = KindOfBias(
+POSITION = KindOfBias(
     "place",
     gettext_lazy("Position in a call"),
     gettext_lazy(

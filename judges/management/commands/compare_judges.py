@@ -38,6 +38,10 @@ class Command(ResultsCommand):
 
 def _select_judges(table: Table, wanted: Collection[str]) -> Table:
     """Return a table without the rows of other judges; a table that is not by judge is unchanged."""
-    places = [place for place, column in enumerate(table.columns) if column.key in ("judge", "other_judge")]
-    rows = [row for row in table.rows if not places or any(row[place].value in wanted for place in places)]
+    positions = [
+        index for index, column in enumerate(table.columns) if column.key in ("judge", "other_judge")
+    ]
+    rows = [
+        row for row in table.rows if not positions or any(row[index].value in wanted for index in positions)
+    ]
     return replace(table, rows=rows)

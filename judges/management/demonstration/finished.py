@@ -121,7 +121,9 @@ def _make(users: Mapping[Person, User]) -> Project:
     picture = add_image(project=project, by=admin, name="From low to high.png", content=SCALE_PICTURE)
     guidelines = f"{project.guidelines}\n\n{picture.markdown}"
     Project.objects.filter(pk=project.pk).update(description=ABOUT, guidelines=guidelines)
-    places = {person.email: place for person, place in members.items() if person.role == Role.ANNOTATOR}
+    memberships = {
+        person.email: membership for person, membership in members.items() if person.role == Role.ANNOTATOR
+    }
     add_items(project)
     _import_replies(project)
     compute_metrics(project=project, measures=[MEASURES["words"], MEASURES["compression"]], by=admin)
@@ -129,11 +131,11 @@ def _make(users: Mapping[Person, User]) -> Project:
     policy = make_policy(project=project, spec=_policy(project), by=admin)
     round = route(policy=policy, by=admin).round
     assert round is not None
-    for email, place in places.items():
-        _rate(round, place, email)
+    for email, membership in memberships.items():
+        _rate(round, membership, email)
     close_round_one(project=project, by=admin)
     open_round_two(project=project, by=admin)
-    raters = {place.pk: place for place in places.values()}
+    raters = {membership.pk: membership for membership in memberships.values()}
     disputes = Dispute.objects.filter(round__project=project).order_by("pk")
     for dispute in disputes.select_related("item__document", "item__system", "dimension"):
         _discuss(dispute, raters, admin)
@@ -227,15 +229,15 @@ def _calibration(project: Project) -> CalibrationSpec:
     )
 
 
-def _rate(round: Round, place: Membership, email: str) -> None:
+def _rate(round: Round, membership: Membership, email: str) -> None:
     chance = Stream(0).of("demonstration", "pace", email).shuffler()
     chance_of_marks = Stream(0).of("demonstration", "marks", email).shuffler()
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
-    while reserve_items(round=round, annotator=place):
+    while reserve_items(round=round, annotator=membership):
         pass
     articles = {each.key: each for each in ARTICLES}
     mine = Assignment.objects.select_related("item__system", "item__document", "round__guideline")
-    for assignment in mine.filter(annotator=place).order_by("position"):
+    for assignment in mine.filter(annotator=membership).order_by("position"):
         item = assignment.item
         article, position = articles[item.document.key], SYSTEMS.index(item.system.name)
         given = []
@@ -245,7 +247,7 @@ def _rate(round: Round, place: Membership, email: str) -> None:
             comment, evidence = _reasons(article, item, dimension.key, value, chance_of_marks)
             answer = Answer(value=value, comment=comment, evidence=evidence)
             given.append(SubmittedAnswer(dimension, answer, SaveOrigin(active_seconds=chance.uniform(6, 20))))
-        save_ratings(assignment=assignment, given=given, by=place.user)
+        save_ratings(assignment=assignment, given=given, by=membership.user)
 
 
 def _reasons(

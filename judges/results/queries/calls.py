@@ -18,7 +18,7 @@ class CallPositions:
     before it, 0 if there is none.
     """
 
-    places: npt.NDArray[np.float64]
+    positions: npt.NDArray[np.float64]
     before: npt.NDArray[np.int64]
 
 
@@ -29,7 +29,7 @@ def load_call_positions(
 
     items: ids in the order of the result.
     """
-    index = {pk: place for place, pk in enumerate(items)}
+    index = {pk: index for index, pk in enumerate(items)}
     found: defaultdict[tuple[int, int], CallPositions] = defaultdict(
         lambda: CallPositions(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
     )
@@ -37,7 +37,7 @@ def load_call_positions(
     # Rotated orders depend on the item, so all samples of an item have the same.
     calls = done.exclude(asked_dimensions=[]).order_by("judge", "item")
     for judge, item, asked in calls.values_list("judge", "item", "asked_dimensions").distinct():
-        for place, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):
+        for position, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):
             own = found[judge, dimension]
-            own.places[index[item]], own.before[index[item]] = place, before
+            own.positions[index[item]], own.before[index[item]] = position, before
     return dict(found)

@@ -112,11 +112,11 @@ def _probabilities_of_items(judge: Judge, material: Material, key: str) -> Value
     dimension = next(each for each in material.dimensions if each.key == key)
     answered = Judgment.objects.filter(judge=judge, dimension=dimension.id, log_probabilities__isnull=False)
     rows = list(answered.filter(status=Judgment.Status.DONE).values_list("item", "log_probabilities"))
-    places = np.searchsorted(material.items, np.array([item for item, _ in rows], dtype=np.int64))
+    positions = np.searchsorted(material.items, np.array([item for item, _ in rows], dtype=np.int64))
     found = chosen_probabilities([kept for _, kept in rows])
     given = ~np.isnan(found)
     size = len(material.items)
-    numbers, totals = (np.bincount(places[given], each, size) for each in (None, found[given]))
+    numbers, totals = (np.bincount(positions[given], each, size) for each in (None, found[given]))
     means = np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
     return np.where(material.in_development, np.nan, means)
 

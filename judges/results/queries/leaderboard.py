@@ -44,8 +44,8 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
             continue
         scores = scores_of(material, dimension.key, samples[policy.rts_id, dimension.key])
         by_item: dict[int, float] = {}
-        for place in range(len(scores.system_names)):
-            own = (scores.systems == place) & ~material.in_development
+        for index in range(len(scores.system_names)):
+            own = (scores.systems == index) & ~material.in_development
             sample = drawn.sample(scores, dimension.id, own)
             if sample.ratings < sample.units:
                 by_item |= zip(material.items[own].tolist(), increments(sample).tolist(), strict=True)

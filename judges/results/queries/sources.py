@@ -128,13 +128,13 @@ def find_projects_with_documents(project: Project) -> list[Project]:
     """
     readers = [Role.ADMIN, Role.RESEARCHER]
     reader = project.memberships.filter(role__in=readers, active=True, user__isnull=False).order_by("pk")
-    places = Membership.objects.filter(user__in=reader.values("user")[:1], role__in=readers, active=True)
+    memberships = Membership.objects.filter(user__in=reader.values("user")[:1], role__in=readers, active=True)
     same = Q(key=OuterRef("key")) | Q(digest=OuterRef("digest"))
     shared = Document.objects.filter(project=project).filter(
         Exists(Document.objects.filter(same, project=OuterRef(OuterRef("pk"))))
     )
     family = {project.pk, *(each.pk for each in find_family(project))}
-    found = Project.objects.filter(Exists(shared), pk__in=places.values("project"), calibrates=None)
+    found = Project.objects.filter(Exists(shared), pk__in=memberships.values("project"), calibrates=None)
     return list(found.exclude(pk__in=family).order_by("pk"))
 
 

@@ -40,16 +40,20 @@ class ItemTexts:
 def texts_of(project: Project) -> ItemTexts:
     """Return the properties of a project's outputs. Four queries."""
     lengths = lengths_of(project)
-    places = {pk: place for place, pk in enumerate(lengths)}
+    positions = {pk: index for index, pk in enumerate(lengths)}
     logs = np.log(np.maximum(list(lengths.values()), 1))
     values = MetricValue.objects.filter(metric__project=project)
     of_documents = values.filter(metric__name__istartswith=DOCUMENT_PERPLEXITY)
     of_texts = values.filter(metric__name__icontains="perplexity").exclude(
         metric__name__istartswith=DOCUMENT_PERPLEXITY
     )
-    families = _families(project, places)
+    families = _families(project, positions)
     return ItemTexts(
-        list(places), logs, _perplexity(of_texts, places), _perplexity(of_documents, places), families
+        list(positions),
+        logs,
+        _perplexity(of_texts, positions),
+        _perplexity(of_documents, positions),
+        families,
     )
 
 
@@ -58,22 +62,22 @@ def lengths_of(project: Project) -> dict[int, int]:
     return dict(outputs_of(project).order_by("pk").values_list("pk", Length("text")))
 
 
-def _perplexity(values: QuerySet[MetricValue], places: dict[int, int]) -> npt.NDArray[np.float64] | None:
+def _perplexity(values: QuerySet[MetricValue], positions: dict[int, int]) -> npt.NDArray[np.float64] | None:
     """Return the first metric by name; values that are not above 0 have no logarithm."""
     first: str | None = None
-    found = np.full(len(places), np.nan)
+    found = np.full(len(positions), np.nan)
     for name, item, value in values.order_by("metric__name").values_list("metric__name", "item", "value"):
         first = first or name
         if name == first and value > 0:
-            found[places[item]] = np.log(value)
+            found[positions[item]] = np.log(value)
     return None if first is None else found
 
 
-def _families(project: Project, places: dict[int, int]) -> list[str]:
-    found = [""] * len(places)
+def _families(project: Project, positions: dict[int, int]) -> list[str]:
+    found = [""] * len(positions)
     tags = ItemTag.objects.filter(item__in=outputs_of(project), name__istartswith=FAMILY).order_by("name")
     for item, name in tags.values_list("item", "name"):
-        found[places[item]] = name[len(FAMILY) :].strip().casefold()
+        found[positions[item]] = name[len(FAMILY) :].strip().casefold()
     return found
 
 

@@ -74,9 +74,9 @@ class Following:
         rated_before, rated = (each.human for each in self.scores)
         people = scores_given_before(rated_before, rated, ranges_before, ranges)
         names = [self.after.dimension.name, self.before.dimension.name]
-        for place, range_before in enumerate(ranges_before):
+        for index, range_before in enumerate(ranges_before):
             before = [text(each) for each in [*names, name_of_range(range_before)]]
-            for who, counts in (("judge", judge[place]), ("people", people[place])):
+            for who, counts in (("judge", judge[index]), ("people", people[index])):
                 if total := int(counts.sum()):
                     found = dict(zip(ranges, (counts / total).tolist(), strict=True))
                     shares = [number_or_reason(found.get(each), str(_OTHER_SCALE)) for each in columns]
@@ -84,12 +84,12 @@ class Following:
 
 
 def followings(
-    scored: Sequence[Scored], places: Mapping[tuple[int, int], CallPositions]
+    scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
 ) -> Iterator[Following]:
     """Yield each two dimensions of one judge that followed each other in calls."""
     own = {(each.judge.pk, each.dimension.id): each for each in scored}
     for (judge, dimension), after in own.items():
-        asked = places.get((judge, dimension))
+        asked = positions.get((judge, dimension))
         for before_id in np.unique(asked.before[asked.before > 0]).tolist() if asked else []:
             before = own.get((judge, before_id))
             if asked and before:
@@ -117,24 +117,26 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
     return Table("given-before", title, columns, rows, heads=4)
 
 
-def correlations_by_place(each: Scored, asked: CallPositions, most: int) -> list[Cell]:
+def correlations_by_position(each: Scored, asked: CallPositions, most: int) -> list[Cell]:
     """Return Kendall's correlation with people by the position of the dimension in the call."""
     return [
         figure(
             correlation_with_humans(
-                each.scores.of_items(asked.places == place),
+                each.scores.of_items(asked.positions == position),
                 kendall_tau_b,
-                generator=each.stream.of("place", str(place)),
+                generator=each.stream.of("place", str(position)),
             )
         )
-        for place in range(most)
+        for position in range(most)
     ]
 
 
-def columns_by_place(most: int) -> list[Column]:
+def columns_by_position(most: int) -> list[Column]:
     return [
-        Column(f"place_{place}", gettext("Kendall, position {position}").format(position=place), decimals=2)
-        for place in range(1, most + 1)
+        Column(
+            f"place_{position}", gettext("Kendall, position {position}").format(position=position), decimals=2
+        )
+        for position in range(1, most + 1)
     ]
 
 

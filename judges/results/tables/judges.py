@@ -333,8 +333,8 @@ def _circles(scores: Scores) -> Counter[tuple[float, float]]:
 def _count_pairs(dimension: FrozenDimension, scores: Scores) -> Counter[tuple[float, float]]:
     lowest, step = dimension.scale_minimum, dimension.scale_step
     # halves to even values, not even positions
-    places = np.round((scores.judge - lowest) / step + lowest) - lowest
-    rounded = np.broadcast_to(lowest + places * step, scores.human.shape)
+    positions = np.round((scores.judge - lowest) / step + lowest) - lowest
+    rounded = np.broadcast_to(lowest + positions * step, scores.human.shape)
     both = ~np.isnan(scores.human) & ~np.isnan(rounded)
     pairs = zip(scores.human[both].tolist(), rounded[both].tolist(), strict=True)
     return Counter((normalize(person), normalize(judge)) for person, judge in pairs)

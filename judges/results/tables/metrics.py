@@ -117,10 +117,10 @@ def _metrics(
 def _values_of(metrics: Sequence[Metric], material: Material) -> dict[int, npt.NDArray[np.float64]]:
     """Return the values of metrics over the material's items, NaN for a gap. One query."""
     found = {metric.pk: np.full(len(material.items), np.nan) for metric in metrics}
-    places = {int(item): place for place, item in enumerate(material.items)}
+    positions = {int(item): index for index, item in enumerate(material.items)}
     rows = MetricValue.objects.filter(metric__in=found).values_list("metric", "item", "value")
     for metric, item, value in rows.iterator(20_000):
-        found[metric][places[item]] = value
+        found[metric][positions[item]] = value
     return found
 
 

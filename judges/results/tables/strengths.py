@@ -46,7 +46,7 @@ def strength_cell(found: Estimated | None, strengths: Strengths) -> Cell:
 
 def _systems(each: Versus) -> Iterator[list[Cell]]:
     ranking = () if each.dimension.is_named else human_ranking(each.scores)
-    ranked = {name: place for place, name in enumerate(ranking, start=1)}
+    ranked = {name: position for position, name in enumerate(ranking, start=1)}
     for one in each.strengths.systems:
         ranks = f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
         yield [

@@ -12,8 +12,8 @@ from annotate.core.models import Round
 from annotate.rating.commands.units import change_probabilities
 from judges.core.models import RoutedUnit, RoutingPolicy, StoppedDimension, StoppedStage
 from judges.results.queries.scores import material_of
-from judges.routing.commands.places import settle_probabilities
 from judges.routing.commands.policies import ask_for, delete_records, lock_policy, record_units
+from judges.routing.commands.shared_assignments import settle_probabilities
 from judges.routing.queries.audit import rating_times
 from judges.routing.queries.certified import decided_by_certificate
 from judges.routing.queries.state import contradictions_of, deciders_of

@@ -16,7 +16,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Membership, Project, Role, Round
 from annotate.core.rounds import round_one
-from annotate.rating.queries.assigned import Unit, median_seconds, places_by_unit
+from annotate.rating.queries.assigned import Unit, assignments_by_unit, median_seconds
 from judges.core.models import Calibration
 from judges.core.specification import CalibrationSpec
 from judges.core.stages import JudgeStage, number_stages
@@ -143,7 +143,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     }
     calibration.bound = bound_now(stages, dimensions, material, samples, population_of(project, material))
     units = [unit for each in drawn.values() for unit in each]
-    places = places_by_unit(round)
+    assignments = assignments_by_unit(round)
     refusal = refusal_of(calibration, spec, dimensions, evidence, needed)
     refusal = refusal or refused_stages(stages, dimensions, material)
     return DrawPlan(
@@ -156,10 +156,10 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
             for each in dimensions
         ],
         units=units,
-        ratings=sum(max(calibration.raters - places.count(unit.unit), 0) for unit in units),
+        ratings=sum(max(calibration.raters - assignments.count(unit.unit), 0) for unit in units),
         seconds_per_rating=median_seconds(project),
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
-        refusal=refusal or refused_by_round(calibration, round, [unit.unit for unit in units], places),
+        refusal=refusal or refused_by_round(calibration, round, [unit.unit for unit in units], assignments),
     )
 
 

@@ -9,7 +9,7 @@ from agreement.reliability import CalibrationPlan
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
-from annotate.rating.queries.assigned import PlacesByUnit, Unit
+from annotate.rating.queries.assigned import AssignmentsByUnit, Unit
 from judges.core.models import Calibration
 from judges.core.specification import CalibrationSpec
 from judges.core.stages import JudgeStage, units_to_ask
@@ -80,7 +80,7 @@ def _no_confidence(calibration: Calibration, name: str) -> str:
 
 
 def refused_by_round(
-    calibration: Calibration, round: Round | None, units: Sequence[Unit], places: PlacesByUnit
+    calibration: Calibration, round: Round | None, units: Sequence[Unit], assignments: AssignmentsByUnit
 ) -> str:
     """Return the reason why no units can be sampled now, or an empty string. One query."""
     waiting = Calibration.objects.filter(judge=calibration.judge, status=Calibration.Status.DRAWN).first()
@@ -89,7 +89,7 @@ def refused_by_round(
             "{calibration} has a sample for {judge} without certificates. Compute or withdraw it first."
         ).format(calibration=waiting, judge=calibration.judge)
     if round is not None and not round.is_open:
-        never = sum(not places.count(unit) for unit in units)
+        never = sum(not assignments.count(unit) for unit in units)
         if never:
             return gettext(
                 "Round I is closed, and {missing} of the {count} units to sample have no assignment. A "

@@ -142,8 +142,8 @@ def parts_by_system(
     losses = loss(scores.judge, scores.human_means)
     is_rated, judged = ~np.isnan(losses), chosen & ~np.isnan(scores.judge)
     found = {}
-    for place, system in enumerate(scores.system_names):
-        own = judged & (scores.systems == place)
+    for index, system in enumerate(scores.system_names):
+        own = judged & (scores.systems == index)
         rated = own & is_rated
         units = int(own.sum())
         known = rated if rated.any() else is_rated

@@ -17,7 +17,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Membership, Project, Role, Round
 from annotate.core.rounds import round_one
-from annotate.rating.queries.assigned import PlacesByUnit, Unit, median_seconds, places_by_unit
+from annotate.rating.queries.assigned import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
 from judges.core.models import RoutingPolicy
 from judges.results.queries.scores import Material, material_of
 from judges.routing.queries.advice import (
@@ -49,7 +49,7 @@ class RoutingPlan:
     decided: Decided
     all_units: int
     rated_units: frozenset[Unit]
-    places: PlacesByUnit
+    assignments: AssignmentsByUnit
     seconds_per_rating: float | None
     annotators: int
     refusal: str
@@ -119,7 +119,7 @@ class RoutingPlan:
 
     @cached_property
     def ratings(self) -> int:
-        return ratings_asked(self.units, self.policy.raters, self.places)
+        return ratings_asked(self.units, self.policy.raters, self.assignments)
 
     @property
     def seconds(self) -> float | None:
@@ -197,7 +197,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         decided = decided_by_indicator(policy, material, preview=preview)
     else:
         decided = decided_by_certificate(policy, material)
-    places = places_by_unit(round)
+    assignments = assignments_by_unit(round)
     is_draft = policy.status == RoutingPolicy.Status.DRAFT
     verdict, advice = None, []
     if is_draft:
@@ -223,7 +223,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         decided=decided,
         all_units=len(material.items) * len(material.dimensions),
         rated_units=_rated_units(material),
-        places=places,
+        assignments=assignments,
         seconds_per_rating=median_seconds(project),
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
         refusal=decided.refusal or _refusal_of(round) or (verdict.message if verdict else ""),
@@ -238,9 +238,9 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     return replace(plan, refusal=nothing)
 
 
-def ratings_asked(units: Iterable[PlannedUnit], raters: int, places: PlacesByUnit) -> int:
+def ratings_asked(units: Iterable[PlannedUnit], raters: int, assignments: AssignmentsByUnit) -> int:
     """Return the number of ratings required until each unit has its raters."""
-    return sum(max(raters - places.count(unit.unit), 0) for unit in units)
+    return sum(max(raters - assignments.count(unit.unit), 0) for unit in units)
 
 
 def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = False) -> float:
@@ -253,7 +253,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     round = round_one(policy.project)
     material = material_of(policy.project, round, guideline_at(policy.project, round))
     policy.threshold = -1.0
-    measured, places = measure(policy, material, preview=preview), places_by_unit(round)
+    measured, assignments = measure(policy, material, preview=preview), assignments_by_unit(round)
     decided = measured.decisions(policy)
     steps = sorted(
         {
@@ -266,7 +266,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
 
     def ratings_at(step: float) -> int:
         policy.threshold = step
-        return ratings_asked(measured.units(policy), policy.raters, places)
+        return ratings_asked(measured.units(policy), policy.raters, assignments)
 
     affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:

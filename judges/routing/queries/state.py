@@ -332,12 +332,12 @@ def _audit_by_dimension(
 
 def _scores_by(judges: npt.NDArray[np.int64], material: Material, key: str, samples: SamplesOf) -> Scores:
     """Return people and the judge that decides each item, `judges` (items,) by their keys."""
-    keys, places = np.unique(judges, return_inverse=True)
+    keys, assignments = np.unique(judges, return_inverse=True)
     found = [scores_of(material, key, samples[pk, key]) for pk in keys.tolist()]
     return replace(
         found[0],
-        judge=np.choose(places, [each.judge for each in found]),
-        as_read=np.choose(places, [each.as_read for each in found]),
+        judge=np.choose(assignments, [each.judge for each in found]),
+        as_read=np.choose(assignments, [each.as_read for each in found]),
     )
 
 

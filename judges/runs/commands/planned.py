@@ -62,16 +62,16 @@ def write_judgments(
         _values(
             "dimension (id, place, need, samples)",
             [
-                (each.id, place, int(need_of(each)), samples_about(judge, each))
-                for place, each in enumerate(dimensions)
+                (each.id, index, int(need_of(each)), samples_about(judge, each))
+                for index, each in enumerate(dimensions)
             ],
         ),
         _values("sample (number)", [(number,) for number in range(most)]),
     ]
     if METHODS[judge.method].asks_pairs:
         both = [
-            (*systems, place, turn)
-            for place, (first, second) in enumerate(pairs)
+            (*systems, index, turn)
+            for index, (first, second) in enumerate(pairs)
             for turn, systems in enumerate([(first, second), (second, first)])
         ]
         tables.append(_values("pair (first, second, place, turn)", both))

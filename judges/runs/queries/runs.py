@@ -206,9 +206,9 @@ def _most_in_flight(sizes: Mapping[int, int]) -> dict[int, int]:
     for lease, _, _, count in counted:
         totals[lease] += count
     most: Counter[int] = Counter()
-    for lease, run, places, count in counted:
+    for lease, run, held_slots, count in counted:
         if run in sizes:
-            most[run] += ceil(places * count / totals[lease]) * max(sizes[run], 1)
+            most[run] += ceil(held_slots * count / totals[lease]) * max(sizes[run], 1)
     return most
 
 

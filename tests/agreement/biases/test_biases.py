@@ -115,19 +115,19 @@ def halo_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
 
 def call_of(scene: Scene, planted: float) -> tuple[Scores, Values]:
     """A dimension whose score, unless it is asked first, is drawn to that of another one."""
-    places = scene.dice.integers(0, 4, size=ITEMS).astype(float)
+    positions = scene.dice.integers(0, 4, size=ITEMS).astype(float)
     another = 1.5 * scene.dice.normal(size=ITEMS) + 1
-    return scene.scores(scene.quality + scene.noise + planted * another * (places > 0)), places
+    return scene.scores(scene.quality + scene.noise + planted * another * (positions > 0)), positions
 
 
-def place_in_call_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
-    scores, places = call_of(scene, planted)
-    return later_places(scores, places, generator=stream).correlation
+def position_in_call_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+    scores, positions = call_of(scene, planted)
+    return later_places(scores, positions, generator=stream).correlation
 
 
 def shift_in_call_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
-    scores, places = call_of(scene, planted)
-    return later_places(scores, places, generator=stream).shift
+    scores, positions = call_of(scene, planted)
+    return later_places(scores, positions, generator=stream).shift
 
 
 def neighbours_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
@@ -144,7 +144,7 @@ def option_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
     return option_order(forward, scene.quality + scene.noise + planted, OF_DOCUMENT, generator=stream)[0]
 
 
-def place_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
+def position_bias(scene: Scene, planted: float, stream: Stream) -> Bias:
     """A judge that sees noisy qualities, and adds to the text shown first."""
     quality = scene.quality.reshape(DOCUMENTS, SYSTEMS)
     first: list[int] = []
@@ -177,10 +177,10 @@ PLANTED: dict[Measured, tuple[float, float | None]] = {
     family_bias: (0.6, 0.6),
     halo_bias: (0.6, None),
     neighbours_bias: (0.8, None),
-    place_in_call_bias: (0.8, None),
+    position_in_call_bias: (0.8, None),
     shift_in_call_bias: (0.6, 0.6),
     option_bias: (0.3, 0.3),
-    place_bias: (1.0, None),
+    position_bias: (1.0, None),
     round_bias: (0.4, 0.4 * 0.8),
 }
 
@@ -422,8 +422,8 @@ def test_unidentifiable_estimate_states_its_requirement():
     assert "two dimensions" in why(alone)
     never = option_order(np.array([1.0]), np.array([np.nan]), np.array([0]), generator=STREAM)
     assert "both orders" in why(never[0])
-    for places in ([0.0, 0.0], [1.0, 2.0]):
-        in_one_order = later_places(people, np.array(places), generator=STREAM)
+    for positions in ([0.0, 0.0], [1.0, 2.0]):
+        in_one_order = later_places(people, np.array(positions), generator=STREAM)
         assert "rotate the order" in why(in_one_order.correlation)
         assert "rotate the order" in why(in_one_order.shift)
     nothing = correlated_errors([], generator=STREAM)

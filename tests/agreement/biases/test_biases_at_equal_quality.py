@@ -47,12 +47,12 @@ def scores_with_gaps(dice: np.random.Generator, judge: Values, quality: Values) 
 
 def rounds(human: Values) -> Iterator[tuple[Values, Values, Values]]:
     """Items with two raters, the n-th rater of each, the mean of its others; by hand, item by item."""
-    for place in range(len(human)):
+    for index in range(len(human)):
         found = []
         for item in range(human.shape[1]):
             given = human[~np.isnan(human[:, item]), item]
-            if len(given) > max(place, 1):
-                found.append((item, given[place], np.delete(given, place).mean()))
+            if len(given) > max(index, 1):
+                found.append((item, given[index], np.delete(given, index).mean()))
         if found:
             items, one, others = zip(*found, strict=True)
             yield np.array(items), np.array(one), np.array(others)

@@ -16,8 +16,8 @@ def test_every_item_counts_once() -> None:
 
 def test_the_interval_resamples_documents() -> None:
     values = np.array([0.0, 1.0] * 10)
-    apart = [place // 2 for place in range(20)]  # each document has one near and one far item
-    alike = [place % 2 * 10 + place // 4 for place in range(20)]
+    apart = [index // 2 for index in range(20)]  # each document has one near and one far item
+    alike = [index % 2 * 10 + index // 4 for index in range(20)]
     same = mean_closeness(values, apart, answers=40, raters=1, generator=Stream(1)).interval
     differing = mean_closeness(values, alike, answers=40, raters=1, generator=Stream(1)).interval
     assert same is None or same.high - same.low < 1e-9

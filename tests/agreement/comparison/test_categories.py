@@ -64,9 +64,9 @@ def test_intervals_resample_documents_and_cover_the_large_sample_value() -> None
     truth = category_agreement(sample(60_000), [1, 2, 3])
     for _ in range(150):
         found = category_agreement(sample(120), [1, 2, 3], generator=generator)
-        for place, kind in enumerate(("accuracy", "macro_f1")):
+        for index, kind in enumerate(("accuracy", "macro_f1")):
             interval, true = getattr(found, kind).interval, getattr(truth, kind).value
-            held[place] += interval.low <= true <= interval.high
+            held[index] += interval.low <= true <= interval.high
             assert interval.method == "percentile bootstrap of documents"
         interval = found.f1[0].interval
         assert interval is not None

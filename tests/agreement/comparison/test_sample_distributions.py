@@ -212,9 +212,9 @@ def test_twenty_samples_of_topical_chat_equal_oracles_item_by_item() -> None:
     known = ~np.isnan(confidence)
     bins = np.minimum(np.ceil(confidence[known] * 10 - 1e-9).astype(int), 10)
     gaps = [
-        (bins == place).sum()
-        * abs(right[known][bins == place].mean() - confidence[known][bins == place].mean())
-        for place in set(bins.tolist())
+        (bins == each_bin).sum()
+        * abs(right[known][bins == each_bin].mean() - confidence[known][bins == each_bin].mean())
+        for each_bin in set(bins.tolist())
     ]
     assert calibrated.error.value == pytest.approx(sum(gaps) / known.sum())
     assert calibrated.overconfidence.interval is not None

@@ -33,7 +33,9 @@ def values(found: Strengths) -> dict[str, float]:
 @pytest.mark.oracle("package choix 0.4.1", of="system_strengths", within=1e-06)
 def test_strengths_without_ties_and_positions_match_choix() -> None:
     found = of_wins(WINS)
-    assert values(found) == pytest.approx({str(place): value for place, value in enumerate(CHOIX)}, abs=1e-6)
+    assert values(found) == pytest.approx(
+        {str(order_effect): value for order_effect, value in enumerate(CHOIX)}, abs=1e-6
+    )
     assert [each.system for each in found.systems] == ["0", "1", "2", "3", "4"]
     assert found.first_wins is not None
     assert found.first_wins.value == pytest.approx(0.5)
@@ -141,7 +143,7 @@ def test_systems_that_never_met_have_no_common_strength() -> None:
 
 
 def test_intervals_and_ranks_cover_outputs_that_differ_by_document() -> None:
-    strengths, place, ranks = held_strengths(Comparisons(25, of_document=0.8), 120)
+    strengths, order_effect, ranks = held_strengths(Comparisons(25, of_document=0.8), 120)
     assert 0.9 < strengths < 0.99
-    assert place > 0.88
+    assert order_effect > 0.88
     assert ranks > 0.93

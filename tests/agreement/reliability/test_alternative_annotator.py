@@ -30,14 +30,14 @@ def lesions() -> tuple[np.ndarray, dict[str, np.ndarray]]:
     for name in ("lesion_human.csv", "lesion_llm.csv"):
         path = reference_data() / "alt_test" / name
         tables.append(list(csv.DictReader(path.read_text().splitlines())))
-    place = {
+    index_of = {
         unit: index for index, unit in enumerate(sorted({row["unit"] for rows in tables for row in rows}))
     }
     found: list[dict[str, np.ndarray]] = []
     for rows in tables:
-        values = {row["rater"]: np.full(len(place), np.nan) for row in rows}
+        values = {row["rater"]: np.full(len(index_of), np.nan) for row in rows}
         for row in rows:
-            values[row["rater"]][place[row["unit"]]] = float(row["value"])
+            values[row["rater"]][index_of[row["unit"]]] = float(row["value"])
         found.append(values)
     return np.stack(list(found[0].values())), found[1]
 

@@ -31,7 +31,7 @@ def preferences() -> tuple[np.ndarray, np.ndarray]:
     """Confidence and loss of the 500 items that Trust or Escalate calibrates gpt-4-turbo on."""
     path = reference_data() / "selective" / "gpt-4-turbo.csv"
     rows = list(csv.DictReader(path.read_text().splitlines()))
-    options = [[float(row[f"probability_{place}"]) for place in ("first", "second")] for row in rows]
+    options = [[float(row[f"probability_{option}"]) for option in ("first", "second")] for row in rows]
     chosen = np.argmax(options, axis=1) + 1
     return np.max(options, axis=1), (chosen != [int(row["human_choice"]) for row in rows]).astype(float)
 

@@ -49,8 +49,8 @@ def test_no_response_tells_of_others_and_none_changes_when_they_rate(cast: Cast,
     for rater in cast.annotators[1:]:
         for item in cast.items:
             answer = Answer(OTHERS_VALUE, True, comment="OTHERS-COMMENT", evidence=(Passage(1, 0, 6),))
-            place = assigned(cast, round, rater, item)
-            save_rating(assignment=place, dimension=frozen(round), answer=answer, by=rater.user)
+            assignment = assigned(cast, round, rater, item)
+            save_rating(assignment=assignment, dimension=frozen(round), answer=answer, by=rater.user)
     judge = make_judge(cast.project, name="UNSEEN-JUDGE", model="UNSEEN-MODEL")
     for item in cast.items:
         make_judgment(judge, item, cast.dimensions[0], value=JUDGES_VALUE, reply=f"Score: {JUDGES_VALUE}")
@@ -88,8 +88,13 @@ def addresses(cast: Cast) -> Iterator[str]:
 
 def saving(client: Client, cast: Cast) -> Iterator[tuple[str, bytes]]:
     """Return what the annotator's own save answers, and the page after it."""
-    place = Assignment.objects.get(annotator=cast.annotators[0], position=1)
+    assignment = Assignment.objects.get(annotator=cast.annotators[0], position=1)
     address = f"/projects/{cast.project.slug}/rate/1/"
-    sent = {"annotator": place.annotator_id, "assignment": token_of(place), "value": "5", "revision": "0"}
+    sent = {
+        "annotator": assignment.annotator_id,
+        "assignment": token_of(assignment),
+        "value": "5",
+        "revision": "0",
+    }
     yield "saving", received(client.post(f"{address}fluency/", sent))
     yield "saved", received(client.get(address))

@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotate.core.outbound.permits import place_of
+from annotate.core.outbound.permits import host_of
 from judges.core.models import Endpoint
 from tests.api.client import ApiClient
 from tests.factories import make_project
@@ -93,7 +93,7 @@ def test_invalid_value_is_rejected_at_its_field(client, cast, changes, says):
 
 @pytest.mark.parametrize("url", ["http://localhost:8090/v1", "http://vllm:8000/v1", "http://[::1]:8000/v1"])
 def test_local_servers_have_urls_too(client, cast, url, settings):
-    settings.LOCAL_ENDPOINTS = (place_of(url),)
+    settings.LOCAL_ENDPOINTS = (host_of(url),)
     assert add(client, cast, base_url=f"{url}/", key_variable="").status_code == 302
     assert Endpoint.objects.get().base_url == url
 

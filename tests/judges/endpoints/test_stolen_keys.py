@@ -226,10 +226,10 @@ def test_a_line_in_the_operator_s_file_permits_a_server_at_once(
     settings.LOCAL_ENDPOINTS, file = (), tmp_path / "its folder" / "local-endpoints"
     file.parent.mkdir()
     settings.LOCAL_ENDPOINTS_FILE = str(file)
-    place = provider.base_url.split("/")[2]
+    host = provider.base_url.split("/")[2]
     refused = save(client, cast, base_url=provider.base_url)
     assert refused.status_code == 422
-    line = f"echo {place} >> '{file}'"
+    line = f"echo {host} >> '{file}'"
     assert line in text_of(refused)
     subprocess.run(line, shell=True, check=True)
     assert save(client, cast, base_url=provider.base_url).status_code == 302

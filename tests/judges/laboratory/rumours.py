@@ -20,8 +20,8 @@ SECOND = "A rumour stays one, however many repeat it."
 NOISE = "Think of case"
 
 
-def quality(place: int) -> int:
-    return 2 + place % 3
+def quality(index: int) -> int:
+    return 2 + index % 3
 
 
 def answer(body: dict[str, Any]) -> str:
@@ -64,10 +64,10 @@ def _with_noise(value: int, *names: str) -> int:
 def make_rumours(*, documents: int = DOCUMENTS) -> Cast:
     """Make a project in which every third text has the mark; people rate those 1 and say why."""
     cast = make_project(documents=documents, systems=SYSTEMS, annotators=2, raters_per_item=2)
-    for place, item in enumerate(cast.items):
-        marked = place % 3 == place // 3 % 3
-        value = 1 if marked else quality(place)
-        item.text = f"{MARK}, number {place}. quality {value}" if marked else f"Fact {place}. quality {value}"
+    for index, item in enumerate(cast.items):
+        marked = index % 3 == index // 3 % 3
+        value = 1 if marked else quality(index)
+        item.text = f"{MARK}, number {index}. quality {value}" if marked else f"Fact {index}. quality {value}"
         item.save()
     round = opened(cast)
     for annotator in cast.annotators:

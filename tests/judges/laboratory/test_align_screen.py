@@ -56,32 +56,32 @@ def test_errors_come_from_one_part(cast: Cast, part: str) -> None:
 @pytest.mark.django_db
 def test_the_screen_leads_from_errors_to_versions(client: Client, cast: Cast) -> None:
     client.force_login(cast.admin)
-    place = address(cast, "align/")
-    assert "We advise 5 for teaching, 5 for selecting" in text_of(client.get(place))
+    url = address(cast, "align/")
+    assert "We advise 5 for teaching, 5 for selecting" in text_of(client.get(url))
     draw_parts(project=cast.project, teach=4, select=8, by=cast.admin)
-    answer = client.get(place)
+    answer = client.get(url)
     page, html = text_of(answer), answer.content.decode()
     assert "4 teach · 8 select · 8 held out" in page
     assert "4 vs 1" in page
     assert REASON in page
     assert "items=marked%3Ddevelopment" in html
     second = cast.project.judges.get(name="Second")
-    other = text_of(client.get(place, {"judge": second.pk}))
+    other = text_of(client.get(url, {"judge": second.pk}))
     assert "A point or more from people on 0 of 24 units for selecting." in other
     assert "Well put." in other
-    assert client.get(place, {"judge": 99_999}).status_code == 422
+    assert client.get(url, {"judge": 99_999}).status_code == 422
     imported = Judge.objects.create(
         project=cast.project, name="Imported", method="rts", model="gpt", endpoint=None, template=None
     )
     assert "Imported" not in html, "It cannot be asked, so it cannot learn"
-    assert client.get(place, {"judge": imported.pk}).status_code == 422
+    assert client.get(url, {"judge": imported.pk}).status_code == 422
     assert (
         client.get(address(cast, "pilot/"), {"judge": second.pk})
         .headers["Location"]
         .endswith(f"align/?judge={second.pk}")
     )
     client.force_login(cast.researcher)
-    assert "Run it on both" not in text_of(client.get(place))
+    assert "Run it on both" not in text_of(client.get(url))
 
 
 @pytest.mark.django_db

@@ -407,11 +407,11 @@ def test_unusable_custom_prompt_is_rejected_and_stays_in_the_form(cast, judge, c
 def test_a_page_takes_a_fixed_number_of_queries(cast, judge, client, django_assert_max_num_queries):
     draw_parts(project=cast.project, teach=8, select=4, by=cast.admin)
     client.force_login(cast.admin)
-    for place in range(6):
+    for index in range(6):
         proposal = Proposal.objects.create(
-            judge=judge, dimension=cast.dimensions[0], kind="clarification", text=f"Number {place}."
+            judge=judge, dimension=cast.dimensions[0], kind="clarification", text=f"Number {index}."
         )
-        proposal.items.set(cast.items[: place + 1])
+        proposal.items.set(cast.items[: index + 1])
     drafting = Drafting.objects.create(judge=judge, dimension=cast.dimensions[0], drafter=judge)
     Proposal.objects.update(drafting=drafting)
     for _ in range(2):

@@ -66,7 +66,7 @@ DEVELOPMENT = 12
 
 
 def scores_of(human, judge, documents):
-    systems = [f"s{place % SYSTEMS}" for place in range(len(human))]
+    systems = [f"s{index % SYSTEMS}" for index in range(len(human))]
     return Scores(systems=systems, documents=documents, human=human[None], judge=judge, as_read=judge)
 
 

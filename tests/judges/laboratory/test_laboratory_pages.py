@@ -82,7 +82,7 @@ def test_curve_ends_with_the_value_of_the_judges_page(client, cast):
 def people_and_samples(cast):
     """Return people's values and the judge's three samples of each item."""
     people = list(zip(*PEOPLE, strict=True))
-    return people, [(value, value, 6 - value if place == 0 else value) for place, value in enumerate(RTS)]
+    return people, [(value, value, 6 - value if index == 0 else value) for index, value in enumerate(RTS)]
 
 
 def test_distribution_of_samples_equals_scipy_item_by_item(client, cast):
@@ -236,7 +236,7 @@ def test_a_perplexity_that_was_imported_gives_familiarity(client, cast):
     by_rating = biases(client, cast, "by-rating", "Chooser")
     assert len(by_rating) == 5
     first = {float(row["rating"]): row["judge_mean"] for row in by_rating}
-    at_two = [2.0 + place for place, value in enumerate(MCQ) if value == 2]
+    at_two = [2.0 + index for index, value in enumerate(MCQ) if value == 2]
     assert float(first[2]) == pytest.approx(sum(at_two) / len(at_two))
 
 
@@ -285,10 +285,10 @@ def several_dimensions():
             rate(cast, round, annotator, item, other, key="coherence")
     judge = make_judge(cast.project, "several", name="Several", call_order="rotated")
     fluency, coherence = cast.dimensions
-    for place, item in enumerate(cast.items):
-        asked = [fluency.pk, coherence.pk] if place % 2 == 0 else [coherence.pk, fluency.pk]
+    for index, item in enumerate(cast.items):
+        asked = [fluency.pk, coherence.pk] if index % 2 == 0 else [coherence.pk, fluency.pk]
         for dimension, values in ((fluency, RTS), (coherence, RTS)):
-            make_judgment(judge, item, dimension, value=values[place], asked_dimensions=asked)
+            make_judgment(judge, item, dimension, value=values[index], asked_dimensions=asked)
     return cast
 
 

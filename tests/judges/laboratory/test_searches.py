@@ -129,8 +129,8 @@ def test_candidates_are_judges_of_the_search_alone_until_one_is_chosen(learning,
     assert [key for key, _ in RUN.choices(learning.project)] == ["all"], "its runs are no experiments"
     client.force_login(learning.admin)
     slug = learning.project.slug
-    for place in ("judges", "templates", "run_plan"):
-        assert "search" not in text_of(client.get(reverse(place, args=[slug]))).lower().replace(
+    for section in ("judges", "templates", "run_plan"):
+        assert "search" not in text_of(client.get(reverse(section, args=[slug]))).lower().replace(
             "research", ""
         )
     assert client.get(reverse("judge", args=[slug, tried.earliest("pk").pk])).status_code == 404
@@ -224,7 +224,7 @@ def test_among_noise_it_claims_no_improvement(learning, judge):
     (own,) = proposed(learning, judge, f"{NOISE} 0.")
     noisy = accept_proposal(proposal=own, text=own.text, by=learning.admin)
     run(learning, noisy)
-    others = proposed(learning, noisy, *(f"{NOISE} {place}." for place in "abcd"))
+    others = proposed(learning, noisy, *(f"{NOISE} {letter}." for letter in "abcd"))
     search = searched(learning, planned(learning, noisy, others, most_candidates=4))
     assert search.status == "finished"
     rows = learned_rows(learning)

@@ -31,8 +31,8 @@ def test_reflection_shows_prompt_material_and_both_reasons() -> None:
 
 
 def test_reflection_takes_the_largest_errors_and_the_last_additions() -> None:
-    cases = [make_case(f"{place}", judge=2 + place / 10) for place in range(MOST_CASES + 2)]
-    tried = [f"Addition {place}." for place in range(MOST_TRIED + 1)]
+    cases = [make_case(f"{index}", judge=2 + index / 10) for index in range(MOST_CASES + 2)]
+    tried = [f"Addition {index}." for index in range(MOST_TRIED + 1)]
     request = ask_for_reflection("Rate {{ text }}.", FIVE, cases, tried).content
     assert request.count("Text: Text") == MOST_CASES
     assert "Text 0." not in request
@@ -42,10 +42,10 @@ def test_reflection_takes_the_largest_errors_and_the_last_additions() -> None:
 
 
 def test_long_document_keeps_the_beginning_of_each_part() -> None:
-    reviews = "\n\n".join(f"Review {place}. " + "word " * 300 for place in range(8))
+    reviews = "\n\n".join(f"Review {index}. " + "word " * 300 for index in range(8))
     request = ask_for_reflection("Rate {{ text }}.", FIVE, [make_case("a", document=reviews)], [])
     (document,) = [line for line in request.content.splitlines() if line.startswith("Document: ")]
-    assert all(f"Review {place}." in document for place in range(8))
+    assert all(f"Review {index}." in document for index in range(8))
     assert len(document) < 1300
 
 

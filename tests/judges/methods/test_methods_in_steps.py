@@ -125,12 +125,12 @@ def summequal(
     points: object, complete: Sequence[bool], own: Sequence[bool], *said: Sequence[bool]
 ) -> Reading:
     """What the five replies of SummEQuAL come to: own are the questions' answers from the text."""
-    questions = [{"question": f"Question {place}?", "answer": answer} for place, answer in enumerate(own)]
+    questions = [{"question": f"Question {index}?", "answer": answer} for index, answer in enumerate(own)]
     replies = [json.dumps(each) for each in (points, complete, questions, *said)]
     method = METHODS["summequal"]
     assert isinstance(method, SummEQuAL)
-    for place in range(5):
-        assert isinstance(after(method, *replies[:place]), MethodStep)
+    for index in range(5):
+        assert isinstance(after(method, *replies[:index]), MethodStep)
     reading = after(method, *replies)
     assert not isinstance(reading, MethodStep)
     return reading
@@ -178,8 +178,8 @@ def test_second_wording_of_summequal_has_the_same_steps() -> None:
         "[true]",
     ]
     shown = ["who: Which people", "1. Smith came.", ARTICLE.text, "1. Did he come?", "The article."]
-    for place, expected in enumerate(shown):
-        step = method.next_step(template, ARTICLE, FIVE, replies[:place])
+    for index, expected in enumerate(shown):
+        step = method.next_step(template, ARTICLE, FIVE, replies[:index])
         assert isinstance(step, MethodStep)
         assert expected in step.messages[0].content
     reading = method.next_step(template, ARTICLE, FIVE, [*replies, "[true]"])

@@ -33,8 +33,8 @@ def test_op_i_has_the_blocks_of_its_paper_in_order() -> None:
         "Evaluation steps:",
         "Form of",
     ]
-    places = [message.content.index(f"\n{block}" if block != "Task:" else block) for block in blocks]
-    assert places == sorted(places)
+    positions = [message.content.index(f"\n{block}" if block != "Task:" else block) for block in blocks]
+    assert positions == sorted(positions)
 
 
 def test_only_the_metric_of_op_i_changes_with_the_dimension() -> None:

@@ -14,8 +14,8 @@ from tests.judges.methods.dimensions import FIVE, TOPICS
 SEVERAL = METHODS["several"]
 NAMES = ("Fluency", "Aspect Coverage", "Overall Fluency")
 THREE = [
-    replace(FIVE, id=place, key=name.lower().replace(" ", "-"), name=name, definition=f"What {name} is.")
-    for place, name in enumerate(NAMES)
+    replace(FIVE, id=index, key=name.lower().replace(" ", "-"), name=name, definition=f"What {name} is.")
+    for index, name in enumerate(NAMES)
 ]
 
 NOTHING = "No score was found."

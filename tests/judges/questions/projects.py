@@ -36,16 +36,16 @@ def answer_everything(cast: Cast) -> None:
     """
     round = open_round_one(project=cast.project, by=cast.admin)
     guideline = guideline_of(round)
-    places = Assignment.objects.filter(round=round).order_by("item", "slot").select_related("item")
-    for number, place in enumerate(places):
-        place.annotator, place.position = cast.annotators[number % 2], number + 1
-        place.save(update_fields=["annotator", "position"])
-        for dimension in dimensions_of_kind(guideline, place.item.kind):
+    assignments = Assignment.objects.filter(round=round).order_by("item", "slot").select_related("item")
+    for number, assignment in enumerate(assignments):
+        assignment.annotator, assignment.position = cast.annotators[number % 2], number + 1
+        assignment.save(update_fields=["annotator", "position"])
+        for dimension in dimensions_of_kind(guideline, assignment.item.kind):
             value = (2, 3, 4, 5)[number % 4] if dimension.is_scale else None
-            data = answer_of(dimension.kind, place.item)
+            data = answer_of(dimension.kind, assignment.item)
             answer = Answer(value=1 if dimension.kind == "preference" else value, data=data)
             save_rating(
-                assignment=place, dimension=dimension, answer=answer, by=cast.annotators[number % 2].user
+                assignment=assignment, dimension=dimension, answer=answer, by=cast.annotators[number % 2].user
             )
     close_round_one(project=cast.project, by=cast.admin)
 

@@ -163,9 +163,9 @@ def test_quotes_become_offsets_and_unmatched_ones_stay() -> None:
     found = read("spans", {"reason": "Errors.", "spans": said})
     assert isinstance(found, Readable)
     assert found.data
-    places = [(each["start"], each["end"]) for each in found.data["spans"]]
-    assert [TEXT[start:end] for start, end in places] == ["The cat", "The cat", "ran.\nThe  end"]
-    assert places == [(0, 7), (13, 20), (21, 34)]
+    offsets = [(each["start"], each["end"]) for each in found.data["spans"]]
+    assert [TEXT[start:end] for start, end in offsets] == ["The cat", "The cat", "ran.\nThe  end"]
+    assert offsets == [(0, 7), (13, 20), (21, 34)]
     assert found.value == 5 + 5 + 1
     assert [each["quote"] for each in found.data["unmatched"]] == ["The cat", "a dog"]
 

@@ -28,7 +28,15 @@ from annotate.results.shown import ShownPage
 from tests.additions.scenes import make_benchmark
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge, make_template
-from tests.judges.measured import MCQ, PEOPLE, RTS, let_judge, measured_project, place, rated_at_once
+from tests.judges.measured import (
+    MCQ,
+    PEOPLE,
+    RTS,
+    let_judge,
+    make_assignment,
+    measured_project,
+    rated_at_once,
+)
 from tests.results.reading import cells_of
 from tests.versions.test_versions import make_version
 
@@ -266,7 +274,9 @@ def test_addition_is_compared_on_its_bridging_items() -> None:
     for number, item in enumerate(new.items[:4]):
         gold = GoldItem.objects.create(item=item, use=GoldItem.Use.HIDDEN)
         BridgingItem.objects.create(gold=gold, original=old.items[number])
-        assignment = place(hidden, new.annotators[0], item, number + 50, plan="gold", inclusion_probability=1)
+        assignment = make_assignment(
+            hidden, new.annotators[0], item, number + 50, plan="gold", inclusion_probability=1
+        )
         Rating.objects.create(
             assignment=assignment, dimension=new.dimensions[0], value=5, created_at=now, updated_at=now
         )

@@ -156,8 +156,8 @@ def test_judges_are_compared_on_common_items_on_request(client, cast):
         found = current_page(project=cast.project, result=result_of(cast.project, "judges", chosen))
         table = found.table("scoring")
         assert table
-        place = [column.key for column in table.columns].index("items")
-        return {row[0].value: row[place].value for row in table.rows}
+        index = [column.key for column in table.columns].index("items")
+        return {row[0].value: row[index].value for row in table.rows}
 
     assert items() == {"Echo": 4, "Half": 2}
     assert items(units="shared") == {"Echo": 2, "Half": 2}

@@ -42,4 +42,4 @@ def test_tables_with_p_values_state_their_correction_family() -> None:
         ("alignment", "alignment"),
         ("alignment", "versions"),
     }
-    assert [place for place, says in found.items() if not SAYS_OVER_WHAT.search(says)] == []
+    assert [key for key, says in found.items() if not SAYS_OVER_WHAT.search(says)] == []

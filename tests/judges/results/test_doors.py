@@ -32,7 +32,7 @@ from judges.core.models import Judgment
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project
 from tests.judges.factories import make_judge, make_judgments, make_metric, make_template
-from tests.judges.measured import begun, place
+from tests.judges.measured import begun, make_assignment
 from tests.questions.asking import OPTIONS
 from tests.results.typesetting import overfull
 
@@ -76,7 +76,7 @@ OF_JUDGES = [
 DIMENSIONS = ("fluency", "coherence")
 JUDGES = ("Reasoner", "Chooser")
 NONE: Chosen = {}
-Place = tuple[str, str, tuple[str, ...], str]  # page, table, the heads of the row, column
+CellKey = tuple[str, str, tuple[str, ...], str]  # page, table, the heads of the row, column
 Figure = tuple[Any, float | None, float | None, int | None]  # value, low, high, count
 
 
@@ -106,7 +106,7 @@ def scene(
     ratings = []
     for person, annotator in enumerate(cast.annotators):
         for number_, item in enumerate(cast.items):
-            assignment = place(
+            assignment = make_assignment(
                 round, annotator, item, number_ + 1, inclusion_probability=1, started_at=now, completed_at=now
             )
             for each in cast.dimensions:
@@ -148,7 +148,7 @@ def tables_of(plain: dict[str, Any]) -> list[Table]:
     return [Table.from_dict(table) for table in tables]
 
 
-def figures_of(cast: Cast, names: Sequence[str] = NAMES, **chosen: str) -> dict[Place, Figure]:
+def figures_of(cast: Cast, names: Sequence[str] = NAMES, **chosen: str) -> dict[CellKey, Figure]:
     """Every cell of every page by where it stands; people and judges have names there, never keys."""
     return {
         (name, table.title, tuple(str(cell.value) for cell in row[: table.heads]), column.key): (
@@ -271,12 +271,12 @@ def test_every_interface_excludes_corrected_judgments_completely(client: Client,
         tables = tables_of(of_api(cast, name, corrected="left-out"))
         for door in DOORS_WITH_CHOICES:
             door(client, cast, name, tables, {"corrected": "left-out"})
-    differ = {place[0] for place in counted if left_out[place] != counted[place]}
+    differ = {cell[0] for cell in counted if left_out[cell] != counted[cell]}
     assert differ == set(OF_JUDGES)
     corrected.delete()
     # Nobody asked for judgments that were deleted; those left out were asked for, and are said to be missing.
     gaps = "Replies without a value"
-    without_gaps = {place: found for place, found in left_out.items() if place[1] != gaps}
+    without_gaps = {cell: found for cell, found in left_out.items() if cell[1] != gaps}
     assert len(without_gaps) < len(left_out)
     assert figures_of(cast, OF_JUDGES) == without_gaps
 
@@ -340,10 +340,10 @@ SAME = [
 
 def expect_one_interval_in_all_tables(pages: dict[str, list[Table]]) -> None:
     named = {(name, table.key): table for name, tables in pages.items() for table in tables}
-    for places in SAME:
-        first, *others = [column_of(named[name, key], column) for name, key, column in places]
+    for keys in SAME:
+        first, *others = [column_of(named[name, key], column) for name, key, column in keys]
         assert first
-        assert others == [first] * len(others), places
+        assert others == [first] * len(others), keys
 
 
 def column_of(table: Table, key: str) -> list[tuple[Any, float | None, float | None]]:
@@ -385,13 +385,13 @@ def copy_of(cast: Cast, folder: Path) -> Cast:
     return copy
 
 
-def is_about_all_judges(place: Place) -> bool:
-    _, title, _, column = place
+def is_about_all_judges(cell: CellKey) -> bool:
+    _, title, _, column = cell
     asks_all = title in ("Which judge agrees most with people", "Which judge is nearer to people")
     corrected = title == "Power to find which judge is better" and column in ("smallest", "needed")
     return asks_all or corrected or (title == "Differences between judges" and column.endswith("_p"))
 
 
-def changed_between(before: dict[Place, Figure], after: dict[Place, Figure]) -> list[Place]:
+def changed_between(before: dict[CellKey, Figure], after: dict[CellKey, Figure]) -> list[CellKey]:
     assert before
-    return [place for place, figure in before.items() if after.get(place) != figure]
+    return [cell for cell, figure in before.items() if after.get(cell) != figure]

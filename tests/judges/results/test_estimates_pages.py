@@ -218,7 +218,7 @@ def test_only_a_fully_rated_mean_is_known_about_these_outputs():
 def test_fully_rated_pair_about_these_outputs_is_known_and_untested():
     cast = make_project(documents=DOCUMENTS, systems=3, annotators=1, raters_per_item=1)
     let_judge(make_judge(cast.project, name="Reasoner"), cast, [*JUDGE, *JUDGE[:12]])
-    rated_at_once(cast, [[None if place % 3 == 2 else 1 + place % 5 for place in range(36)]])
+    rated_at_once(cast, [[None if index % 3 == 2 else 1 + index % 5 for index in range(36)]])
     known, *_ = cells_of(cast.project, "estimates", "differences", about="texts")
     assert (known["first"].value, known["second"].value) == ("system-1", "system-2")
     says = "Every output is rated, so the difference is known and nothing is tested."

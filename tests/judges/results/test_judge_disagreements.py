@@ -21,9 +21,9 @@ def cast() -> Cast:
     made = make_project(annotators=2, raters_per_item=2)
     round = opened(made)
     judge = make_judge(made.project, name="Generous")
-    for place, item in enumerate(made.items):
+    for index, item in enumerate(made.items):
         for annotator in made.annotators:
-            rate(made, round, annotator, item, 1 + place)
+            rate(made, round, annotator, item, 1 + index)
         make_judgment(judge, item, made.dimensions[0], value=4)
     close_round_one(project=made.project, by=made.admin)
     return made

@@ -67,14 +67,14 @@ def test_routed_systems_have_a_mean_once_people_rated_of_each_part() -> None:
 def _rate_sent_units(cast: Cast, policy: RoutingPolicy) -> None:
     """Let people give 5 to every unit that they were sent."""
     now = timezone.now()
-    places = list(Assignment.objects.filter(round=policy.round).order_by("item", "slot"))
-    for position, each in enumerate(places, start=1):
+    assignments = list(Assignment.objects.filter(round=policy.round).order_by("item", "slot"))
+    for position, each in enumerate(assignments, start=1):
         each.annotator = cast.annotators[each.slot % len(cast.annotators)]
         each.position, each.started_at = position, now
-    Assignment.objects.bulk_update(places, ["annotator", "position", "started_at"])
+    Assignment.objects.bulk_update(assignments, ["annotator", "position", "started_at"])
     Rating.objects.bulk_create(
         Rating(assignment=unit.assignment, dimension=unit.dimension, value=5, created_at=now, updated_at=now)
-        for unit in AssignedUnit.objects.filter(assignment__in=places).select_related("assignment")
+        for unit in AssignedUnit.objects.filter(assignment__in=assignments).select_related("assignment")
     )
 
 
@@ -84,9 +84,11 @@ def test_addition_that_a_judge_scores_in_part_has_people_s_mean() -> None:
     round = Round.objects.get(project=addition.project, number=1)
     for rater in make_new_raters(addition):
         reserve_items(round=round, annotator=rater, how_many=100)
-    places = Assignment.objects.filter(annotator__project=addition.project).select_related("item__document")
+    assignments = Assignment.objects.filter(annotator__project=addition.project).select_related(
+        "item__document"
+    )
     now, rows = timezone.now(), []
-    for each in places:
+    for each in assignments:
         asked = set(each.units.values_list("dimension", flat=True))
         for dimension in addition.project.dimensions.all():
             if not each.partial or dimension.pk in asked:

@@ -79,12 +79,12 @@ def state_of(cast, policy):
     return state
 
 
-def rate_place(place, key, value):
+def rate_assignment(assignment, key, value):
     save_rating(
-        assignment=place,
-        dimension=frozen(place.round, key),
+        assignment=assignment,
+        dimension=frozen(assignment.round, key),
         answer=Answer(value=value),
-        by=place.annotator.user,
+        by=assignment.annotator.user,
     )
 
 
@@ -93,11 +93,11 @@ def rate_units(cast, policy, value_of, *, why):
     units = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.filter(why=why)}
     for annotator in cast.annotators[: policy.raters]:
         reserve_items(round=policy.round, annotator=annotator, how_many=len(cast.items))
-        for place in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
-            for assigned in place.units.select_related("dimension"):
-                unit = units.get((place.item_id, assigned.dimension_id))
+        for assignment in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
+            for assigned in assignment.units.select_related("dimension"):
+                unit = units.get((assignment.item_id, assigned.dimension_id))
                 if unit is not None:
-                    rate_place(place, assigned.dimension.key, value_of(unit))
+                    rate_assignment(assignment, assigned.dimension.key, value_of(unit))
 
 
 # The plan
@@ -192,8 +192,8 @@ def test_hours_are_known_once_people_have_rated(cast):
     assert plan_of(cast).seconds is None
     policy = routed(cast)
     reserve_items(round=policy.round, annotator=cast.annotators[0])
-    place = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
-    rate_place(place, place.units.all()[0].dimension.key, 3)
+    assignment = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
+    rate_assignment(assignment, assignment.units.all()[0].dimension.key, 3)
     Rating.objects.update(active_seconds=12)
     assert plan_of(cast).seconds_per_rating == 12
 
@@ -368,8 +368,8 @@ def test_round_open_before_the_policy_stays_unchanged(cast):
 def test_policy_with_started_work_cannot_be_withdrawn(cast):
     policy = routed(cast)
     reserve_items(round=policy.round, annotator=cast.annotators[0])
-    place = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
-    rate_place(place, place.units.all()[0].dimension.key, 3)
+    membership = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
+    rate_assignment(membership, membership.units.all()[0].dimension.key, 3)
     with pytest.raises(RoutingRefusedError, match="People have started"):
         withdraw_policy(policy=policy, by=cast.admin)
     assert RoutingPolicy.objects.get().status == "routed"
@@ -436,7 +436,7 @@ def test_units_of_a_newly_trusted_system_are_withdrawn_unless_started(cast):
     )
     begun = mine.select_related("round__guideline")[0]
     said = Judgment.objects.get(judge__method="rts", item=begun.item, dimension__key="fluency")
-    rate_place(begun, "fluency", said.value)
+    rate_assignment(begun, "fluency", said.value)
     trust()
     found = proposal(cast, policy)
     assert not found.add
@@ -604,11 +604,13 @@ def test_ratings_that_were_there_calibrate_and_report_nothing(cast):
     round, numbers = open_round_one(project=cast.project, by=cast.admin), numbers_of(cast)
     for annotator in cast.annotators[:2]:
         reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
-        for place in Assignment.objects.filter(annotator=annotator).select_related(
+        for assignment in Assignment.objects.filter(annotator=annotator).select_related(
             "item", "round__guideline"
         ):
             for dimension in cast.dimensions:
-                rate_place(place, dimension.key, min(max(numbers[place.item_id] % 5 + 1, 2), 4))
+                rate_assignment(
+                    assignment, dimension.key, min(max(numbers[assignment.item_id] % 5 + 1, 2), 4)
+                )
     plan = plan_of(cast, raters=3)
     assert {each.dimension.key: each.rated for each in plan.agreement} == {"fluency": 30, "coherence": 60}
     fluency = next(each for each in plan.agreement if each.dimension.key == "fluency")
@@ -631,8 +633,8 @@ def test_validity_of_r_appears_next_to_it():
     round = open_round_one(project=cast.project, by=cast.admin)
     annotator = cast.annotators[0]
     reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
-    for place in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
-        rate_place(place, "fluency", place.item_id % 5 + 1)
+    for assignment in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
+        rate_assignment(assignment, "fluency", assignment.item_id % 5 + 1)
     fluency, coherence = plan_of(cast).decided.validities
     assert (fluency.systems, fluency.p_value) == (2, None)
     assert coherence.correlation.value is None

@@ -271,11 +271,11 @@ def rate_everything(cast):
     round = open_round_one(project=cast.project, by=cast.admin)
     for annotator in cast.annotators[:2]:
         reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
-        for place in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
+        for assignment in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
             for dimension in cast.dimensions:
                 answer = Answer(value=3)
                 of = frozen(round, dimension.key)
-                save_rating(assignment=place, dimension=of, answer=answer, by=annotator.user)
+                save_rating(assignment=assignment, dimension=of, answer=answer, by=annotator.user)
 
 
 # Routing
@@ -335,9 +335,11 @@ def test_proposal_appears_and_is_applied_on_a_click(client, cast):
 def test_withdrawal_is_available_until_work_starts(client, cast):
     policy, round = routed(cast)
     reserve_items(round=round, annotator=cast.annotators[0])
-    place = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
-    dimension = frozen(round, place.units.all()[0].dimension.key)
-    save_rating(assignment=place, dimension=dimension, answer=Answer(value=3), by=cast.annotators[0].user)
+    membership = Assignment.objects.filter(annotator=cast.annotators[0]).earliest("position")
+    dimension = frozen(round, membership.units.all()[0].dimension.key)
+    save_rating(
+        assignment=membership, dimension=dimension, answer=Answer(value=3), by=cast.annotators[0].user
+    )
     assert "Withdraw" not in text_of(client.get(page_of(policy)))
     response = client.post(page_of(policy, "withdraw/"), follow=True)
     assert "People have started" in response.content.decode()
@@ -353,15 +355,17 @@ def test_an_audit_that_contradicts_warns(client, cast):
     audited = set(policy.units.filter(why="audit").values_list("item", "dimension"))
     for annotator in cast.annotators[:2]:
         reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
-        for place in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
-            for unit in place.units.select_related("dimension"):
-                if (place.item_id, unit.dimension_id) in audited:
+        for assignment in Assignment.objects.filter(annotator=annotator).select_related("round__guideline"):
+            for unit in assignment.units.select_related("dimension"):
+                if (assignment.item_id, unit.dimension_id) in audited:
                     judge = Judgment.objects.get(
-                        judge__method="rts", item=place.item_id, dimension=unit.dimension_id
+                        judge__method="rts", item=assignment.item_id, dimension=unit.dimension_id
                     )
                     value = 1 if (judge.value or 0) >= 3 else 5
                     of = frozen(round, unit.dimension.key)
-                    save_rating(assignment=place, dimension=of, answer=Answer(value=value), by=annotator.user)
+                    save_rating(
+                        assignment=assignment, dimension=of, answer=Answer(value=value), by=annotator.user
+                    )
     assert "The audit contradicts this policy" in text_of(client.get(page_of(policy)))
 
 
@@ -423,9 +427,9 @@ def test_nothing_of_systems_judges_or_policies_reaches_an_annotators_browser(cli
     annotator = cast.annotators[0]
     client.force_login(annotator.user)
     first = client.get(f"/projects/{cast.project.slug}/rate/", follow=True)
-    place = Assignment.objects.filter(annotator=annotator).earliest("position")
+    assignment = Assignment.objects.filter(annotator=annotator).earliest("position")
     pages = [first.content.decode(), client.get(f"/projects/{cast.project.slug}/").content.decode()]
-    asked = [unit.dimension.key for unit in place.units.select_related("dimension")]
+    asked = [unit.dimension.key for unit in assignment.units.select_related("dimension")]
     for key in ("fluency", "coherence"):
         assert (f'data-key="{key}"' in pages[0]) == (key in asked)
     for page in pages:

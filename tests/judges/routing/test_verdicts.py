@@ -57,12 +57,12 @@ def rate_all(cast, value_of, *, people):
     round = open_round_one(project=cast.project, by=cast.admin)
     for annotator in cast.annotators[:people]:
         reserve_items(round=round, annotator=annotator, how_many=len(cast.items))
-        places = Assignment.objects.filter(annotator=annotator)
-        for place in places.select_related("round__guideline", "item__system"):
+        assignments = Assignment.objects.filter(annotator=annotator)
+        for assignment in assignments.select_related("round__guideline", "item__system"):
             for each in cast.dimensions:
-                answer = Answer(value=value_of(place.item, each.key))
+                answer = Answer(value=value_of(assignment.item, each.key))
                 of = frozen(round, each.key)
-                save_rating(assignment=place, dimension=of, answer=answer, by=annotator.user)
+                save_rating(assignment=assignment, dimension=of, answer=answer, by=annotator.user)
 
 
 def plan_of(cast, **fields):
@@ -217,14 +217,14 @@ def rate_audit(cast, policy):
     numbers = numbers_of(cast)
     for annotator in cast.annotators[: policy.raters]:
         reserve_items(round=policy.round, annotator=annotator, how_many=len(cast.items))
-        places = Assignment.objects.filter(annotator=annotator)
-        for place in places.select_related("round__guideline", "item__system"):
-            for assigned in place.units.select_related("dimension"):
-                if (place.item_id, assigned.dimension_id) in audited:
-                    said = rts_value(numbers[place.item_id], place.item.system.name, "")
+        assignments = Assignment.objects.filter(annotator=annotator)
+        for assignment in assignments.select_related("round__guideline", "item__system"):
+            for assigned in assignment.units.select_related("dimension"):
+                if (assignment.item_id, assigned.dimension_id) in audited:
+                    said = rts_value(numbers[assignment.item_id], assignment.item.system.name, "")
                     save_rating(
-                        assignment=place,
-                        dimension=frozen(place.round, assigned.dimension.key),
+                        assignment=assignment,
+                        dimension=frozen(assignment.round, assigned.dimension.key),
                         answer=Answer(value=1 if said >= 3 else 5),
                         by=annotator.user,
                     )

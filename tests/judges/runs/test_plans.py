@@ -226,10 +226,10 @@ def test_neighbours_are_ranked_by_the_mean_of_all_dimensions_on_their_own_scales
     # Shares: system 1: (0 + .9) / 2 = .45, system 2: (1 + .1) / 2 = .55, system 3: (.5 + .5) / 2 = .5
     for item, values in zip(cast.items, ((1, 90), (5, 10), (3, 50)), strict=True):
         for key, value in zip(("fluency", "style"), values, strict=True):
-            place = assigned(cast, round, cast.annotators[0], item)
+            assignment = assigned(cast, round, cast.annotators[0], item)
             answer = Answer(value=value)
             save_rating(
-                assignment=place, dimension=frozen(round, key), answer=answer, by=cast.annotators[0].user
+                assignment=assignment, dimension=frozen(round, key), answer=answer, by=cast.annotators[0].user
             )
     assert [each.name for each in neighbouring_pairs(cast.project)] == [
         "system-2 and system-3",

@@ -25,24 +25,24 @@ def two_judges(project: Project, **fields: Any) -> tuple[Judge, Judge]:
     return make_judge(project, endpoint=endpoint), make_judge(project, endpoint=endpoint)
 
 
-def judges_leased(run: Run, judge: Judge, places: int, turn: int) -> list[int]:
+def judges_leased(run: Run, judge: Judge, slots: int, turn: int) -> list[int]:
     """Lease for a while and let all be answered; return the judges of what was leased, in order."""
     assert judge.endpoint_id is not None
     where: dict[str, Any] = {"run": run.pk, "endpoint": judge.endpoint_id, "holder": HOLDER}
-    taken = lease(how_many=places, turn=turn, **where).judgments
+    taken = lease(how_many=slots, turn=turn, **where).judgments
     outcomes = [Outcome(each, Judgment.Status.DONE, 1, value=3) for each in taken]
     store(outcomes=outcomes, prices_of=unpriced, **where)
     of = dict(Judgment.objects.filter(pk__in=taken).values_list("pk", "judge"))
     return [of[each] for each in taken]
 
 
-@pytest.mark.parametrize("places", [1, 3, 16])
-def test_after_any_number_of_answers_both_judges_have_about_half(places):
+@pytest.mark.parametrize("slots", [1, 3, 16])
+def test_after_any_number_of_answers_both_judges_have_about_half(slots):
     project = news_project(documents=4, systems=6)
     judges = two_judges(project)
     run, turn = running(project, *judges), 0
     so_far: Counter[int] = Counter()
-    while leased := judges_leased(run, judges[0], places, turn):
+    while leased := judges_leased(run, judges[0], slots, turn):
         so_far.update(leased)
         turn += len(leased)
         counts = [so_far[judge.pk] for judge in judges]

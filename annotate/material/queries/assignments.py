@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Assignment, Membership, Project, RecordedName, Role, Round
 from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
-from annotate.rating.queries.places import available_places
+from annotate.rating.queries.assignments import available_assignments
 
 Pair = tuple[int, int]
 TO_BE_MADE = 0
@@ -23,7 +23,7 @@ class ImportedRater:
         self.number, self.pk = number, pk
 
 
-class Places:
+class ItemAssignments:
     """The assignments of Round I by holder, and the remaining ones, as ids only.
 
     Without a round every item will have one free assignment for each rater that the project wants. members:
@@ -48,7 +48,7 @@ class Places:
         self._load_raters(members or {})
         self.rater_numbers = {rater.pk: rater.number for rater in self.raters.values()}
         if round:
-            self._load_places(round)
+            self._load_assignments(round)
 
     @cached_property
     def are_for_units(self) -> bool:
@@ -70,21 +70,21 @@ class Places:
         others.
         """
         pair = (item.number, rater.number)
-        free = self._free_places(item)
+        free = self._free_assignments(item)
         if pair in self._held:
-            place = self._held[pair]
-            if self._lapsed.pop(place, None):
-                free.remove(place)
-            return place
+            assignment = self._held[pair]
+            if self._lapsed.pop(assignment, None):
+                free.remove(assignment)
+            return assignment
         if not free:
             return None
-        place = free.pop()
-        if before := self._lapsed.pop(place, None):
+        assignment = free.pop()
+        if before := self._lapsed.pop(assignment, None):
             del self._held[before]
-        self._held[pair] = place
-        return place
+        self._held[pair] = assignment
+        return assignment
 
-    def _free_places(self, item: ItemRecord) -> list[int]:
+    def _free_assignments(self, item: ItemRecord) -> list[int]:
         made = self.round is not None and item.pk is not None
         return self._free.setdefault(item.number, [] if made else [TO_BE_MADE] * self.raters_per_item)
 
@@ -102,11 +102,11 @@ class Places:
         by_pk = {rater.pk: rater for rater in self.raters.values()}
         kept = RecordedName.objects.filter(project=self.project).values_list("name", "place")
         names = {**members, **dict(kept)}
-        self.raters = {name: by_pk[place] for name, place in names.items() if place in by_pk} | self.raters
+        self.raters = {name: by_pk[member] for name, member in names.items() if member in by_pk} | self.raters
 
-    def _load_places(self, round: Round) -> None:
+    def _load_assignments(self, round: Round) -> None:
         held = Assignment.objects.filter(round=round, annotator__isnull=False)
-        available = available_places(round)
+        available = available_assignments(round)
         if self.catalogue.named:
             held = held.filter(item__in=self.item_numbers)
             available = available.filter(item__in=self.item_numbers)

@@ -13,7 +13,9 @@ from annotate.core.models import Assignment, Item, Membership, Round, WorkOrder
 from annotate.fastpath.queries import MOMENT, NUMBERS, WORD, Prepared
 
 
-def available_places(round: Round | int | None = None, now: datetime | None = None) -> QuerySet[Assignment]:
+def available_assignments(
+    round: Round | int | None = None, now: datetime | None = None
+) -> QuerySet[Assignment]:
     """Return the assignments (of a round) that are free, or reserved but unused for too long."""
     lapsed = Q(started_at__isnull=True, reserved_until__lt=now or timezone.now())
     found = Assignment.objects.filter(Q(annotator__isnull=True) | lapsed)
@@ -25,9 +27,9 @@ def available_items(round: Round, annotator: Membership) -> QuerySet[Item]:
 
 
 def _available_items(round: int, project: int, annotator: int, now: datetime) -> QuerySet[Item]:
-    places = available_places(round, now).filter(item=OuterRef("pk"))
+    assignments = available_assignments(round, now).filter(item=OuterRef("pk"))
     mine = Assignment.objects.filter(round=round, annotator=annotator, item=OuterRef("pk"))
-    return Item.objects.filter(Exists(places), ~Exists(mine), document__project=project)
+    return Item.objects.filter(Exists(assignments), ~Exists(mine), document__project=project)
 
 
 def first_items(round: Round, annotator: Membership, how_many: int) -> list[Item]:

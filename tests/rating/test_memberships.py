@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 def test_annotators_get_the_letters_in_order_and_others_none() -> None:
     cast = make_project(annotators=3)
-    assert [place.alias for place in cast.annotators] == ["A", "B", "C"]
+    assert [membership.alias for membership in cast.annotators] == ["A", "B", "C"]
     assert Membership.objects.get(project=cast.project, role=Role.ADMIN).alias == ""
 
 
@@ -31,8 +31,8 @@ def test_repeated_addition_of_a_person_gives_the_same_membership() -> None:
 
 def test_one_person_can_hold_two_roles() -> None:
     cast = make_project(annotators=0)
-    place = add_member(project=cast.project, role=Role.ANNOTATOR, user=cast.admin)
-    assert (place.role, place.alias) == ("annotator", "A")
+    membership = add_member(project=cast.project, role=Role.ANNOTATOR, user=cast.admin)
+    assert (membership.role, membership.alias) == ("annotator", "A")
 
 
 def test_empty_membership_matches_again_by_its_label() -> None:
@@ -45,9 +45,9 @@ def test_empty_membership_matches_again_by_its_label() -> None:
 
 def test_label_finds_its_membership_after_a_person_joins() -> None:
     project = make_project(annotators=0).project
-    place = add_member(project=project, role=Role.ANNOTATOR, label="A1")
-    Membership.objects.filter(pk=place.pk).update(user=make_user())
-    assert add_member(project=project, role=Role.ANNOTATOR, label="A1") == place
+    membership = add_member(project=project, role=Role.ANNOTATOR, label="A1")
+    Membership.objects.filter(pk=membership.pk).update(user=make_user())
+    assert add_member(project=project, role=Role.ANNOTATOR, label="A1") == membership
 
 
 def test_two_annotators_of_one_name_get_labels_that_differ() -> None:
@@ -73,21 +73,21 @@ def test_database_rejects_a_duplicate_alias() -> None:
 
 def test_closed_membership_keeps_its_alias_and_reopens() -> None:
     cast = make_project(annotators=1)
-    place = cast.annotators[0]
-    deactivate_member(place=place)
-    deactivate_member(place=place)
+    membership = cast.annotators[0]
+    deactivate_member(membership=membership)
+    deactivate_member(membership=membership)
     assert make_member(cast.project).alias == "B"
-    reactivate_member(place=place)
-    place.refresh_from_db()
-    assert (place.active, place.alias) == (True, "A")
+    reactivate_member(membership=membership)
+    membership.refresh_from_db()
+    assert (membership.active, membership.alias) == (True, "A")
 
 
 def test_the_last_admin_stays() -> None:
     cast = make_project()
-    place = Membership.objects.get(project=cast.project, role=Role.ADMIN)
+    membership = Membership.objects.get(project=cast.project, role=Role.ADMIN)
     with pytest.raises(NotReadyError):
-        deactivate_member(place=place)
+        deactivate_member(membership=membership)
     make_member(cast.project, Role.ADMIN)
-    deactivate_member(place=place)
-    place.refresh_from_db()
-    assert not place.active
+    deactivate_member(membership=membership)
+    membership.refresh_from_db()
+    assert not membership.active

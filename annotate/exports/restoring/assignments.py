@@ -12,36 +12,38 @@ from annotate.exports.restoring.restored import Restored
 from annotate.exports.tables.ratings import ASSIGNMENTS
 from annotate.rating.queries.assigned import dimensions_of_kind
 
-PLACES_AT_ONCE = 1000
+ASSIGNMENTS_AT_ONCE = 1000
 Rows = list[dict[str, Any]]
 
 
-def restore_places(restored: Restored, archive: ExportArchive) -> None:
+def restore_assignments(restored: Restored, archive: ExportArchive) -> None:
     round = restored.rounds.get(1)
     if round is None:
         return
-    places = _places(restored, round, archive)
+    assignments = _assignments(restored, round, archive)
     every_item = False
-    while batch := list(islice(places, PLACES_AT_ONCE)):
-        Assignment.objects.bulk_create(place for place, _ in batch)
+    while batch := list(islice(assignments, ASSIGNMENTS_AT_ONCE)):
+        Assignment.objects.bulk_create(assignment for assignment, _ in batch)
         AssignedUnit.objects.bulk_create(
             AssignedUnit(
-                assignment=place,
+                assignment=assignment,
                 dimension=restored.dimensions[row["dimension"]],
                 inclusion_probability=row["inclusion_probability"],
             )
-            for place, rows in batch
-            if place.partial
+            for assignment, rows in batch
+            if assignment.partial
             for row in rows
         )
         restored.answered += [
-            place.pk for place, rows in batch if all(row["answer"] != "missing" for row in rows)
+            assignment.pk for assignment, rows in batch if all(row["answer"] != "missing" for row in rows)
         ]
-        every_item = every_item or any(not place.partial for place, _ in batch)
+        every_item = every_item or any(not assignment.partial for assignment, _ in batch)
     Round.objects.filter(pk=round.pk).update(every_item=every_item)
 
 
-def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterator[tuple[Assignment, Rows]]:
+def _assignments(
+    restored: Restored, round: Round, archive: ExportArchive
+) -> Iterator[tuple[Assignment, Rows]]:
     guideline = FrozenGuideline.from_json(round.guideline.content)
     asked = {kind: len(dimensions_of_kind(guideline, kind)) for kind in Item.Kind.values}
     for _, found in groupby(archive.rows("assignments"), key=itemgetter("document", "system", "place")):
@@ -51,7 +53,7 @@ def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterato
         probabilities = {row["inclusion_probability"] for row in rows}
         every = asked[restored.comparisons.get(restored.item(first), Item.Kind.OUTPUT)]
         partial = first["plan"] == Assignment.Plan.ROUTED or len(rows) < every or len(probabilities) > 1
-        place = Assignment(
+        assignment = Assignment(
             round=round,
             item_id=restored.item(first),
             slot=first["place"] - 1,
@@ -60,4 +62,4 @@ def _places(restored: Restored, round: Round, archive: ExportArchive) -> Iterato
             partial=partial,
             inclusion_probability=None if partial else first["inclusion_probability"],
         )
-        yield place, rows
+        yield assignment, rows

@@ -11,10 +11,10 @@ from django.utils import timezone
 from annotate.core.long_writes import lock_rows, step, write_in_steps
 from annotate.core.models import Assignment, Membership, Project, Role, Round
 from annotate.core.models.ratings import has_answer
+from annotate.material.queries.assignments import ImportedRater, ItemAssignments
 from annotate.material.queries.catalogue import Catalogue, ItemRecord
-from annotate.material.queries.places import ImportedRater, Places
 from annotate.people.commands import add_member
-from annotate.rating.queries.places import last_positions
+from annotate.rating.queries.assignments import last_positions
 
 RATERS_AT_ONCE = 10
 RESERVED_FOR = timedelta(minutes=10)  # for the ratings that follow within seconds
@@ -24,7 +24,7 @@ class RefusedWhileWritingError(Exception):
     """A resource that was free when the file was checked is no longer free."""
 
 
-class PlacesToTake(Places):
+class AssignmentsToTake(ItemAssignments):
     """Assignments that are also reserved in the database.
 
     The caller holds the project. In one transaction all annotators and assignments of the round are locked
@@ -48,10 +48,10 @@ class PlacesToTake(Places):
         others.
         """
         held = self.holds(item, rater)
-        place = super().take(item, rater)
-        if place is not None and not held:
-            self._claims.append((place, rater))
-        return place
+        assignment = super().take(item, rater)
+        if assignment is not None and not held:
+            self._claims.append((assignment, rater))
+        return assignment
 
     def write(self, keep: Callable[[], object]) -> None:
         """Create the new raters, and reserve their assignments.
@@ -76,11 +76,11 @@ class PlacesToTake(Places):
 
     def release(self) -> None:
         """Release the reserved assignments without ratings, and remove the raters without ratings."""
-        reserved = [place for place, _ in self._claims]
+        reserved = [assignment for assignment, _ in self._claims]
         own = Assignment.objects.filter(plan=Assignment.Plan.IMPORTED, started_at=None)
         write_in_steps(
             reserved,
-            lambda places: own.filter(pk__in=places).update(
+            lambda assignments: own.filter(pk__in=assignments).update(
                 annotator=None, position=None, plan=Assignment.Plan.N_OF_M, reserved_until=None
             ),
         )
@@ -94,10 +94,10 @@ def _reserve(claims: Sequence[tuple[int, ImportedRater]], positions: Counter[int
     time = connection.ops.adapt_datetimefield_value
     until, plan = time(now + RESERVED_FOR), Assignment.Plan.IMPORTED
     rows = []
-    for place, rater in claims:
+    for assignment, rater in claims:
         assert rater.pk is not None
         positions[rater.pk] += 1
-        rows.append((rater.pk, positions[rater.pk], plan, until, place, time(now)))
+        rows.append((rater.pk, positions[rater.pk], plan, until, assignment, time(now)))
     with connection.cursor() as cursor:
         cursor.executemany(
             "UPDATE annotate_assignment SET annotator_id = %s, position = %s, plan = %s, reserved_until = %s"
@@ -108,10 +108,10 @@ def _reserve(claims: Sequence[tuple[int, ImportedRater]], positions: Counter[int
             raise RefusedWhileWritingError
 
 
-def mark_progress(places: Sequence[int], dimensions: int) -> None:
+def mark_progress(assignments: Sequence[int], dimensions: int) -> None:
     """Mark assignments with ratings as started, and the completely rated as completed."""
     now = timezone.now()
-    whole = Assignment.objects.filter(pk__in=places, partial=False)
+    whole = Assignment.objects.filter(pk__in=assignments, partial=False)
     whole.filter(started_at=None).update(started_at=now, reserved_until=None)
     answers = Count("ratings", filter=has_answer("ratings__"))
     complete = whole.filter(completed_at=None).annotate(answers=answers)

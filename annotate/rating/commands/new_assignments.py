@@ -10,7 +10,7 @@ from annotate.core.models import Assignment, Round
 BATCH = 5000
 
 
-class NewPlace(NamedTuple):
+class NewAssignment(NamedTuple):
     """An assignment to write, by keys: free without annotator and position."""
 
     round: int
@@ -30,12 +30,12 @@ def next_slots(round: Round, items: Iterable[int]) -> dict[int, int]:
     return {item: last.get(item, -1) + 1 for item in wanted}
 
 
-def write_places(places: Iterable[NewPlace]) -> int:
+def write_assignments(assignments: Iterable[NewAssignment]) -> int:
     """Write assignments of items with inclusion probability 1, in the caller's transaction; return their
     number.
     """
-    fields = (*NewPlace._fields, "inclusion_probability", "origin", "partial")
-    rows, written = iter(places), 0
-    while batch := [(*place, 1.0, "", False) for place in islice(rows, BATCH)]:
+    fields = (*NewAssignment._fields, "inclusion_probability", "origin", "partial")
+    rows, written = iter(assignments), 0
+    while batch := [(*assignment, 1.0, "", False) for assignment in islice(rows, BATCH)]:
         written += len(write_rows(Assignment, fields, batch))
     return written
