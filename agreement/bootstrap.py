@@ -180,7 +180,11 @@ def resampled_interval(
         return None, f"An interval needs at least two {drawn_from.by} with values from two raters."
     statistic, drawn_from = add_up_groups(statistic, drawn_from)
     if drawn_from.size < resampling.jackknife_below:
-        return _jackknife(statistic, drawn_from, resampling, bounds)
+        counts = drawn_from.group_counts
+        whole = statistic(drawn_from.weights(counts[None]))
+        without_one = statistic(drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp)))
+        only = np.zeros(len(counts), dtype=np.intp)
+        return jackknife_intervals(whole, only, without_one, counts, drawn_from.by, resampling, bounds)[0]
     blocks = [statistic(weights) for weights in draw_weights(drawn_from, generator, resampling.replicates)]
     return _percentile(np.concatenate(blocks), drawn_from.by, resampling)
 
@@ -282,16 +286,6 @@ def _quantile(ordered: FloatArray, share: float) -> float:
 _NO_SPREAD = (
     "The coefficient is the same in every resample of {by}, so they do not tell how much it may vary."
 )
-
-
-def _jackknife(
-    statistic: Statistic, drawn_from: Population, resampling: Resampling, bounds: tuple[float, float]
-) -> tuple[Interval | None, str | None]:
-    counts = drawn_from.group_counts
-    whole = statistic(drawn_from.weights(counts[None]))
-    without_one = statistic(drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp)))
-    only = np.zeros(len(counts), dtype=np.intp)
-    return jackknife_intervals(whole, only, without_one, counts, drawn_from.by, resampling, bounds)[0]
 
 
 def jackknife_intervals(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from agreement.alpha import krippendorff_alpha
 from agreement.bootstrap import Resampling
-from agreement.coefficient import Coefficient, Counts, count, why_not_pairable
+from agreement.coefficient import Coefficient, count, why_not_pairable
 from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where, index_documents
 from agreement.distances import Distance, alpha_by_distance
 from agreement.ratios import RatioName, column_ratios, ratio_coefficient, sum_by_document
@@ -177,6 +177,13 @@ def agreement_by_label(
         data = answers.of_label(index)
         counts = count(data)
         hits, sizes = both[:, :, index], mean[:, :, index]
+        named_f1 = RatioName(
+            "f1_of_label",
+            "F1 of the label, mean of pairs of raters",
+            "Hripcsak and Rothschild 2005",
+            why_not_pairable(counts) or "",
+            "An interval needs the label in two documents.",
+        )
         found.append(
             LabelAgreement(
                 label=label,
@@ -184,9 +191,7 @@ def agreement_by_label(
                 alpha=krippendorff_alpha(
                     data, generator=substream(generator, "label", label), resampling=plan
                 ),
-                f1=ratio_coefficient(
-                    _named_f1(counts), hits, sizes, counts, confidence_level=plan.confidence_level
-                ),
+                f1=ratio_coefficient(named_f1, hits, sizes, counts, confidence_level=plan.confidence_level),
                 f1_of_raters=_f1_of_raters(pairs, column_ratios(hits, sizes), len(answers.given)),
             )
         )
@@ -204,16 +209,6 @@ def _pair_sums(answers: LabelAnswers, pairs: Sequence[tuple[int, int]]) -> tuple
         np.add.at(both[:, index], of_unit, (first & second).astype(float))
         np.add.at(mean[:, index], of_unit, (first.astype(float) + second) / 2)
     return both, mean
-
-
-def _named_f1(counts: Counts) -> RatioName:
-    return RatioName(
-        "f1_of_label",
-        "F1 of the label, mean of pairs of raters",
-        "Hripcsak and Rothschild 2005",
-        why_not_pairable(counts) or "",
-        "An interval needs the label in two documents.",
-    )
 
 
 def _f1_of_raters(

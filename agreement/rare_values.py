@@ -51,7 +51,7 @@ def smoothed_interval(
     always inside. Needs two used values. least_ratings: of the units that `patterns_of` uses.
     """
     added = _rare_units(data)
-    patterns = patterns_of(_with_units(data, added))
+    patterns = patterns_of(replace(data, values=np.concatenate([data.values, added], axis=1), documents=None))
     number = added.shape[1]
     kinds = len(patterns.unit_counts)
     shapes = np.bincount(patterns.of_unit[-number:], minlength=kinds) * _SHAPES_ADD_UP_TO / number
@@ -84,10 +84,6 @@ def _rare_units(data: ReliabilityData) -> FloatArray:
     added[:size, len(rare) :] = modal
     added[0, len(rare) :] = rare
     return added
-
-
-def _with_units(data: ReliabilityData, added: FloatArray) -> ReliabilityData:
-    return replace(data, values=np.concatenate([data.values, added], axis=1), documents=None)
 
 
 def _weights(

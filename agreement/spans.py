@@ -110,7 +110,17 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
     hits, sizes = np.zeros((2, int(of_text.max(initial=-1)) + 1, len(pairs)))
     np.add.at(hits, of_text, credit[kept])
     np.add.at(sizes, of_text, (one + other)[kept] / 2)
-    counts = _counts(texts)
+    # A unit is an output; a rating is the list of spans that a rater marked in it, even if
+    # empty.
+    answers = [len(text.spans) for text in texts]
+    pairable = [number for number in answers if number >= 2]
+    counts = Counts(
+        units=len(texts),
+        pairable_units=len(pairable),
+        raters=len({rater for text in texts for rater in text.spans}),
+        ratings=sum(answers),
+        pairable_values=sum(pairable),
+    )
     named = RatioName(
         "span_f1",
         "F1 of marked characters, mean of pairs of raters",
@@ -154,19 +164,6 @@ def _marks(
 
 def _documents(texts: Sequence[SpannedText]) -> IntArray:
     return index_documents([text.document for text in texts], len(texts))
-
-
-def _counts(texts: Sequence[SpannedText]) -> Counts:
-    """A unit is an output; a rating is the list of spans that a rater marked in it, even if empty."""
-    answers = [len(text.spans) for text in texts]
-    pairable = [number for number in answers if number >= 2]
-    return Counts(
-        units=len(texts),
-        pairable_units=len(pairable),
-        raters=len({rater for text in texts for rater in text.spans}),
-        ratings=sum(answers),
-        pairable_values=sum(pairable),
-    )
 
 
 @dataclass(frozen=True)

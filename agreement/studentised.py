@@ -44,7 +44,12 @@ def studentised_interval(
     patterns = measure.estimator.patterns(data)
     drawn_from = drawn_population(data, patterns, resampling.by, measure.estimator.least_ratings)
     size, counts = drawn_from.size, drawn_from.group_counts
-    if _share_without_variation(data) > _MOST_WITHOUT_VARIATION:
+    # The probability that as many random units as there are have equal values on one side or
+    # the other.
+    both = data.values[:, data.ratings_per_unit == 2]
+    shares = [np.unique(side, return_counts=True)[1] / len(side) for side in both]
+    share_without_variation = float(sum(np.sum(each ** both.shape[1]) for each in shares))
+    if share_without_variation > _MOST_WITHOUT_VARIATION:
         return None, f"Too few of {size} values differ from the most frequent one for an interval."
     left_out = drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp))
     without_one = measure.estimator.statistic(patterns)(left_out)
@@ -61,10 +66,3 @@ def studentised_interval(
         confidence_level=resampling.confidence_level,
         replicates=size,
     ), None
-
-
-def _share_without_variation(data: ReliabilityData) -> float:
-    """The probability that as many random units as there are have equal values on one side or the other."""
-    both = data.values[:, data.ratings_per_unit == 2]
-    shares = [np.unique(side, return_counts=True)[1] / len(side) for side in both]
-    return float(sum(np.sum(each ** both.shape[1]) for each in shares))

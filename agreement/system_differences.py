@@ -158,22 +158,18 @@ def paired_difference(
         return too_few(found)
     error = standard_error(given, of=of)
     if error <= 1e-12 * np.abs(given).max(initial=1):
-        return _of_signs(found, levels)
+        if not found.value or abs(found.value) <= 1e-12:
+            return replace(found, reason="Both have the same score on every document.")
+        p_value = 2.0 ** (1 - found.documents)
+        alone, all_at_once = (found.value if p_value <= 1 - level else None for level in levels)
+        why = f"The difference is the same on each of {found.documents} documents, too few for an interval."
+        return replace(
+            found,
+            low=alone,
+            high=alone,
+            simultaneous_low=all_at_once,
+            simultaneous_high=all_at_once,
+            p_value=p_value,
+            reason="" if alone is not None else why,
+        )
     return with_t_interval(found, float(given.mean()), [(error**2, size - 1)], levels)
-
-
-def _of_signs(found: SystemDifference, levels: tuple[float, float]) -> SystemDifference:
-    if not found.value or abs(found.value) <= 1e-12:
-        return replace(found, reason="Both have the same score on every document.")
-    p_value = 2.0 ** (1 - found.documents)
-    alone, all_at_once = (found.value if p_value <= 1 - level else None for level in levels)
-    why = f"The difference is the same on each of {found.documents} documents, too few for an interval."
-    return replace(
-        found,
-        low=alone,
-        high=alone,
-        simultaneous_low=all_at_once,
-        simultaneous_high=all_at_once,
-        p_value=p_value,
-        reason="" if alone is not None else why,
-    )

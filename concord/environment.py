@@ -80,18 +80,13 @@ def database(default_file: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA busy_timeout=20000;",
         }
-        _keep_for_owner(Path(found["NAME"]))
+        # Make a database readable only by its owner; SQLite gives its other files the same mode.
+        # A missing file is not created: the next process that starts restricts it.
+        file = Path(found["NAME"])
+        with suppress(OSError):  # it is not there, or somebody else's
+            if file.stat().st_mode & 0o077:
+                file.chmod(0o600)
     return found
-
-
-def _keep_for_owner(file: Path) -> None:
-    """Make a database readable only by its owner; SQLite gives its other files the same mode.
-
-    A missing file is not created: the next process that starts restricts it.
-    """
-    with suppress(OSError):  # it is not there, or somebody else's
-        if file.stat().st_mode & 0o077:
-            file.chmod(0o600)
 
 
 def fast_path() -> str:

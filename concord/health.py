@@ -34,7 +34,14 @@ class HealthMiddleware:
         if request.path == LIVE:
             return HttpResponse("live\n", content_type="text/plain", headers=NOT_STORED)
         if request.path == READY:
-            state = {**_database(), "files": _files(), "space": _space()}
+            folders = {settings.DATA_DIR}
+            if is_local():
+                folders.add(settings.MEDIA_ROOT)
+            if connection.vendor == "sqlite":
+                folders.add(Path(connection.settings_dict["NAME"]).parent)
+            free = [shutil.disk_usage(folder).free for folder in folders if os.path.isdir(folder)]
+            space = "low" if free and min(free) < settings.FREE_BYTES else "ok"
+            state = {**_database(), "files": _files(), "space": space}
             status = 200 if set(state.values()) == {"ok"} else 503
             return JsonResponse(state, status=status, headers=NOT_STORED)
         return self.get_response(request)
@@ -44,21 +51,23 @@ def _database() -> dict[str, str]:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        return {"database": "ok", "schema": _schema()}
+        kept: str | None = caches["process"].get(SCHEMA)
+        if kept is None:
+            compared = compare_database()
+            kept = (
+                "does not match"
+                if compared.differences
+                else "not migrated"
+                if compared.is_unapplied
+                else "ok"
+            )
+            if kept != "ok":
+                logger.error(compared.mismatch() or UNAPPLIED)
+            caches["process"].set(SCHEMA, kept, MATCHES_SECONDS if kept == "ok" else PROBLEM_SECONDS)
+        return {"database": "ok", "schema": kept}
     except DatabaseError:
         connection.close()
     return {"database": "away", "schema": "unknown"}
-
-
-def _schema() -> str:
-    kept: str | None = caches["process"].get(SCHEMA)
-    if kept is None:
-        compared = compare_database()
-        kept = "does not match" if compared.differences else "not migrated" if compared.is_unapplied else "ok"
-        if kept != "ok":
-            logger.error(compared.mismatch() or UNAPPLIED)
-        caches["process"].set(SCHEMA, kept, MATCHES_SECONDS if kept == "ok" else PROBLEM_SECONDS)
-    return kept
 
 
 def _files() -> str:
@@ -70,13 +79,3 @@ def _files() -> str:
         return "ok"
     folder = settings.MEDIA_ROOT if os.path.isdir(settings.MEDIA_ROOT) else settings.DATA_DIR
     return "ok" if os.access(folder, os.W_OK) else "read-only"
-
-
-def _space() -> str:
-    folders = {settings.DATA_DIR}
-    if is_local():
-        folders.add(settings.MEDIA_ROOT)
-    if connection.vendor == "sqlite":
-        folders.add(Path(connection.settings_dict["NAME"]).parent)
-    free = [shutil.disk_usage(folder).free for folder in folders if os.path.isdir(folder)]
-    return "low" if free and min(free) < settings.FREE_BYTES else "ok"

@@ -114,7 +114,17 @@ def run_together(commands: dict[str, list[str]], *, environment: dict[str, str])
             _start(program, environment)
         _keep_running(programs, environment, stopping)
     finally:
-        _stop([program.process for program in programs if program.process])
+        processes = [program.process for program in programs if program.process]
+        for process in processes:
+            process.terminate()
+        until = time.monotonic() + PATIENCE
+        for process in processes:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, until - time.monotonic()))
+        for process in processes:
+            with suppress(ProcessLookupError):  # all remaining processes of its session
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         while signal.sigpending() & stopping:  # an impatient second Ctrl-C
             signal.sigwait(stopping)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -186,19 +196,6 @@ def _plan_restart(program: Program) -> None:
 
 def _how_it_ended(code: int) -> str:
     return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
-
-
-def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
-    for process in processes:
-        process.terminate()
-    until = time.monotonic() + PATIENCE
-    for process in processes:
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.0, until - time.monotonic()))
-    for process in processes:
-        with suppress(ProcessLookupError):  # all remaining processes of its session
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 if __name__ == "__main__":

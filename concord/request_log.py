@@ -52,7 +52,11 @@ class RequestLogMiddleware:
             response = self.get_response(request)
             response[ID] = logged.identifier
             if settings.LOG_FORMAT == "json":
-                _log(request, response, time.monotonic() - started)
+                seconds = time.monotonic() - started
+                route = request.resolver_match.route if request.resolver_match else ""
+                facts = {"method": request.method, "route": route, "status": response.status_code}
+                extra = {"event": {**facts, "milliseconds": round(1000 * seconds, 1)}}
+                logger.info("%s %s %s", request.method, route, response.status_code, extra=extra)
             return response
         finally:
             _logged.reset(token)
@@ -62,13 +66,6 @@ def _identifier(request: HttpRequest) -> str:
     given = request.headers.get(ID, "")
     is_believed = settings.ALLAUTH_TRUSTED_PROXY_COUNT and GIVEN_ID.fullmatch(given)
     return given if is_believed else uuid4().hex
-
-
-def _log(request: HttpRequest, response: HttpResponse, seconds: float) -> None:
-    route = request.resolver_match.route if request.resolver_match else ""
-    facts = {"method": request.method, "route": route, "status": response.status_code}
-    extra = {"event": {**facts, "milliseconds": round(1000 * seconds, 1)}}
-    logger.info("%s %s %s", request.method, route, response.status_code, extra=extra)
 
 
 def hide_secrets(text: str) -> str:
@@ -84,19 +81,17 @@ def facts_of_request() -> dict[str, Any]:
     person = logged.request.__dict__.get("user")
     if isinstance(person, LazyObject) and person.__dict__.get("_wrapped", empty) is empty:
         person = None  # not authenticated yet
-    return {
-        "request": logged.identifier,
-        "person": getattr(person, "pk", None),
-        "address": _address(logged.request),
-    }
-
-
-def _address(request: HttpRequest) -> str:
+    request = logged.request
     forwarded = [
         each.strip() for each in request.headers.get("X-Forwarded-For", "").split(",") if each.strip()
     ]
     count = settings.ALLAUTH_TRUSTED_PROXY_COUNT
-    return forwarded[-count] if 0 < count <= len(forwarded) else str(request.META.get("REMOTE_ADDR", ""))
+    address = forwarded[-count] if 0 < count <= len(forwarded) else str(request.META.get("REMOTE_ADDR", ""))
+    return {
+        "request": logged.identifier,
+        "person": getattr(person, "pk", None),
+        "address": address,
+    }
 
 
 class LineFormatter(logging.Formatter):

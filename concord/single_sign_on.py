@@ -28,21 +28,17 @@ def _provider(name: str) -> dict[str, Any]:
     if not re.fullmatch(r"[a-z][a-z0-9]*", name) or name == "accounts":
         cure = "Write names of small letters and digits with commas between them, such as university,lab2."
         raise SettingError(SHORT, f"names a provider {name!r}", cure)
+    url = _required(name, "URL", "Write its address, such as https://login.example.org/realms/main.")
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in THIS_MACHINE):
+        raise SettingError(f"{SHORT}_{name.upper()}_URL", f"is {url!r}, which is not https://", "Use HTTPS.")
     return {
         "provider_id": name,
         "name": _required(name, "NAME", "Write what the button on the sign-in page calls it."),
         "client_id": _required(name, "CLIENT", "Write the client id that the provider has for Concord."),
         "secret": _required(name, "SECRET", "Write the client secret that the provider shows."),
-        "settings": {"server_url": _server(name), "oauth_pkce_enabled": True},
+        "settings": {"server_url": url, "oauth_pkce_enabled": True},
     }
-
-
-def _server(name: str) -> str:
-    url = _required(name, "URL", "Write its address, such as https://login.example.org/realms/main.")
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in THIS_MACHINE):
-        raise SettingError(f"{SHORT}_{name.upper()}_URL", f"is {url!r}, which is not https://", "Use HTTPS.")
-    return url
 
 
 def _required(name: str, part: str, cure: str) -> str:

@@ -137,7 +137,7 @@ def compare_two_judges(
         name: difference_of_figures(
             (statistic(sides[0], level), statistic(sides[1], level)),
             size,
-            _stream(generator, name),
+            substream(generator, "between_judges", name),
             replicates=replicates,
         )
         for name, statistic in statistics.items()
@@ -194,10 +194,6 @@ def highest_judges(
         return None
     highest = tuple(name for name in judges if name not in below)
     return HighestJudges(figure, highest, tuple(name for name in judges if name not in surely_below))
-
-
-def _stream(generator: Randomness, name: str) -> Randomness:
-    return substream(generator, "between_judges", name)
 
 
 def _spearman(scores: Scores, _level: MeasurementLevel) -> Statistic:

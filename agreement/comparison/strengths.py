@@ -227,17 +227,15 @@ def _strengths(
         )
     ]
     found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
-    first_wins = Estimated(*(_logistic(order_effect + times * error * reach) for times in (0, -1, 1)))
+    first_wins = Estimated(
+        *(float(scipy.special.expit(order_effect + times * error * reach)) for times in (0, -1, 1))
+    )
     return Strengths(tuple(found), documents, differences, first_wins, _ties(fit, size, counts))
 
 
 def _strength(fit: _StrengthFit, contrast: FloatArray, reach: float) -> Estimated:
     value, error = fit.of(contrast)
     return Estimated.within(value, reach * error)
-
-
-def _logistic(value: float) -> float:
-    return float(scipy.special.expit(value))
 
 
 def _ties(fit: _StrengthFit, size: int, counts: _Counts) -> float:

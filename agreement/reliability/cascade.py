@@ -129,7 +129,7 @@ def calibrate_cascade(
     if certificate.threshold is None:
         return CascadeCertificate(None, certificate, tuple(found), none, none)
     # `_certify_path` names the steps of a path by their positions.
-    thresholds = paths[best][_step_at(certificate.threshold, len(paths[best]))]
+    thresholds = paths[best][round((1 - certificate.threshold) * len(paths[best]))]
     rated = ~np.isnan(lost).all(axis=0)
     deciding = deciding_stages(np.where(np.isnan(lost), np.nan, sure)[:, rated], thresholds)
     kept = deciding < len(sure)
@@ -198,10 +198,6 @@ def _certify_path(
         without_loss=int((~rated).sum()),
         batch=size,
     )
-
-
-def _step_at(position: float, steps: int) -> int:
-    return round((1 - position) * steps)
 
 
 def _count_in_documents(

@@ -152,7 +152,25 @@ def _difference(
 ) -> Difference:
     pairs = None if apart else difference_of(first, second)
     if beyond and pairs is not None and pairs.ratings == pairs.units:
-        return _of_people(pairs, names, levels)
+        # Where people rated everything the judge adds nothing, and the page of systems says the
+        # same.
+        own = paired_difference(pairs.human, *names, levels)
+        ends = None
+        if own.low is not None and own.high is not None:
+            ends = Interval(own.low, own.high, "asymptotic, t", levels[0])
+        estimate = Estimate(
+            "system_differences",
+            "Paired differences",
+            "Student 1908",
+            own.value,
+            own.reason if own.value is None else None,
+            pairs.ratings,
+            pairs.units,
+            interval=ends,
+            interval_reason=own.reason or None,
+        )
+        low, high = own.simultaneous_low, own.simultaneous_high
+        return Difference(*names, True, estimate, None, low, high, own.p_value, None, False)
     paired = pairs is not None and pairs.ratings > 0
     if pairs is not None and paired:
         estimate = combined_estimate(pairs, confidence_level=levels[0], beyond=beyond)
@@ -163,27 +181,6 @@ def _difference(
         estimate = _of_two_means(means[0], means[1], levels[0])
     low, high = _simultaneous(estimate, levels[1])
     return Difference(*names, paired, estimate, None, low, high, _p_value(estimate), None, False)
-
-
-def _of_people(pairs: RatedSample, names: tuple[str, str], levels: tuple[float, float]) -> Difference:
-    """Where people rated everything the judge adds nothing, and the page of systems says the same."""
-    own = paired_difference(pairs.human, *names, levels)
-    ends = None
-    if own.low is not None and own.high is not None:
-        ends = Interval(own.low, own.high, "asymptotic, t", levels[0])
-    estimate = Estimate(
-        "system_differences",
-        "Paired differences",
-        "Student 1908",
-        own.value,
-        own.reason if own.value is None else None,
-        pairs.ratings,
-        pairs.units,
-        interval=ends,
-        interval_reason=own.reason or None,
-    )
-    low, high = own.simultaneous_low, own.simultaneous_high
-    return Difference(*names, True, estimate, None, low, high, own.p_value, None, False)
 
 
 def _of_two_means(first: Estimate, second: Estimate, confidence_level: float) -> Estimate:

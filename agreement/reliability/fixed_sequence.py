@@ -192,7 +192,23 @@ def certify_steps(
     """
     # The first failure ends the sequence: a later p value below delta would be a second chance, and the
     # whole delta could then no longer be spent on every test.
-    steps = _test_steps(counts, guarantee, start)
+    # The steps from the start to the first that fails, with it.
+    below = counts[slice(start, None)]
+    p_values = _p_values(below, guarantee)
+    failed = np.flatnonzero(p_values > guarantee.significance_level)
+    tested = below[slice(0, int(failed[0]) + 1 if len(failed) else len(p_values))]
+    upper = _bounds(tested, guarantee)
+    steps = tuple(
+        ThresholdTest(
+            threshold=float(tested.thresholds[index]),
+            accepted=int(tested.accepted[index]),
+            lost=float(tested.lost[index]),
+            bound=float(upper[index]),
+            p_value=float(p_values[index]),
+            units=None if tested.units is None else int(tested.units[index]),
+        )
+        for index in range(len(tested.thresholds))
+    )
     passed = [step for step in steps if step.p_value <= guarantee.significance_level]
     certificate = RiskCertificate(
         guarantee=guarantee,
@@ -230,26 +246,6 @@ def numbers_of_shared_documents(
         raise ValueError(f"Documents and losses differ in shape: {given.shape} and {has_loss.shape}.")
     found, numbers = np.unique(given[has_loss], return_inverse=True)
     return np.asarray(numbers, dtype=np.intp) if len(found) < len(numbers) else None
-
-
-def _test_steps(counted: StepCounts, guarantee: Guarantee, start: int) -> tuple[ThresholdTest, ...]:
-    """The steps from the start to the first that fails, with it."""
-    below = counted[slice(start, None)]
-    p_values = _p_values(below, guarantee)
-    failed = np.flatnonzero(p_values > guarantee.significance_level)
-    tested = below[slice(0, int(failed[0]) + 1 if len(failed) else len(p_values))]
-    upper = _bounds(tested, guarantee)
-    return tuple(
-        ThresholdTest(
-            threshold=float(tested.thresholds[index]),
-            accepted=int(tested.accepted[index]),
-            lost=float(tested.lost[index]),
-            bound=float(upper[index]),
-            p_value=float(p_values[index]),
-            units=None if tested.units is None else int(tested.units[index]),
-        )
-        for index in range(len(tested.thresholds))
-    )
 
 
 def _p_values(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
@@ -302,7 +298,15 @@ def _with_more_ratings(
     """
     guarantee, first = certificate.guarantee, certificate.steps[0] if certificate.steps else None
     if first is None:
-        return _with_enough_to_test(certificate, most_accepted)
+        least, rated = certificate.guarantee.least_accepted, certificate.rated
+        if rated and not most_accepted:
+            return replace(
+                certificate, more_reason="No threshold accepts any of the rated units; widen the grid."
+            )
+        share = most_accepted / rated if rated else 1.0
+        more = max(int(np.ceil(np.round(least / share, 9))) - rated, 1)
+        reason = f"Testing starts with about {more} more ratings of units drawn at random."
+        return replace(certificate, more_ratings=more, more_reason=reason)
     share_of_errors = first.lost / max(first.accepted, 1)
     if share_of_errors >= guarantee.risk:
         reason = (
@@ -323,18 +327,6 @@ def _with_more_ratings(
     return replace(certificate, more_ratings=more, more_reason=reason)
 
 
-def _with_enough_to_test(certificate: RiskCertificate, most_accepted: int) -> RiskCertificate:
-    least, rated = certificate.guarantee.least_accepted, certificate.rated
-    if rated and not most_accepted:
-        return replace(
-            certificate, more_reason="No threshold accepts any of the rated units; widen the grid."
-        )
-    share = most_accepted / rated if rated else 1.0
-    more = max(int(np.ceil(np.round(least / share, 9))) - rated, 1)
-    reason = f"Testing starts with about {more} more ratings of units drawn at random."
-    return replace(certificate, more_ratings=more, more_reason=reason)
-
-
 _LARGEST_SAMPLE = 100_000
 _FIRST_BLOCK = 256  # sizes tried at a time; most answers are small
 
@@ -345,7 +337,13 @@ def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
     start, block = step.accepted + 1, _FIRST_BLOCK
     while start <= largest:
         accepted = np.arange(start, min(start + block, largest + 1))
-        passes = np.flatnonzero(_would_pass(accepted, step, guarantee))
+        lost = np.asarray(accepted * (step.lost / max(step.accepted, 1)), dtype=float)
+        if guarantee.test is RiskTest.EXACT:
+            lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
+        units = None if step.units is None else np.full(len(accepted), step.units, dtype=np.intp)
+        tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
+        would_pass = np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
+        passes = np.flatnonzero(would_pass)
         if len(passes):
             return int(accepted[passes[0]])
         start, block = start + block, 4 * block
@@ -356,12 +354,3 @@ def _enough_in_documents(step: ThresholdTest, guarantee: Guarantee, documents: D
     """The number of additional ratings for documents like the documents of the sample."""
     times = documents.times_to_pass(guarantee)
     return None if np.isinf(times) else max(int(np.ceil(step.accepted * times)), step.accepted + 1)
-
-
-def _would_pass(accepted: IntArray, step: ThresholdTest, guarantee: Guarantee) -> npt.NDArray[np.bool_]:
-    lost = np.asarray(accepted * (step.lost / max(step.accepted, 1)), dtype=float)
-    if guarantee.test is RiskTest.EXACT:
-        lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
-    units = None if step.units is None else np.full(len(accepted), step.units, dtype=np.intp)
-    tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
-    return np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)

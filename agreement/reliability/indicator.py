@@ -384,14 +384,10 @@ def _p_value(measure: PairMeasure, value: float, first: FloatArray, second: Floa
     if measure.estimator.name == "spearman":
         first, second = scipy.stats.rankdata(first), scipy.stats.rankdata(second)
     if len(first) <= _MOST_FOR_ALL_ORDERS:
-        return _permutation_p_value(first, second)
+        # The share of orders of the second whose correlation is at least as far from 0.
+        centred = first - first.mean()
+        orders = np.array(list(permutations(second - second.mean())))
+        products = np.abs(orders @ centred)
+        return float(np.mean(products >= products[0] - 1e-9))
     freedom = len(first) - 2
     return t_p_value(value, np.sqrt(max(1 - value**2, np.finfo(float).eps) / freedom), freedom)
-
-
-def _permutation_p_value(first: FloatArray, second: FloatArray) -> float:
-    """The share of orders of the second whose correlation is at least as far from 0."""
-    centred = first - first.mean()
-    orders = np.array(list(permutations(second - second.mean())))
-    products = np.abs(orders @ centred)
-    return float(np.mean(products >= products[0] - 1e-9))

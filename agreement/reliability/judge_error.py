@@ -525,7 +525,19 @@ def _make_controls(
     found = {"constant": sort_by_group(everyone), "system": sort_by_group(panel.systems)}
     if lengths is not None:
         found["length"] = replace(_fit_control(panel, by_length), is_of_length=True)
-    return found | {"shuffled": _shuffle_within_systems(panel, judge)}
+    # The judge's values of a system's other items, each as likely; its own if there are none.
+    points, codes = np.unique(judge, return_inverse=True)
+    counts = np.zeros((panel.system_number, len(points)))
+    np.add.at(counts, (panel.systems, codes), 1.0)
+    others = counts[panel.systems]
+    alone = others.sum(axis=1) == 1
+    others[~alone, codes[~alone]] -= 1
+    shares = others / others.sum(axis=1, keepdims=True)
+    losses = np.zeros_like(panel.human)
+    for point, share in zip(points, shares.T, strict=True):
+        losses += share * panel.losses(np.full(len(judge), point))
+    shuffle_within_systems = _Control(judge, losses, losses)
+    return found | {"shuffled": shuffle_within_systems}
 
 
 def _share_of(panel: _Panel) -> Callable[[float], FloatArray]:
@@ -547,21 +559,6 @@ def _fit_control(panel: _Panel, fit: Callable[[_Panel], list[FloatArray]]) -> _C
     from_others = np.array([best(panel.without(each)) for each in range(len(panel.human))])
     unknown = np.isnan(from_others)  # a system that the others did not rate
     return _Control(whole, panel.losses(np.where(unknown, whole, from_others)), panel.losses(whole))
-
-
-def _shuffle_within_systems(panel: _Panel, judge: FloatArray) -> _Control:
-    """The judge's values of a system's other items, each as likely; its own if there are none."""
-    points, codes = np.unique(judge, return_inverse=True)
-    counts = np.zeros((panel.system_number, len(points)))
-    np.add.at(counts, (panel.systems, codes), 1.0)
-    others = counts[panel.systems]
-    alone = others.sum(axis=1) == 1
-    others[~alone, codes[~alone]] -= 1
-    shares = others / others.sum(axis=1, keepdims=True)
-    losses = np.zeros_like(panel.human)
-    for point, share in zip(points, shares.T, strict=True):
-        losses += share * panel.losses(np.full(len(judge), point))
-    return _Control(judge, losses, losses)
 
 
 def _separated_pairs(scores: Scores, human: FloatArray, confidence_level: float) -> SeparatedPairs | None:

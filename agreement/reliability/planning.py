@@ -67,7 +67,12 @@ def plan_calibration(
     whole numbers, power rises in a sawtooth. The returned size keeps it at every larger size up to twice its
     number. Raises ValueError for shares and rates outside 0..1.
     """
-    _check(expected_error, accepted_share, power)
+    if not 0 <= expected_error < 1:
+        raise ValueError(f"The expected error must be at least 0 and below 1, but is {expected_error}.")
+    if not 0 < accepted_share <= 1:
+        raise ValueError(f"The accepted share must be above 0 and at most 1, but is {accepted_share}.")
+    if not 0 < power < 1:
+        raise ValueError(f"Power must lie between 0 and 1, but is {power}.")
     kept = None if units is None else round(units * accepted_share)
     least = least_accepted_ratings(guarantee, units=kept)
     if least is None:
@@ -158,12 +163,3 @@ def _first_lasting(sizes: IntArray, enough: np.ndarray) -> int | None:
 
 def _ratings_to_draw(accepted: int, accepted_share: float) -> int:
     return int(np.ceil(np.round(accepted / accepted_share, 9)))
-
-
-def _check(expected_error: float, accepted_share: float, power: float) -> None:
-    if not 0 <= expected_error < 1:
-        raise ValueError(f"The expected error must be at least 0 and below 1, but is {expected_error}.")
-    if not 0 < accepted_share <= 1:
-        raise ValueError(f"The accepted share must be above 0 and at most 1, but is {accepted_share}.")
-    if not 0 < power < 1:
-        raise ValueError(f"Power must lie between 0 and 1, but is {power}.")

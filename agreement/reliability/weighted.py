@@ -204,7 +204,20 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     values = np.array([estimate.value for estimate in estimates], dtype=float)
     warnings = joined + _warnings_by_stratum(parts)
     found = replace(empty, value=float(shares @ values), warnings=warnings)
-    return _with_interval(found, sample, estimates, shares, confidence_level)
+    if any(estimate.standard_error is None for estimate in estimates):
+        why = "A stratum has too few ratings, or none that differ, so its spread is unknown."
+        return replace(found, interval_reason=why)
+    variances = shares**2 * np.array([estimate.standard_error for estimate in estimates], dtype=float) ** 2
+    freedoms = [estimate.degrees_of_freedom or np.inf for estimate in estimates]
+    variance = float(variances.sum())
+    return with_interval(
+        found,
+        variance,
+        satterthwaite_freedom(zip(variances.tolist(), freedoms, strict=True)),
+        confidence_level,
+        effective=effective_size(variance, sample, finite=True),
+        complete=sample.ratings == sample.units,
+    )
 
 
 _OF_STRATUM = "of the stratum"
@@ -312,26 +325,3 @@ def _of_stratum(part: RatedSample, confidence_level: float) -> Estimate:
     if part.ratings >= LEAST_FOR_REGRESSION and part.judged:
         return regression_estimate(part, confidence_level=confidence_level)
     return humans_only(part, confidence_level=confidence_level)
-
-
-def _with_interval(
-    found: Estimate,
-    sample: RatedSample,
-    estimates: list[Estimate],
-    shares: FloatArray,
-    confidence_level: float,
-) -> Estimate:
-    if any(estimate.standard_error is None for estimate in estimates):
-        why = "A stratum has too few ratings, or none that differ, so its spread is unknown."
-        return replace(found, interval_reason=why)
-    variances = shares**2 * np.array([estimate.standard_error for estimate in estimates], dtype=float) ** 2
-    freedoms = [estimate.degrees_of_freedom or np.inf for estimate in estimates]
-    variance = float(variances.sum())
-    return with_interval(
-        found,
-        variance,
-        satterthwaite_freedom(zip(variances.tolist(), freedoms, strict=True)),
-        confidence_level,
-        effective=effective_size(variance, sample, finite=True),
-        complete=sample.ratings == sample.units,
-    )

@@ -155,7 +155,10 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
             for each in frozen.points
         )
     for image in benchmark.images.order_by("pk"):
-        _copy_image(image, child)
+        copy = GuidelineImage(project=child, key=image.key, name=image.name, added_by=image.added_by)
+        with image.file.open("rb") as file:
+            copy.file.save(image.key, ContentFile(file.read()), save=False)
+        copy.save()
     watching = benchmark.memberships.filter(
         role__in=[Role.ADMIN, Role.RESEARCHER], active=True, user__isnull=False
     )
@@ -171,13 +174,6 @@ def drop_dimension_ids(guideline: FrozenGuideline) -> dict[str, object]:
     for dimension in content["dimensions"]:
         del dimension["id"]
     return content
-
-
-def _copy_image(image: GuidelineImage, child: Project) -> None:
-    copy = GuidelineImage(project=child, key=image.key, name=image.name, added_by=image.added_by)
-    with image.file.open("rb") as file:
-        copy.file.save(image.key, ContentFile(file.read()), save=False)
-    copy.save()
 
 
 def _copy_bridging(child: Project, chosen: Sequence[RatedOutput], copies: Mapping[int, Document]) -> None:

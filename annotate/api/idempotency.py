@@ -57,12 +57,18 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
     token = request.auth
     assert isinstance(token, ApiToken)
     KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()
-    asked = _digest(request)
+    sent = request._request
+    address = f"{sent.method} {sent.get_full_path()}\n".encode()
+    asked = hashlib.sha256(address + sent.body).hexdigest()
     kept, is_new = KeptAnswer.objects.select_for_update().get_or_create(
         token=token, key=key, defaults={"request": asked}
     )
     if is_new:
-        return _keep_answer(kept, write())
+        answer = write()
+        data = {**answer.data, "secret": ""} if isinstance(answer, ShownOnce) else answer.data
+        kept.status, kept.content = answer.status_code, JSONRenderer().render(data).decode() or "null"
+        kept.save(update_fields=["status", "content"])
+        return answer
     if kept.request != asked:
         raise KeyUsedError(
             gettext(
@@ -70,16 +76,3 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
             ).format(header=HEADER)
         )
     return Response(json.loads(kept.content), status=kept.status, headers={"Idempotent-Replayed": "true"})
-
-
-def _keep_answer(kept: KeptAnswer, answer: Response) -> Response:
-    data = {**answer.data, "secret": ""} if isinstance(answer, ShownOnce) else answer.data
-    kept.status, kept.content = answer.status_code, JSONRenderer().render(data).decode() or "null"
-    kept.save(update_fields=["status", "content"])
-    return answer
-
-
-def _digest(request: Request) -> str:
-    sent = request._request
-    address = f"{sent.method} {sent.get_full_path()}\n".encode()
-    return hashlib.sha256(address + sent.body).hexdigest()

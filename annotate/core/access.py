@@ -250,7 +250,9 @@ def assignment_for_annotator(
 def _explain_lost_access(
     user: SomeUser, membership_key: str
 ) -> NotYoursError | MembershipClosedError | AssignmentGoneError:
-    held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=_key(membership_key)).first()
+    held = Membership.objects.filter(
+        user=user.pk, user__isnull=False, pk=(int(membership_key) if membership_key.isdecimal() else 0)
+    ).first()
     if held is None:
         return NotYoursError(
             gettext("This answer belongs to another person; sign in as that person to send it.")
@@ -303,10 +305,6 @@ def token_of(assignment: Assignment) -> str:
     """
     held = f"{assignment.pk}/{assignment.annotator_id}"
     return salted_hmac("annotate.access.token_of", held, algorithm="sha256").hexdigest()[:20]
-
-
-def _key(sent: str) -> int:
-    return int(sent) if sent.isdecimal() else 0
 
 
 def membership_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:

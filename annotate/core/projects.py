@@ -45,11 +45,8 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
         )
         for project in projects.order_by("-created_at", "-pk")
     ]
-    return _below_benchmarks(cards)
-
-
-def _below_benchmarks(cards: list[ProjectCard]) -> list[ProjectCard]:
-    """Put additions below their benchmark, in order of their numbers, if the person has it, too."""
+    # Put additions below their benchmark, in order of their numbers, if the person has it,
+    # too.
     listed = {card.project.pk for card in cards}
     below: dict[int, list[ProjectCard]] = {}
     for card in sorted(cards, key=lambda card: card.addition.number if card.addition else 0):

@@ -1,6 +1,5 @@
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext
 
@@ -45,13 +44,12 @@ def _changes_of_options(before: FrozenDimension, after: FrozenDimension) -> Iter
         if isinstance(rows, list):
             old = {row["key"]: row for row in (before.options or {}).get(name, ())}
             for row in rows:
-                texts = [_text_of_row(each) for each in (old.get(row["key"], {}), row)]
+                texts = [
+                    ": ".join(str(each[name]) for name in ("name", "description") if each.get(name))
+                    for each in (old.get(row["key"], {}), row)
+                ]
                 if texts[0] != texts[1]:
                     yield Change(f"{after.name}, {row['name']}", *texts)
-
-
-def _text_of_row(row: Mapping[str, Any]) -> str:
-    return ": ".join(str(row[name]) for name in ("name", "description") if row.get(name))
 
 
 def _text_of_point(dimension: FrozenDimension, value: int) -> str:

@@ -148,10 +148,6 @@ class AdjudicationForm(forms.Form):
         return data
 
 
-def _rater(alias: str) -> str:
-    return gettext("Rater {alias}").format(alias=alias)
-
-
 class DisputeFilterForm(forms.Form):
     """Filters for the disputes of a project. An unknown value matches all.
 
@@ -170,7 +166,10 @@ class DisputeFilterForm(forms.Form):
         dimensions = project.dimensions.values_list("key", "name")
         raters = project.memberships.filter(role=Role.ANNOTATOR).order_by("alias")
         anyone = ("", gettext("any"))
-        named = ((each.alias, each.label if with_labels else _rater(each.alias)) for each in raters)
+        named = (
+            (each.alias, each.label if with_labels else gettext("Rater {alias}").format(alias=each.alias))
+            for each in raters
+        )
         offer_choices(self, "dimension", [anyone, *dimensions])
         offer_choices(self, "rater", [anyone, *named])
 

@@ -193,7 +193,9 @@ def _people(project: Project, facts: Facts, first: Round | None) -> Iterator[Che
     )
     yield ChecklistLine("Training and practice", _training(project), "3.2.4")
     yield ChecklistLine("Payment", _payment(study, joined), "3.2.2")
-    yield ChecklistLine("Consent", _consent(joined), "5.1")
+    yield ChecklistLine(
+        "Consent", (f"{joined} raters consented in Concord before they started." if joined else ""), "5.1"
+    )
     yield ChecklistLine("Quality checks", _quality_checks(project), "3.3.3")
     yield ChecklistLine("Excluded raters, and why", _exclusions(project, first), "3.3.3")
 
@@ -233,10 +235,6 @@ def _payment(study: OutsideStudy | None, joined: int) -> str:
         return ""
     rule = study.get_pay_rule_display()
     return f"Raters from outside: {study.pay_rate:f} {study.currency} for {rule}."
-
-
-def _consent(joined: int) -> str:
-    return f"{joined} raters consented in Concord before they started." if joined else ""
 
 
 def _quality_checks(project: Project) -> str:

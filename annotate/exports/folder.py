@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from annotate.core.models import Project
 from annotate.core.snapshot import snapshot
@@ -109,17 +108,8 @@ _WRITERS = {
 def write_data_set(project: Project, choice: ExportChoice, folder: Path, passed: Passed) -> None:
     """Write the additional files of a Parquet data set; tables without rows have no configuration."""
     tables = [table for table in choice.tables_of(project) if passed.rows[table.name]]
-    described = _description(project, choice, passed)
-    _write(folder / "README.md", data_card(project, choice, tables, passed))
-    _write(folder / "DATASHEET.md", datasheet(project, choice))
-    _write(folder / "CHECKLIST.md", checklist_markdown(project, checklist(project)))
-    metadata = croissant(described, tables, folder)
-    _write(folder / "croissant.json", json.dumps(metadata, ensure_ascii=False, indent=1) + "\n")
-
-
-def _description(project: Project, choice: ExportChoice, passed: Passed) -> dict[str, Any]:
     authors = choice.card.authors
-    return {
+    described = {
         "name": project.slug,
         "description": project.description or project.name,
         "url": choice.card.address or f"urn:concord:{project.slug}",
@@ -129,6 +119,11 @@ def _description(project: Project, choice: ExportChoice, passed: Passed) -> dict
         **({"creator": [{"@type": "sc:Person", "name": name} for name in authors]} if authors else {}),
         **({"datePublished": f"{passed.latest:%Y-%m-%d}"} if passed.latest else {}),
     }
+    _write(folder / "README.md", data_card(project, choice, tables, passed))
+    _write(folder / "DATASHEET.md", datasheet(project, choice))
+    _write(folder / "CHECKLIST.md", checklist_markdown(project, checklist(project)))
+    metadata = croissant(described, tables, folder)
+    _write(folder / "croissant.json", json.dumps(metadata, ensure_ascii=False, indent=1) + "\n")
 
 
 def _write(path: Path, text: str) -> None:

@@ -38,7 +38,14 @@ def items(request: Request, slug: str) -> HttpResponse:
             if not bulk.cleaned_data["everything"]:
                 chosen = chosen.filter(pk__in=bulk.cleaned_data["item"])
             with show_refusal(request):
-                messages.success(request, _do(bulk, project, chosen, request_user(request)))
+                by = request_user(request)
+                act: dict[str, Callable[[], str]] = {
+                    bulk.TAG: lambda: _tag(project, chosen, bulk.cleaned_data["tag"], by),
+                    bulk.UNTAG: lambda: _untag(project, chosen, bulk.cleaned_data["tag"], by),
+                    bulk.SEND: lambda: _send(project, chosen, bulk.cleaned_data["raters"], by),
+                }
+                do = act[bulk.cleaned_data["act"]]()
+                messages.success(request, do)
             return redirect(reverse("items", args=[slug]) + (f"?{form.query}" if form.query else ""))
     page = Paginator(select_keys(project, form.chosen), PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -54,15 +61,6 @@ def items(request: Request, slug: str) -> HttpResponse:
     }
     status = 422 if request.method == "POST" else 200
     return render_in_project(request, project, "items/items.html", context, status=status)
-
-
-def _do(bulk: BulkForm, project: Project, items: QuerySet[Item], by: User) -> str:
-    act: dict[str, Callable[[], str]] = {
-        bulk.TAG: lambda: _tag(project, items, bulk.cleaned_data["tag"], by),
-        bulk.UNTAG: lambda: _untag(project, items, bulk.cleaned_data["tag"], by),
-        bulk.SEND: lambda: _send(project, items, bulk.cleaned_data["raters"], by),
-    }
-    return act[bulk.cleaned_data["act"]]()
 
 
 def _tag(project: Project, items: QuerySet[Item], tag: str, by: User) -> str:

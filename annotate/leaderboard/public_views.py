@@ -180,7 +180,9 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
             return _refuse(
                 403, gettext("This form was sent from another site. Open its page and send it again.")
             )
-        if _body_size(request) > LARGEST + MORE_IN_FORM:  # before the body is read
+        size = str(request.META.get("CONTENT_LENGTH") or "")
+        body_size = int(size) if size.isascii() and size.isdigit() else 0
+        if body_size > LARGEST + MORE_IN_FORM:  # before the body is read
             return _refuse(
                 413, gettext("The file is larger than {most} MiB.").format(most=LARGEST // 1024**2)
             )
@@ -205,11 +207,6 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
     response = HttpResponse(_render("submit", context), status=status)
     response.headers["Cache-Control"] = "no-store"
     return response
-
-
-def _body_size(request: HttpRequest) -> int:
-    size = str(request.META.get("CONTENT_LENGTH") or "")
-    return int(size) if size.isascii() and size.isdigit() else 0
 
 
 def _is_own_form(request: HttpRequest) -> bool:

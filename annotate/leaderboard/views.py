@@ -12,7 +12,7 @@ from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.metadata import metadata_names
-from annotate.core.models import Project, PublicLeaderboard, Submission
+from annotate.core.models import PublicLeaderboard, Submission
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.leaderboard.commands import accept_submission, publish, reject_submission, replace_key
 from annotate.leaderboard.forms import AcceptSubmissionForm, PublicPageForm, RejectSubmissionForm
@@ -86,7 +86,22 @@ def submission(request: Request, slug: str, pk: int) -> HttpResponse:
         form, status = (rejecting if is_rejecting else accepting), 422
         try:
             if form.is_valid():
-                return _decide(request, project, found, is_rejecting=is_rejecting, given=form.cleaned_data)
+                given = form.cleaned_data
+                by = request_user(request)
+                if is_rejecting:
+                    reject_submission(submission=found, reason=str(given["reason"]), by=by)
+                    messages.success(request, gettext("The submission is rejected."))
+                    return redirect("submissions", project.slug)
+                done = accept_submission(
+                    submission=found,
+                    bridging=int(str(given["bridging"])),
+                    with_annotators=bool(given["with_annotators"]),
+                    by=by,
+                )
+                messages.success(request, gettext("The submission is accepted."))
+                if done.addition is not None:
+                    return redirect(reverse("project", args=[done.addition.project.slug]))
+                return redirect("submissions", project.slug)
         except DomainError as error:
             form.add_error(None, error.message)
             status = error.status
@@ -105,23 +120,3 @@ def submission(request: Request, slug: str, pk: int) -> HttpResponse:
         else None,
     }
     return render_in_project(request, project, "leaderboard/submission.html", context, status=status)
-
-
-def _decide(
-    request: Request, project: Project, found: Submission, *, is_rejecting: bool, given: dict[str, object]
-) -> HttpResponse:
-    by = request_user(request)
-    if is_rejecting:
-        reject_submission(submission=found, reason=str(given["reason"]), by=by)
-        messages.success(request, gettext("The submission is rejected."))
-        return redirect("submissions", project.slug)
-    done = accept_submission(
-        submission=found,
-        bridging=int(str(given["bridging"])),
-        with_annotators=bool(given["with_annotators"]),
-        by=by,
-    )
-    messages.success(request, gettext("The submission is accepted."))
-    if done.addition is not None:
-        return redirect(reverse("project", args=[done.addition.project.slug]))
-    return redirect("submissions", project.slug)

@@ -1,7 +1,7 @@
 """Rows of facts on a command line: aligned columns for people, JSON for programs."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.management.base import OutputWrapper
@@ -16,15 +16,14 @@ def print_rows(out: OutputWrapper, rows: Iterable[Row], *, as_json: bool, nothin
     if as_json:
         out.write(json.dumps(found, ensure_ascii=False, indent=1, cls=DjangoJSONEncoder))
     elif found:
-        out.write("\n".join(_lines(found)))
+        cells = [list(found[0]), *([_format_value(value) for value in row.values()] for row in found)]
+        widths = [max(len(row[index]) for row in cells) for index in range(len(cells[0]))]
+        lines = [
+            "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in cells
+        ]
+        out.write("\n".join(lines))
     else:
         out.write(nothing)
-
-
-def _lines(rows: Sequence[Row]) -> list[str]:
-    cells = [list(rows[0]), *([_format_value(value) for value in row.values()] for row in rows)]
-    widths = [max(len(row[index]) for row in cells) for index in range(len(cells[0]))]
-    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in cells]
 
 
 def _format_value(value: Any) -> str:

@@ -51,7 +51,12 @@ def add_member(*, project: Project, role: Role, user: User | None = None, label:
     """
     lock_project(project)
     if user is None:
-        return _membership_with_label(project, role, label)
+        if role != Role.ANNOTATOR or not label:
+            raise InvalidValueError(
+                gettext("Only an annotator can be added without an account, and needs a label.")
+            )
+        membership = Membership.objects.filter(project=project, role=role, label=label).first()
+        return membership or _new_membership(project, role, None, label)
     membership = Membership.objects.filter(project=project, role=role, user=user).first()
     if membership is None:
         return _new_membership(project, role, user, label or str(user))
@@ -79,7 +84,12 @@ def invite(
     lock_project(project)
     if membership is not None:
         membership.refresh_from_db()
-        _refuse_taken(project, membership)
+        if membership.project_id != project.pk or membership.user_id is not None:
+            raise NotReadyError(
+                gettext("{label} already has an account, so you cannot invite another person to it.").format(
+                    label=membership.label
+                )
+            )
     offered = Role.ANNOTATOR if membership else role
     record(
         project,
@@ -246,15 +256,6 @@ def _refuse_last_admin(membership: Membership) -> None:
         raise NotReadyError(gettext("This is the project's only admin. Invite another admin first."))
 
 
-def _membership_with_label(project: Project, role: Role, label: str) -> Membership:
-    if role != Role.ANNOTATOR or not label:
-        raise InvalidValueError(
-            gettext("Only an annotator can be added without an account, and needs a label.")
-        )
-    membership = Membership.objects.filter(project=project, role=role, label=label).first()
-    return membership or _new_membership(project, role, None, label)
-
-
 def _new_membership(project: Project, role: Role, user: User | None, label: str) -> Membership:
     is_annotator = role == Role.ANNOTATOR
     membership = Membership.objects.create(
@@ -284,15 +285,6 @@ def _free_alias(project: Project) -> str:
 def _aliases() -> Iterator[str]:
     for length in count(1):
         yield from ("".join(letters) for letters in product(ascii_uppercase, repeat=length))
-
-
-def _refuse_taken(project: Project, membership: Membership) -> None:
-    if membership.project_id != project.pk or membership.user_id is not None:
-        raise NotReadyError(
-            gettext("{label} already has an account, so you cannot invite another person to it.").format(
-                label=membership.label
-            )
-        )
 
 
 def _refuse_closed(membership: Membership) -> Membership:
@@ -343,13 +335,6 @@ def refuse_mail(invitation: Invitation) -> None:
         )
 
 
-def _refuse_second_mail(invitation: Invitation) -> None:
-    is_going = Q(mail_due_at__isnull=False) & ~Q(pk=invitation.pk)
-    lately = Invitation.objects.filter(Q(sent_at__gt=timezone.now() - BETWEEN_MAILS) | is_going)
-    if lately.filter(project=invitation.project_id, email__iexact=invitation.email).exists():
-        raise NotReadyError(gettext("This project invited the same e-mail within the last day."))
-
-
 @transaction.atomic
 def ask_for_mail(*, invitation: Invitation, site: str, by_hand: bool = False) -> None:
     """Queue the mail of an invitation. Locks the project.
@@ -361,7 +346,10 @@ def ask_for_mail(*, invitation: Invitation, site: str, by_hand: bool = False) ->
     invitation.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
     refuse_mail(invitation)
     if not by_hand:
-        _refuse_second_mail(invitation)
+        is_going = Q(mail_due_at__isnull=False) & ~Q(pk=invitation.pk)
+        lately = Invitation.objects.filter(Q(sent_at__gt=timezone.now() - BETWEEN_MAILS) | is_going)
+        if lately.filter(project=invitation.project_id, email__iexact=invitation.email).exists():
+            raise NotReadyError(gettext("This project invited the same e-mail within the last day."))
     now = timezone.now()
     Invitation.objects.filter(pk=invitation.pk).update(
         mail_site=site, mail_asked_at=now, mail_due_at=now, mail_lease=None, mail_attempts=0, mail_problem=""

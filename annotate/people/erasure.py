@@ -5,7 +5,7 @@ ratings is another one. Acts in the audit log stay too, without the person's nam
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -157,7 +157,11 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
     names = ErasedNames(person, address)
     note = names.replace_in(note, project=None)
     changed = erase_names(names)
-    _erase_invitations(person, names.addresses)
+    addresses = names.addresses
+    sent = Invitation.objects.filter(sent_to(addresses) | Q(accepted_by=person))
+    now = timezone.now()
+    sent.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=now)
+    sent.update(email="", note="", mail_due_at=None)
     for model in (
         EmailAddress,
         SocialAccount,
@@ -182,13 +186,6 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
         facts = {"entries": changed.get(project.pk, 0)}
         record(project, "person.erased", called, after=facts, note=note, by=by)
     return person
-
-
-def _erase_invitations(person: User, addresses: Iterable[str]) -> None:
-    sent = Invitation.objects.filter(sent_to(addresses) | Q(accepted_by=person))
-    now = timezone.now()
-    sent.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=now)
-    sent.update(email="", note="", mail_due_at=None)
 
 
 def _erase_memberships(person: User) -> None:

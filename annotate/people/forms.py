@@ -341,7 +341,9 @@ class KeysForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Reject unsupported keys and duplicate keys."""
         data = super().clean() or self.cleaned_data
-        own = {name: _plain(data[name]) for name in self._key_names() if data.get(name)}
+        own = {
+            name: _plain(data[name]) for name in [VALUES, *(each.name for each in ACTIONS)] if data.get(name)
+        }
         data["own_keys"] = own
         if "key_set" in data:
             for name, problem in problems_of(data["key_set"], own).items():
@@ -351,9 +353,6 @@ class KeysForm(forms.Form):
     def to_preferences(self) -> dict[str, Any]:
         """Return the preferences as stored."""
         return {name: self.cleaned_data[name] for name in ("goes_on", "key_set", "own_keys")}
-
-    def _key_names(self) -> list[str]:
-        return [VALUES, *(each.name for each in ACTIONS)]
 
 
 def _key_field(label: str, placeholder: str) -> forms.CharField:

@@ -57,7 +57,11 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     other memberships. Raises NotReadyError if both rated an item, or if only one counts in the statistics.
     """
     lock_project(recorded.project)
-    recorded, member = _lock(recorded, member)
+    rows = Membership.objects.select_for_update(of=("self",)).filter(pk__in=(recorded.pk, member.pk))
+    found = {each.pk: each for each in rows.select_related("project").order_by("pk")}
+    if len(found) < 2:
+        raise InvalidValueError(gettext("Choose a member of this project whose ratings these are."))
+    recorded, member = found[recorded.pk], found[member.pk]
     _refuse(recorded, member)
     held = Assignment.objects.filter(annotator=recorded)
     theirs = Assignment.objects.filter(annotator=member)
@@ -73,21 +77,15 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     RecordedName.objects.update_or_create(
         project=recorded.project, name=recorded.label, defaults={"place": member}
     )
-    _end_invitations(recorded)
+    offers = recorded.invitation_set.all()
+    offers.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=timezone.now())
+    offers.update(place=None)
     _rename_in_plan(recorded, member)
     names = {"label": recorded.label, "letter": recorded.alias, "pseudonym": recorded.pseudonym}
     told = {"member": member.label, "items": items}
     record(recorded.project, "place.joined", recorded.label, before=names, after=told, by=by)
     recorded.delete()
     return items
-
-
-def _lock(recorded: Membership, member: Membership) -> tuple[Membership, Membership]:
-    rows = Membership.objects.select_for_update(of=("self",)).filter(pk__in=(recorded.pk, member.pk))
-    found = {each.pk: each for each in rows.select_related("project").order_by("pk")}
-    if len(found) < 2:
-        raise InvalidValueError(gettext("Choose a member of this project whose ratings these are."))
-    return found[recorded.pk], found[member.pk]
 
 
 def _refuse(recorded: Membership, member: Membership) -> None:
@@ -120,12 +118,6 @@ def _rated_by_both(recorded: Membership, member: Membership) -> int:
     begun = Assignment.objects.filter(started_at__isnull=False).order_by()
     items = begun.filter(annotator=recorded).values("item")
     return begun.filter(annotator=member, item__in=items).values("item").distinct().count()
-
-
-def _end_invitations(recorded: Membership) -> None:
-    offers = recorded.invitation_set.all()
-    offers.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=timezone.now())
-    offers.update(place=None)
 
 
 def _rename_in_plan(recorded: Membership, member: Membership) -> None:

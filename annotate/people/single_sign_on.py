@@ -40,7 +40,17 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             if sociallogin.state.get("process") != AuthProcess.LOGIN:
                 raise SingleSignOnError(gettext("Start on the sign-in page."))
             if not sociallogin.is_existing:
-                _find_account(request, sociallogin)
+                email = verified_address(sociallogin)
+                # Exactly: PostgreSQL's iexact compares capitals, and the capital of a dotless i is I.
+                user = User.objects.filter(email=email).first()
+                if user is None:
+                    refuse_uninvited(request.session, email)
+                elif not user.is_active:
+                    raise ImmediateHttpResponse(redirect("account_inactive"))
+                else:
+                    with transaction.atomic():
+                        person = claim_account(user=user, provider=sociallogin.account.provider)
+                        sociallogin.connect(request, person)
         except SingleSignOnError as error:
             logger.info("Single sign-on by %s is refused: %s", sociallogin.account.provider, error.message)
             refused = render(request, "people/single_sign_on_refused.html", {"error": error}, status=403)
@@ -69,20 +79,6 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """Log the reason, which the page does not show."""
         reason = exception and (exception.__cause__ or exception)
         logger.warning("Single sign-on by %s failed: %s %s", provider.sub_id, error, reason or "")
-
-
-def _find_account(request: HttpRequest, sociallogin: SocialLogin) -> None:
-    email = verified_address(sociallogin)
-    # Exactly: PostgreSQL's iexact compares capitals, and the capital of a dotless i is I.
-    user = User.objects.filter(email=email).first()
-    if user is None:
-        refuse_uninvited(request.session, email)
-    elif not user.is_active:
-        raise ImmediateHttpResponse(redirect("account_inactive"))
-    else:
-        with transaction.atomic():
-            person = claim_account(user=user, provider=sociallogin.account.provider)
-            sociallogin.connect(request, person)
 
 
 def verified_address(sociallogin: SocialLogin) -> str:
@@ -116,7 +112,11 @@ def claim_account(*, user: User, provider: str) -> User:
                     " way."
                 )
             )
-        _end_other_ways_in(person)
+        person.set_unusable_password()
+        person.save(update_fields=["password"])
+        end_sessions(user=person)
+        revoke_tokens(user=person)
+        remove_second_factor(user=person, by=person, note="A provider of sign-in proved the address.")
         mark_proven(person)
     record_everywhere(
         person, "person.single_sign_on", by=person, note="", provider=provider, address_was_proven=was_proven
@@ -144,11 +144,3 @@ def _is_invited(email: str) -> bool:
     # Lowered here, since databases disagree on letters beyond ASCII; the search only narrows it down.
     named = open_ones.filter(email__iexact=email).values_list("email", flat=True)
     return any(each.lower() == email for each in named)
-
-
-def _end_other_ways_in(person: User) -> None:
-    person.set_unusable_password()
-    person.save(update_fields=["password"])
-    end_sessions(user=person)
-    revoke_tokens(user=person)
-    remove_second_factor(user=person, by=person, note="A provider of sign-in proved the address.")

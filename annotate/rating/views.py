@@ -100,7 +100,9 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
     if membership.must_practise:
         return redirect("practice", slug)
     if membership.project.calibrates_id and rounds_of(membership.project).get(2):
-        return _go_to_disputes(request, slug)
+        # Redirect a rater in a calibration session once the session's answers are revealed.
+        url = reverse("disputes", args=[slug])
+        return HttpResponseClientRedirect(url) if request.headers.get("HX-Request") else redirect(url)
     if round is not None and round.is_open:
         position = first_unfinished(round, membership)
         if position is None and reserve_items(round=round, annotator=membership):
@@ -117,12 +119,6 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
         "first": first_position(round, membership) if round else None,
     }
     return render(request, "rating/nothing_to_rate.html", context)
-
-
-def _go_to_disputes(request: HttpRequest, slug: str) -> HttpResponse:
-    """Redirect a rater in a calibration session once the session's answers are revealed."""
-    url = reverse("disputes", args=[slug])
-    return HttpResponseClientRedirect(url) if request.headers.get("HX-Request") else redirect(url)
 
 
 @login_required

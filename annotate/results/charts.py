@@ -102,7 +102,7 @@ def _intervals(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[st
     return {
         "kind": "intervals",
         "points": made,
-        "axis": _axis(table, columns),
+        "axis": (table.columns[columns[0]].name if len(columns) == 1 else ""),
         "from_zero": counted,
         **ordered,
     }
@@ -119,10 +119,6 @@ def _choose_columns(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequen
     found = with_interval or [index for index in amounts if index in numbers] or numbers
     two_heads = table.heads > 1
     return found[:MOST_SERIES] if two_heads else found[:MOST_ROWS_TOGETHER]
-
-
-def _axis(table: Table, columns: Sequence[int]) -> str:
-    return table.columns[columns[0]].name if len(columns) == 1 else ""
 
 
 def _point(table: Table, row: Sequence[Cell], cell: Cell, column: Column) -> Data:

@@ -55,7 +55,11 @@ def compute_page(*, project: Project, result: Result) -> KeptPage:
 def _keep_page(row: ComputedResult, result: Result) -> None:
     _keep(row)
     if result.assumes:
-        _forget_old_assumptions(row)
+        # Keep only the latest pages of a name: the number of possible assumptions is unlimited.
+        page, _, _ = row.name.partition("?")
+        kept = ComputedResult.objects.filter(project=row.project, name__startswith=f"{page}?", asked_at=None)
+        latest = kept.order_by("-computed_at").values_list("pk", flat=True)[:MOST_ASSUMPTIONS]
+        kept.exclude(pk__in=list(latest)).delete()
 
 
 def keep_plot(*, project: Project, name: str, version: str, content: str) -> None:
@@ -122,14 +126,6 @@ RESULT_JOB = JobKind(
     clock="heartbeat_at",
     stop=lambda row, problem: own_row(row).update(problem=problem, asked_at=None, lease=None),
 )
-
-
-def _forget_old_assumptions(row: ComputedResult) -> None:
-    """Keep only the latest pages of a name: the number of possible assumptions is unlimited."""
-    page, _, _ = row.name.partition("?")
-    kept = ComputedResult.objects.filter(project=row.project, name__startswith=f"{page}?", asked_at=None)
-    latest = kept.order_by("-computed_at").values_list("pk", flat=True)[:MOST_ASSUMPTIONS]
-    kept.exclude(pk__in=list(latest)).delete()
 
 
 def _keep(row: ComputedResult) -> None:

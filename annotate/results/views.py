@@ -87,7 +87,11 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
             return redirect(request.get_full_path())
         if shown.shown_at and shown is page:
             return redirect(_append_query(shown.shown_at(slug, result.chosen), request))
-        context = {"page": page, "parts": parts, "left_out": _describe_excluded(project)}
+        context = {
+            "page": page,
+            "parts": parts,
+            "left_out": ", ".join(membership.rater_name for membership in uncounted_annotators(project)),
+        }
         context |= {"action": "" if request.htmx else _action(request, project, page)}
         return show_figures(request, project, result, "results/page.html", context)
     except UnknownChoiceError as error:
@@ -95,10 +99,6 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
     except DomainError as error:  # required data are missing; the message names them
         context = {"page": page, "problem": error.message, "action": _action(request, project, page)}
         return render_in_project(request, project, "results/page.html", context)
-
-
-def _describe_excluded(project: Project) -> str:
-    return ", ".join(membership.rater_name for membership in uncounted_annotators(project))
 
 
 def _action(request: Request, project: Project, page: ResultsPage) -> str:
@@ -163,15 +163,11 @@ def _append_query(url: str, request: HttpRequest) -> str:
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
-def _read_address(request: HttpRequest, project: Project, name: str) -> Result:
-    if name not in PAGES:
-        raise Http404(gettext("There is no such page of results."))
-    return result_of(project, name, request.GET.dict())
-
-
 def _table(request: HttpRequest, project: Project, name: str, key: str) -> tuple[Result, KeptPage, Table]:
     try:
-        asked = _read_address(request, project, name)
+        if name not in PAGES:
+            raise Http404(gettext("There is no such page of results."))
+        asked = result_of(project, name, request.GET.dict())
         kept = load_figures(project, asked)
     except DomainError as error:
         raise Http404(error.message) from error

@@ -197,7 +197,13 @@ def spec_of_input(sent: Mapping[str, Any]) -> DimensionSpec:
     kind = sent["kind"]
     if kind in SCALES:
         level = {"measurement_level": "nominal"} if kind == "category" else {}
-        form = valid(DimensionForm({**_form_fields(sent), **level}))
+        # Return the page's form data: two fields for each point.
+        others = ("points", "note", "kind", "options", "shown_if")
+        fields = {name: value for name, value in sent.items() if name not in others}
+        for point in sent.get("points", []):
+            fields[f"label_{point['value']}"] = point.get("label", "")
+            fields[f"description_{point['value']}"] = point.get("description", "")
+        form = valid(DimensionForm({**fields, **level}))
         return replace(form.to_spec(), kind="scale", shown_if=sent["shown_if"])
     return DimensionSpec(
         name=sent["name"],
@@ -214,16 +220,6 @@ def _standing(dimension: Dimension) -> dict[str, Any]:
     """Return the present values of the fields that a change can omit."""
     initial = initial_of(dimension)
     return {**initial, "options": dimension.options, "kind": dimension.kind}
-
-
-def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the page's form data: two fields for each point."""
-    others = ("points", "note", "kind", "options", "shown_if")
-    fields = {name: value for name, value in sent.items() if name not in others}
-    for point in sent.get("points", []):
-        fields[f"label_{point['value']}"] = point.get("label", "")
-        fields[f"description_{point['value']}"] = point.get("description", "")
-    return fields
 
 
 # Projects and their settings, and who one is.

@@ -83,7 +83,10 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
         setattr(dimension, field, value)
     key = dimension.key
     dimension.key = _free_key(dimension.project, to.name, besides=dimension)
-    _rename_in_conditions(dimension, key)
+    if dimension.key != key:
+        for each in _dependent_on(dimension.project, key):
+            each.shown_if = {**(each.shown_if or {}), "dimension": dimension.key}
+            each.save(update_fields=["shown_if"])
     dimension.save(update_fields=[*DIMENSION_FIELDS, "key"])
     dimension.points.all().delete()
     write_points(dimension, to)
@@ -180,13 +183,6 @@ def _lock_dimension(dimension: Dimension) -> Dimension:
 
 def _dependent_on(project: Project, key: str) -> QuerySet[Dimension]:
     return project.dimensions.filter(shown_if__dimension=key)
-
-
-def _rename_in_conditions(dimension: Dimension, before: str) -> None:
-    if dimension.key != before:
-        for each in _dependent_on(dimension.project, before):
-            each.shown_if = {**(each.shown_if or {}), "dimension": dimension.key}
-            each.save(update_fields=["shown_if"])
 
 
 def _put_in_order(order: Sequence[Dimension]) -> None:

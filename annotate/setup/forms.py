@@ -145,7 +145,18 @@ class DimensionForm(forms.Form):
         self.earlier = {each.key: each for each in about_same if answers_of(each)}
         self.question_settings = settings_of_kind(self.kind_key)
         if self.kind_key in SCALES:
-            self._add_points()
+            for value in self._values_shown():
+                self.fields[f"label_{value}"] = forms.CharField(
+                    max_length=80,
+                    required=False,
+                    label=gettext("Label of {value}").format(value=value),
+                    widget=_auto(forms.TextInput),
+                )
+                self.fields[f"description_{value}"] = forms.CharField(
+                    required=False,
+                    label=gettext("Description of {value}").format(value=value),
+                    widget=_auto(forms.Textarea, rows=2),
+                )
         else:
             for name in OF_SCALES:
                 if name != "not_applicable":
@@ -245,7 +256,20 @@ class DimensionForm(forms.Form):
             self.add_error("scale_maximum", gettext("The highest value must be above the lowest."))
         elif lowest is not None and highest is not None and "scale_step" not in self.errors:
             values["scale_step"] = int_if_whole(values.get("scale_step") or 1.0)
-            self._check_step(lowest, highest, values["scale_step"], values.get("measurement_level", ""))
+            step = values["scale_step"]
+            level = values.get("measurement_level", "")
+            problem = problem_of_step(lowest, highest, step)
+            if not problem and step != 1 and level == MeasurementLevelChoices.NOMINAL:
+                problem = "categories"
+            sentences = {
+                "decimals": gettext("A step can have up to two decimals."),
+                "range": gettext("Steps of {step} do not lead from {low} to {high}. Choose one that does."),
+                "points": gettext("The scale would have more than {most:,} values. Choose a longer step."),
+                "categories": gettext("Categories are whole numbers: leave the step at 1."),
+            }
+            if problem:
+                named = {"step": format_value(step), "low": lowest, "high": highest, "most": MOST_POINTS}
+                self.add_error("scale_step", sentences[problem].format(**named))
         if (
             values.get("measurement_level") == MeasurementLevelChoices.RATIO
             and lowest is not None
@@ -266,20 +290,6 @@ class DimensionForm(forms.Form):
             values["options"] = KINDS[self.kind_key].read_options(made)
         except InvalidValueError as error:
             self.add_error(None, error.message)
-
-    def _check_step(self, lowest: int, highest: int, step: float, level: str) -> None:
-        problem = problem_of_step(lowest, highest, step)
-        if not problem and step != 1 and level == MeasurementLevelChoices.NOMINAL:
-            problem = "categories"
-        sentences = {
-            "decimals": gettext("A step can have up to two decimals."),
-            "range": gettext("Steps of {step} do not lead from {low} to {high}. Choose one that does."),
-            "points": gettext("The scale would have more than {most:,} values. Choose a longer step."),
-            "categories": gettext("Categories are whole numbers: leave the step at 1."),
-        }
-        if problem:
-            named = {"step": format_value(step), "low": lowest, "high": highest, "most": MOST_POINTS}
-            self.add_error("scale_step", sentences[problem].format(**named))
 
     def _check_names(self, values: Mapping[str, Any]) -> None:
         scale = range(values["scale_minimum"], values["scale_maximum"] + 1)
@@ -340,20 +350,6 @@ class DimensionForm(forms.Form):
         if kind == "scale" and entries.get("measurement_level") == MeasurementLevelChoices.NOMINAL:
             return "category"
         return kind if kind in KINDS else "scale"
-
-    def _add_points(self) -> None:
-        for value in self._values_shown():
-            self.fields[f"label_{value}"] = forms.CharField(
-                max_length=80,
-                required=False,
-                label=gettext("Label of {value}").format(value=value),
-                widget=_auto(forms.TextInput),
-            )
-            self.fields[f"description_{value}"] = forms.CharField(
-                required=False,
-                label=gettext("Description of {value}").format(value=value),
-                widget=_auto(forms.Textarea, rows=2),
-            )
 
     def _add_condition(self) -> None:
         """Add the choice of a question that this one depends on, and of its answers."""

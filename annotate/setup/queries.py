@@ -171,7 +171,10 @@ def counts_of_project(project: Project) -> list[tuple[str, int]]:
     Histories are excluded: they have a row or more for each counted one, and take longest to count. Tables
     that only Concord itself writes are also excluded, because they follow from the others.
     """
-    own: dict[Any, list[int]] = {model: _own_keys(model, project) for model in (Dimension, Membership, Round)}
+    own: dict[Any, list[int]] = {
+        model: list(model._base_manager.filter(project=project).values_list("pk", flat=True))
+        for model in (Dimension, Membership, Round)
+    }
     counts = [
         (str(model._meta.verbose_name_plural), _rows_by(path, project, own, model).count())
         for model, path in _paths().items()
@@ -181,10 +184,6 @@ def counts_of_project(project: Project) -> list[tuple[str, int]]:
 
 
 DERIVED = {"ChangeCount", "ComputedResult", "DisputeEvent", "DisputeLook", "DisputeRater"}
-
-
-def _own_keys(model: type[Model], project: Project) -> list[int]:
-    return list(model._base_manager.filter(project=project).values_list("pk", flat=True))
 
 
 def _rows_by(
@@ -306,6 +305,10 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
     """Return the progress of the set-up, on a page (its route); None once a round opened. One query."""
     own = Project.objects.filter(pk=project.pk)
     members = Membership.objects.filter(role=Role.ANNOTATOR, active=True)
+    pending = Invitation.objects.filter(accepted_at__isnull=True, withdrawn_at__isnull=True)
+    pending_invitations = pending.filter(
+        role=Role.ANNOTATOR, place__isnull=True, expires_at__gt=timezone.now()
+    )
     found = own.values(
         frozen=Exists(Round.objects.filter(project=OuterRef("pk"))),
         item_count=_count(Item.objects.filter(kind=Item.Kind.OUTPUT), "document__project"),
@@ -314,7 +317,7 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
         dimension_count=_count(Dimension.objects.all(), "project"),
         annotator_count=_count(members, "project"),
         empty_count=_count(members.filter(user__isnull=True), "project"),
-        invited_count=_count(_pending_invitations(), "project"),
+        invited_count=_count(pending_invitations, "project"),
     ).get()
     return None if found["frozen"] else _setup(project, page, found)
 
@@ -322,11 +325,6 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
 def _count(rows: "QuerySet[Any]", path: str) -> Coalesce:
     counted = rows.filter(**{path: OuterRef("pk")}).order_by().values(path).annotate(count=Count("pk"))
     return Coalesce(Subquery(counted.values("count")), 0)
-
-
-def _pending_invitations() -> QuerySet[Invitation]:
-    pending = Invitation.objects.filter(accepted_at__isnull=True, withdrawn_at__isnull=True)
-    return pending.filter(role=Role.ANNOTATOR, place__isnull=True, expires_at__gt=timezone.now())
 
 
 def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
@@ -350,21 +348,17 @@ def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
             gettext("no comparisons yet") if lacks_comparisons else _count_dimensions(dimensions),
         ),
         SetupStep("people", "people", enough, people),
-        SetupStep("rounds", "settings", True, _count_raters_per_item(raters)),
+        SetupStep(
+            "rounds",
+            "settings",
+            True,
+            ngettext("{count:,} rater per item", "{count:,} raters per item", raters).format(count=raters),
+        ),
         SetupStep("review", "review", not needed and enough, gettext("everything at a glance")),
     ]
     here = next((at for at, each in enumerate(steps) if each.name == STEP_OF_PAGE.get(page)), None)
     following = None if here is None or here + 1 == len(steps) else steps[here + 1]
-    return Setup(
-        steps=steps,
-        needed=needed,
-        advised=_advice(annotators, raters, found["empty_count"] + invited),
-        current=None if here is None else steps[here],
-        next=following,
-    )
-
-
-def _advice(annotators: int, raters: int, waiting: int) -> list[str]:
+    waiting = found["empty_count"] + invited
     advised = []
     if annotators < raters:
         message = gettext(
@@ -377,7 +371,13 @@ def _advice(annotators: int, raters: int, waiting: int) -> list[str]:
             "{count} invitation is not accepted yet.", "{count} invitations are not accepted yet.", waiting
         )
         advised.append(message.format(count=waiting))
-    return advised
+    return Setup(
+        steps=steps,
+        needed=needed,
+        advised=advised,
+        current=None if here is None else steps[here],
+        next=following,
+    )
 
 
 def _count_items(count: int) -> str:
@@ -400,10 +400,6 @@ def _count_annotators(count: int, invited: int) -> str:
     if not invited:
         return text
     return gettext("{annotators}, {invited} invited").format(annotators=text, invited=invited)
-
-
-def _count_raters_per_item(count: int) -> str:
-    return ngettext("{count:,} rater per item", "{count:,} raters per item", count).format(count=count)
 
 
 # Templates: Concord's, a person's own, and a project as one.

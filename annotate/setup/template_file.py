@@ -166,7 +166,19 @@ def read_template(text: str | bytes, *, key: str = "") -> ProjectTemplate:
         pictures=tuple(map(_picture, reading.parts("pictures"))),
     )
     _refuse_same_names(reading, template)
-    _check_conditions(reading, template)
+    # Reject conditions on later questions and on questions about other kinds of items.
+    earlier: dict[str, DimensionSpec] = {}
+    for number, dimension in enumerate(template.dimensions):
+        if dimension.shown_if:
+            asked = earlier.get(dimension.shown_if["dimension"])
+            path = f"dimensions[{number}].shown_if.dimension"
+            if asked is None:
+                reading.refuse(
+                    path, gettext("must be one of {names}.").format(names=", ".join(earlier) or "–")
+                )
+            elif _item_kind(asked) != _item_kind(dimension):
+                reading.refuse(path, gettext("must be about outputs or comparisons, as this question is."))
+        earlier[free_key(dimension.name, earlier)] = dimension
     if reading.problems:
         raise TemplateRefusedError(reading.problems)
     return template
@@ -178,26 +190,22 @@ def _load(text: str | bytes) -> Any:
         words = text.decode("utf-8-sig") if isinstance(text, bytes) else text
         if words.lstrip().startswith("{"):
             return json.loads(words)
-        _check_yaml(words)
+        # Reject aliases and deep nesting, which can exhaust the memory.
+        depth = 0
+        for token in yaml.scan(words, Loader=_TemplateLoader):
+            if isinstance(token, yaml.AliasToken | yaml.AnchorToken | yaml.TagToken):
+                raise TemplateRefusedError(
+                    [gettext("Anchors, aliases and tags of YAML are not read: write everything out.")]
+                )
+            depth += isinstance(token, STARTS) - isinstance(token, ENDS)
+            if depth > DEEPEST:
+                raise TemplateRefusedError([gettext("The file is nested too deeply for a template.")])
         return yaml.load(words, Loader=_TemplateLoader)  # a SafeLoader
     except (UnicodeDecodeError, ValueError, RecursionError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())[:300]
         raise TemplateRefusedError(
             [gettext("This is not a JSON or YAML file: {error}.").format(error=reason)]
         ) from None
-
-
-def _check_yaml(words: str) -> None:
-    """Reject aliases and deep nesting, which can exhaust the memory."""
-    depth = 0
-    for token in yaml.scan(words, Loader=_TemplateLoader):
-        if isinstance(token, yaml.AliasToken | yaml.AnchorToken | yaml.TagToken):
-            raise TemplateRefusedError(
-                [gettext("Anchors, aliases and tags of YAML are not read: write everything out.")]
-            )
-        depth += isinstance(token, STARTS) - isinstance(token, ENDS)
-        if depth > DEEPEST:
-            raise TemplateRefusedError([gettext("The file is nested too deeply for a template.")])
 
 
 def _check_format(content: Any) -> None:
@@ -386,22 +394,6 @@ def _condition(reading: _Reading) -> dict[str, Any] | None:
     ):
         condition.refuse("values", gettext("must list the answers after which the question is asked."))
     return {"dimension": condition.text("dimension", needed=True), "values": values}
-
-
-def _check_conditions(reading: _Reading, template: ProjectTemplate) -> None:
-    """Reject conditions on later questions and on questions about other kinds of items."""
-    earlier: dict[str, DimensionSpec] = {}
-    for number, dimension in enumerate(template.dimensions):
-        if dimension.shown_if:
-            asked = earlier.get(dimension.shown_if["dimension"])
-            path = f"dimensions[{number}].shown_if.dimension"
-            if asked is None:
-                reading.refuse(
-                    path, gettext("must be one of {names}.").format(names=", ".join(earlier) or "–")
-                )
-            elif _item_kind(asked) != _item_kind(dimension):
-                reading.refuse(path, gettext("must be about outputs or comparisons, as this question is."))
-        earlier[free_key(dimension.name, earlier)] = dimension
 
 
 def _item_kind(dimension: DimensionSpec) -> str:

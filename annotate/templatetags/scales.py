@@ -1,7 +1,7 @@
 """Answers and values for people: a category by its name, an amount by its number."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 from django import template
 from django.utils.translation import gettext
@@ -74,13 +74,11 @@ def answers_in_words(dimension: Dimension | FrozenDimension) -> str:
     lists = [[point.label or str(point.value) for point in points]] if kind.key == "category" else []
     for rows in (dimension.options or {}).values():
         if isinstance(rows, list):
-            lists.append([_row_in_words(row) for row in rows])
+            lists.append(
+                [(f"{row['name']} {row['weight']}" if "weight" in row else str(row["name"])) for row in rows]
+            )
     words = "; ".join(" / ".join(names) for names in lists if names)
     return f"{kind.name}: {words}" if words else str(kind.name)
-
-
-def _row_in_words(row: Mapping[str, Any]) -> str:
-    return f"{row['name']} {row['weight']}" if "weight" in row else str(row["name"])
 
 
 @register.filter

@@ -349,7 +349,11 @@ def pause_after(attempts: int) -> timedelta:
 @transaction.atomic
 def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
     now = timezone.now()
-    status = Status.DELIVERED if answer.took_it else _status_after_failure(delivery, now)
+    status = (
+        Status.DELIVERED
+        if answer.took_it
+        else (Status.FAILED if now - delivery.created_at >= _patience() else Status.WAITING)
+    )
     due_at = now + pause_after(delivery.attempts) if status == Status.WAITING else None
     kept = own_row(delivery).update(
         status=status, due_at=due_at, lease=None, answer_status=answer.status, answer=answer.says
@@ -359,24 +363,17 @@ def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
         over = Delivery.objects.filter(webhook=delivery.webhook_id, created_at__lt=now - KEPT)
         over.exclude(status=Status.WAITING).delete()
     elif kept:
-        _note_failure(delivery.webhook, answer, now)
-
-
-def _status_after_failure(delivery: Delivery, now: datetime) -> Status:
-    return Status.FAILED if now - delivery.created_at >= _patience() else Status.WAITING
-
-
-def _note_failure(webhook: Webhook, answer: DeliveryResponse, now: datetime) -> None:
-    enabled = Webhook.objects.filter(pk=webhook.pk, disabled_at=None)
-    enabled.filter(failing_since=None).update(failing_since=now)
-    if answer.status == HTTPStatus.GONE:
-        _disable(webhook, enabled, str(GONE))
-    else:
-        days = settings.WEBHOOK_DAYS
-        because = gettext("Nothing was taken for {days} days. The last answer: {answer}").format(
-            days=days, answer=answer.status or answer.says
-        )
-        _disable(webhook, enabled.filter(failing_since__lte=now - _patience()), because)
+        webhook = delivery.webhook
+        enabled = Webhook.objects.filter(pk=webhook.pk, disabled_at=None)
+        enabled.filter(failing_since=None).update(failing_since=now)
+        if answer.status == HTTPStatus.GONE:
+            _disable(webhook, enabled, str(GONE))
+        else:
+            days = settings.WEBHOOK_DAYS
+            because = gettext("Nothing was taken for {days} days. The last answer: {answer}").format(
+                days=days, answer=answer.status or answer.says
+            )
+            _disable(webhook, enabled.filter(failing_since__lte=now - _patience()), because)
 
 
 def _disable(webhook: Webhook, which: QuerySet[Webhook], because: str) -> None:

@@ -39,19 +39,16 @@ def verify_backup(path: Path, *, passphrase: str) -> dict[str, Any]:
         for name in reader.manifest["parts"]:
             for _chunk in reader.chunks(name):
                 pass
-        return _summary(reader.manifest)
-
-
-def _summary(manifest: dict[str, Any]) -> dict[str, Any]:
-    tables = manifest["database"]["tables"].values()
-    return {
-        "made_at": datetime.fromisoformat(manifest["made_at"]),
-        "database": manifest["database"]["vendor"],
-        "tables": len(tables),
-        "rows": sum(table["rows"] for table in tables),
-        "files": manifest["files"],
-        "mismatch": manifest["database"].get("mismatch", ""),
-    }
+        manifest = reader.manifest
+        tables = manifest["database"]["tables"].values()
+        return {
+            "made_at": datetime.fromisoformat(manifest["made_at"]),
+            "database": manifest["database"]["vendor"],
+            "tables": len(tables),
+            "rows": sum(table["rows"] for table in tables),
+            "files": manifest["files"],
+            "mismatch": manifest["database"].get("mismatch", ""),
+        }
 
 
 @sensitive_variables("passphrase", "secrets")

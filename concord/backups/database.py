@@ -112,8 +112,22 @@ def load_database(reader: Reader) -> None:
         raise BackupError(f"The backup is one of {database['vendor']}: set DATABASE_URL to such a database.")
     if connection.vendor == "postgresql":
         with transaction.atomic():
-            _make_tables(database["migrations"])
-            _refuse_other_tables(database)
+            # Create the tables at the backup's migrations; `migrate` then continues from there.
+            applied = database["migrations"]
+            _refuse_unknown(applied)
+            executor = MigrationExecutor(connection)
+            last = last_of(executor.loader.graph, {(app, name) for app, name in applied})
+            executor.migrate(last)  # without the signals by which `migrate` creates additional rows
+            # Raise BackupError if the backup's tables differ from the tables that its migrations just
+            # created. Backups without a fingerprint are compared by their columns.
+            here, there = _tables(), database["tables"]
+            for table in sorted(here.keys() | there.keys()):
+                made, kept = here.get(table, []), there.get(table, {}).get("columns", [])
+                if odd := sorted(set(made) ^ set(kept)):
+                    raise BackupError(OTHER_TABLES.format(f"{table} differs in {', '.join(odd)}"))
+            fingerprint = database.get("fingerprint")
+            if fingerprint and fingerprint != compare_database().fingerprint:
+                raise BackupError(OTHER_TABLES.format("types or constraints differ"))
             _load_rows(reader)
     else:
         _refuse_unknown(database["migrations"])
@@ -124,29 +138,6 @@ def _refuse_unknown(applied: list[list[str]]) -> None:
     known = MigrationExecutor(connection).loader.disk_migrations
     if any(tuple(each) not in known for each in applied):
         raise BackupError("The backup was made by a newer version of Concord: install that version first.")
-
-
-def _make_tables(applied: list[list[str]]) -> None:
-    """Create the tables at the backup's migrations; `migrate` then continues from there."""
-    _refuse_unknown(applied)
-    executor = MigrationExecutor(connection)
-    last = last_of(executor.loader.graph, {(app, name) for app, name in applied})
-    executor.migrate(last)  # without the signals by which `migrate` creates additional rows
-
-
-def _refuse_other_tables(database: dict[str, Any]) -> None:
-    """Raise BackupError if the backup's tables differ from the tables that its migrations just created.
-
-    Backups without a fingerprint are compared by their columns.
-    """
-    here, there = _tables(), database["tables"]
-    for table in sorted(here.keys() | there.keys()):
-        made, kept = here.get(table, []), there.get(table, {}).get("columns", [])
-        if odd := sorted(set(made) ^ set(kept)):
-            raise BackupError(OTHER_TABLES.format(f"{table} differs in {', '.join(odd)}"))
-    fingerprint = database.get("fingerprint")
-    if fingerprint and fingerprint != compare_database().fingerprint:
-        raise BackupError(OTHER_TABLES.format("types or constraints differ"))
 
 
 def _load_rows(reader: Reader) -> None:

@@ -76,24 +76,20 @@ def loaded_files(reader: Reader) -> Iterator[None]:
     """Write the files of a backup, for their owner only; remove them if a later step fails."""
     try:
         for name in reader.names(FOLDER):
-            _load_file(reader, name)
+            path = scratch(f"restored/{uuid4().hex}")
+            with path.open("wb") as file:
+                for chunk in reader.chunks(name):
+                    file.write(chunk)
+            try:
+                keep_file(path, name.removeprefix(FOLDER))
+            except SuspiciousFileOperation as error:
+                raise BackupError(
+                    f"The backup names a file outside of its folder ({name}): do not trust it."
+                ) from error
+            finally:
+                path.unlink(missing_ok=True)
         yield
     except BaseException:
         for name in iter_file_names():  # there was none before
             default_storage.delete(name)
         raise
-
-
-def _load_file(reader: Reader, name: str) -> None:
-    path = scratch(f"restored/{uuid4().hex}")
-    with path.open("wb") as file:
-        for chunk in reader.chunks(name):
-            file.write(chunk)
-    try:
-        keep_file(path, name.removeprefix(FOLDER))
-    except SuspiciousFileOperation as error:
-        raise BackupError(
-            f"The backup names a file outside of its folder ({name}): do not trust it."
-        ) from error
-    finally:
-        path.unlink(missing_ok=True)

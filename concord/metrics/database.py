@@ -51,7 +51,11 @@ class DatabaseCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics; without the database, only its absence."""
         try:
-            found = [*_queues(), *_states(), *_select_judges(), _workers()]
+            workers = GaugeMetricFamily("concord_workers", "Workers that gave a heartbeat within a minute.")
+            workers.add_metric(
+                [], WorkerHeartbeat.objects.filter(seen_at__gte=timezone.now() - ALIVE).count()
+            )
+            found = [*_queues(), *_states(), *_select_judges(), workers]
         except DatabaseError:
             found = []
         up = GaugeMetricFamily("concord_database_up", "Whether the database answered.")
@@ -108,12 +112,6 @@ def _select_judges() -> Iterator[Metric]:
     for status, count in counted or []:
         calls.add_metric([status], count)
     yield calls
-
-
-def _workers() -> Metric:
-    workers = GaugeMetricFamily("concord_workers", "Workers that gave a heartbeat within a minute.")
-    workers.add_metric([], WorkerHeartbeat.objects.filter(seen_at__gte=timezone.now() - ALIVE).count())
-    return workers
 
 
 def _by_status(rows: "QuerySet[Any]") -> list[tuple[str, int]]:

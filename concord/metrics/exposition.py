@@ -35,7 +35,23 @@ class MetricsMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path == PATH and settings.METRICS_TOKEN:
-            return _metrics(request)
+            wanted = f"Bearer {settings.METRICS_TOKEN}"
+            if not constant_time_compare(request.headers.get("Authorization", ""), wanted):
+                return HttpResponse(
+                    "Show the token of CONCORD_METRICS_TOKEN.\n", status=401, content_type="text/plain"
+                )
+            registry = CollectorRegistry()
+            if os.environ.get(FOLDER):
+                MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+                counts = generate_latest(registry)
+            else:
+                counts = generate_latest(_counts)
+            asked = CollectorRegistry()
+            asked.register(DatabaseCollector())
+            headers = {"Cache-Control": "no-store"}
+            return HttpResponse(
+                counts + generate_latest(asked), content_type=CONTENT_TYPE_LATEST, headers=headers
+            )
         started = time.monotonic()
         response = self.get_response(request)
         seconds = time.monotonic() - started
@@ -51,21 +67,3 @@ def kind_of(request: HttpRequest) -> str:
     if match.url_name in SAVES:
         return "save"
     return "api" if request.path.startswith("/api/") else "page"
-
-
-def _metrics(request: HttpRequest) -> HttpResponse:
-    wanted = f"Bearer {settings.METRICS_TOKEN}"
-    if not constant_time_compare(request.headers.get("Authorization", ""), wanted):
-        return HttpResponse(
-            "Show the token of CONCORD_METRICS_TOKEN.\n", status=401, content_type="text/plain"
-        )
-    registry = CollectorRegistry()
-    if os.environ.get(FOLDER):
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        counts = generate_latest(registry)
-    else:
-        counts = generate_latest(_counts)
-    asked = CollectorRegistry()
-    asked.register(DatabaseCollector())
-    headers = {"Cache-Control": "no-store"}
-    return HttpResponse(counts + generate_latest(asked), content_type=CONTENT_TYPE_LATEST, headers=headers)

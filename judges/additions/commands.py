@@ -52,7 +52,17 @@ def copy_judges(*, addition: Addition, by: User | None) -> list[Judge]:
     """
     calibration = _calibration_of(addition)
     lock_project(addition.project)
-    _copy_development(addition)
+    # Reserve the benchmark's development documents here too: its judges may have learned from
+    # them.
+    own = dict(addition.project.documents.values_list("key", "pk"))
+    drawn = DevelopmentDocument.objects.filter(document__project=addition.benchmark, document__key__in=own)
+    DevelopmentDocument.objects.bulk_create(
+        [
+            DevelopmentDocument(document_id=own[key], part=part)
+            for key, part in drawn.order_by("pk").values_list("document__key", "part")
+        ],
+        ignore_conflicts=True,
+    )
     judges = {judge.pk: judge for stage in stages_of(calibration) for judge in stage.judges}
     return [_copy_judge(judge, addition, by) for judge in judges.values()]
 
@@ -144,19 +154,6 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
         message = gettext("{judge} has other settings in the addition, so no certificate speaks of it.")
         raise CalibrationRefusedError(message.format(judge=judge))
     return found
-
-
-def _copy_development(addition: Addition) -> None:
-    """Reserve the benchmark's development documents here too: its judges may have learned from them."""
-    own = dict(addition.project.documents.values_list("key", "pk"))
-    drawn = DevelopmentDocument.objects.filter(document__project=addition.benchmark, document__key__in=own)
-    DevelopmentDocument.objects.bulk_create(
-        [
-            DevelopmentDocument(document_id=own[key], part=part)
-            for key, part in drawn.order_by("pk").values_list("document__key", "part")
-        ],
-        ignore_conflicts=True,
-    )
 
 
 def _copy_endpoint(endpoint: Endpoint, addition: Addition, by: User | None) -> Endpoint:

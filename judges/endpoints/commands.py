@@ -548,6 +548,9 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
     template = judge.template
     if isinstance(template, str):
         template = shipped_template(project=project, key=template, by=by)
+    keys = judge.asked_together
+    found = dict(project.dimensions.filter(key__in=keys).values_list("key", "pk"))
+    ids = [found[key] for key in keys]
     return {
         "name": judge.name,
         "endpoint": judge.endpoint,
@@ -556,13 +559,8 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
         "template": template,
         **{name: getattr(judge, name) for name in names_of_settings()},
         "max_tokens": judge.max_tokens or METHODS[template.method].max_tokens,
-        "asked_together": _ids(project, judge.asked_together),
+        "asked_together": ids,
     }
-
-
-def _ids(project: Project, keys: Sequence[str]) -> list[int]:
-    found = dict(project.dimensions.filter(key__in=keys).values_list("key", "pk"))
-    return [found[key] for key in keys]
 
 
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
@@ -587,7 +585,20 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
         )
     _refuse_scale(judge)
     _refuse_together(project, judge)
-    _refuse_reference(project, judge)
+    # Raise InvalidValueError if a prompt shows a reference and none is selected, or the
+    # reverse.
+    template, system = judge.template, judge.reference
+    texts = [shipped_prompt(template).text] if isinstance(template, str) else template.texts
+    shows = any("reference" in placeholders(text) for text in texts)
+    if shows and system is None:
+        raise _invalid(
+            "reference", gettext("This prompt shows a reference; choose the system whose texts these are.")
+        )
+    if system is not None and not shows:
+        message = gettext("This prompt shows no reference; choose none, or a prompt with {{ reference }}.")
+        raise _invalid("reference", message)
+    if system is not None and system.project_id != project.pk:
+        raise _invalid("reference", gettext("This system belongs to another project."))
 
 
 def _method(judge: JudgeSpec) -> Method:
@@ -614,22 +625,6 @@ def _refuse_together(project: Project, judge: JudgeSpec) -> None:
         raise _invalid(
             "asked_together", gettext("There is no dimension {dimension}.").format(dimension=unknown[0])
         )
-
-
-def _refuse_reference(project: Project, judge: JudgeSpec) -> None:
-    """Raise InvalidValueError if a prompt shows a reference and none is selected, or the reverse."""
-    template, system = judge.template, judge.reference
-    texts = [shipped_prompt(template).text] if isinstance(template, str) else template.texts
-    shows = any("reference" in placeholders(text) for text in texts)
-    if shows and system is None:
-        raise _invalid(
-            "reference", gettext("This prompt shows a reference; choose the system whose texts these are.")
-        )
-    if system is not None and not shows:
-        message = gettext("This prompt shows no reference; choose none, or a prompt with {{ reference }}.")
-        raise _invalid("reference", message)
-    if system is not None and system.project_id != project.pk:
-        raise _invalid("reference", gettext("This system belongs to another project."))
 
 
 def _refuse_scale(judge: JudgeSpec) -> None:

@@ -68,22 +68,18 @@ def _restore_proposals(
     proposals: RestoredRows[int, Proposal] = RestoredRows()
     parts = {}
     for row in archive.rows("proposals"):
-        proposal = _proposal(restored, row, judges)
+        has_text = row["text"] or row["status"] == Proposal.Status.FAILED
+        proposal = Proposal.objects.create(
+            judge=judges[row["judge"]],
+            dimension=restored.dimensions[row["dimension"]],
+            candidate=judges[row["candidate"]] if row["candidate"] else None,
+            guideline=restored.guideline(row),
+            **PROPOSALS.fields(row) | {"text": row["text"] if has_text else LEFT_OUT},
+        )
         proposals[row["proposal"]], parts[proposal] = proposal, row["parts"]
         proposal.items.set([restored.items[document, system] for document, system in row["units"]])
     for proposal, numbers in parts.items():
         proposal.parts.set([proposals[number] for number in numbers])
-
-
-def _proposal(restored: Restored, row: Row, judges: "RestoredRows[str, Judge]") -> Proposal:
-    has_text = row["text"] or row["status"] == Proposal.Status.FAILED
-    return Proposal.objects.create(
-        judge=judges[row["judge"]],
-        dimension=restored.dimensions[row["dimension"]],
-        candidate=judges[row["candidate"]] if row["candidate"] else None,
-        guideline=restored.guideline(row),
-        **PROPOSALS.fields(row) | {"text": row["text"] if has_text else LEFT_OUT},
-    )
 
 
 def _restore_metrics(restored: Restored, archive: ExportArchive) -> None:

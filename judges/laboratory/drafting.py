@@ -60,7 +60,9 @@ def _ask_for_all(drafting: Drafting) -> str:
                 return gettext(
                     "The budget of {budget} does not allow one more call; give it a larger one and go on."
                 ).format(budget=f"{drafting.budget:f}")
-            _mark_in_flight(drafting, proposal)
+            with transaction.atomic():
+                _lock(drafting)
+                Proposal.objects.filter(pk=proposal.pk).update(is_in_flight=True)
             try:
                 reply = _ask(server, _question(drafter, proposal))
             except RequestFailed as error:
@@ -129,12 +131,6 @@ def _problem_of_wording(judge: Judge, text: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _mark_in_flight(drafting: Drafting, proposal: Proposal) -> None:
-    with transaction.atomic():
-        _lock(drafting)
-        Proposal.objects.filter(pk=proposal.pk).update(is_in_flight=True)
 
 
 @transaction.atomic

@@ -413,16 +413,8 @@ class ExperimentForm(forms.Form):
     def design(self) -> CrossedDesign:
         """Return the cleaned data as judges that cross factors. Raises InvalidValueError."""
         base = spec_of(self.cleaned_data["base"], list(self._project.dimensions.all()))
-        return design_of(base, self._factors())
-
-    def scope(self) -> dict[str, Any]:
-        """Return the common scope of all variants."""
         data = self.cleaned_data
-        return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
-
-    def _factors(self) -> Factors:
-        data = self.cleaned_data
-        return Factors(
+        factors = Factors(
             models=data["models"],
             prompts=dict(map(self._prompt, data["prompts"])),
             temperatures=data["temperatures"],
@@ -430,6 +422,12 @@ class ExperimentForm(forms.Form):
             scales=data["scales"],
             orders=[CallOrder(each) for each in data["orders"]],
         )
+        return design_of(base, factors)
+
+    def scope(self) -> dict[str, Any]:
+        """Return the common scope of all variants."""
+        data = self.cleaned_data
+        return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
 
     def _prompt(self, key: str) -> tuple[str, PromptTemplate | str]:
         if key.startswith(_SHIPPED):

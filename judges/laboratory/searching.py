@@ -183,7 +183,8 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
     frozen = find_frozen(current_guideline(search.judge.project).dimensions, search.dimension_id)
     best = _best(search)
     prompt = best.text if best else _text_of(search.judge, frozen)
-    tried = _tried_additions(search)
+    parts = Proposal.objects.filter(proposal__search=search).exclude(kind=Proposal.Kind.WORDING)
+    tried = list(parts.order_by("pk").distinct().values_list("text", flat=True))
     clusters = cluster_cases(cases, DRAFTS) if len(cases) > MOST_CASES else []
     groups = [(each.about, each.cases[:MOST_CASES]) for each in clusters] or [("", tuple(cases[:MOST_CASES]))]
     requests: list[tuple[str, Sequence[Case], str]] = [
@@ -212,11 +213,6 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
 def _text_of(judge: Judge, frozen: FrozenDimension) -> str:
     assert judge.template is not None
     return judge.template.text_about(frozen.id)
-
-
-def _tried_additions(search: PromptSearch) -> list[str]:
-    parts = Proposal.objects.filter(proposal__search=search).exclude(kind=Proposal.Kind.WORDING)
-    return list(parts.order_by("pk").distinct().values_list("text", flat=True))
 
 
 def _start_next_round(found: PromptSearch) -> None:

@@ -231,9 +231,10 @@ def alignment_decide(request: Request, slug: str, pk: int, step: str) -> HttpRes
         else:
             send_to_raters(proposal=proposal, note=form.cleaned_data["note"], by=by)
     except DomainError as error:
-        return _render(
-            request, project, status=add_refusal(form, _to_form_error(error)), decided=proposal, form=form
-        )
+        # Show an error above the form if the form lacks its field.
+        error.fields = {}
+        to_form_error = error
+        return _render(request, project, status=add_refusal(form, to_form_error), decided=proposal, form=form)
     return redirect(_address(project, proposal.judge, proposal.dimension))
 
 
@@ -243,12 +244,6 @@ def _address(project: Project, judge: Judge, dimension: Dimension) -> str:
 
 
 _FORMS: dict[str, type[forms.Form]] = {"accept": AcceptForm, "dismiss": forms.Form, "send": SendForm}
-
-
-def _to_form_error(error: DomainError) -> DomainError:
-    """Show an error above the form if the form lacks its field."""
-    error.fields = {}
-    return error
 
 
 def _render(

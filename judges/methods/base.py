@@ -238,14 +238,15 @@ def chat(template: str, values: Mapping[str, str], *, required: Iterable[str]) -
 
 def subject_placeholders(subject: Subject) -> dict[str, str]:
     """Return the values of the material's placeholders."""
-    beside = {"document": _document(subject.document_parts), "reference": subject.reference}
+    beside = {
+        "document": "\n\n".join(
+            f"{label}:\n{text}" if label.strip() else text for label, text in subject.document_parts
+        ),
+        "reference": subject.reference,
+    }
     if subject.other is None:
         return {**beside, "text": subject.text}
     return {**beside, "text_1": subject.text, "text_2": subject.other}
-
-
-def _document(parts: tuple[tuple[str, str], ...]) -> str:
-    return "\n\n".join(f"{label}:\n{text}" if label.strip() else text for label, text in parts)
 
 
 def dimension_placeholders(dimension: FrozenDimension) -> dict[str, str]:

@@ -88,7 +88,16 @@ class ContentUnits(SteppedMethod):
             listed = "\n".join(f"{number}. {unit.text}" for number, unit in enumerate(units, 1))
             filled = {"units": listed, "count": str(len(units))}
             return self.step("answers", template, subject, dimension, filled, ANSWERED)
-        return _reading(units, replies[1], dimension)
+        reply = replies[1]
+        said = read_answers(reply, len(units))
+        if isinstance(said, Unreadable):
+            return Unreadable(gettext("Step “answers”: {reason}").format(reason=said.reason))
+        there = sum(unit.weight for unit, is_there in zip(units, said, strict=True) if is_there)
+        share = there / sum(unit.weight for unit in units)
+        missing = [unit.text for unit, is_there in zip(units, said, strict=True) if not is_there]
+        rest = f" Missing: {' | '.join(missing)}" if missing else ""
+        words = f"{sum(said)} of {len(units)} units are there, a weighted share of {share:.3f}.{rest}"
+        return Readable(on_scale(share, dimension), words)
 
 
 def units_of(reply: str) -> list[Unit]:
@@ -107,18 +116,6 @@ def _unit(said: Any) -> Unit | None:
     text, weight = (said.get("text"), said.get("weight", 1)) if isinstance(said, dict) else (said, 1)
     is_weight = isinstance(weight, int | float) and weight > 0
     return Unit(text.strip(), float(weight)) if isinstance(text, str) and text.strip() and is_weight else None
-
-
-def _reading(units: Sequence[Unit], reply: str, dimension: FrozenDimension) -> Reading:
-    said = read_answers(reply, len(units))
-    if isinstance(said, Unreadable):
-        return Unreadable(gettext("Step “answers”: {reason}").format(reason=said.reason))
-    there = sum(unit.weight for unit, is_there in zip(units, said, strict=True) if is_there)
-    share = there / sum(unit.weight for unit in units)
-    missing = [unit.text for unit, is_there in zip(units, said, strict=True) if not is_there]
-    rest = f" Missing: {' | '.join(missing)}" if missing else ""
-    words = f"{sum(said)} of {len(units)} units are there, a weighted share of {share:.3f}.{rest}"
-    return Readable(on_scale(share, dimension), words)
 
 
 METHOD = ContentUnits()

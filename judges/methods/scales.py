@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotate.core.guideline import FrozenDimension, FrozenPoint
+from annotate.core.guideline import FrozenDimension
 
 MODIFIER = 0.33
 """By how much "strong 4" is more than 4, and "weak 4" less."""
@@ -67,18 +67,15 @@ def meaning(dimension: FrozenDimension, value: int) -> str:
 def points(dimension: FrozenDimension) -> str:
     """Return the scale: a line for each point with a meaning, and always its ends or all categories."""
     lines = (
-        dict.fromkeys(dimension.whole_values, "no description") if is_named(dimension) else _ends(dimension)
+        dict.fromkeys(dimension.whole_values, "no description")
+        if is_named(dimension)
+        else {dimension.scale_minimum: "the lower end", dimension.scale_maximum: "the upper end"}
     )
-    lines |= {point.value: meaning(dimension, point.value) for point in _described_points(dimension)}
+    lines |= {
+        point.value: meaning(dimension, point.value)
+        for point in [point for point in dimension.points if meaning(dimension, point.value)]
+    }
     return "\n".join(f"{value} = {lines[value]}" for value in sorted(lines))
-
-
-def _ends(dimension: FrozenDimension) -> dict[int, str]:
-    return {dimension.scale_minimum: "the lower end", dimension.scale_maximum: "the upper end"}
-
-
-def _described_points(dimension: FrozenDimension) -> list[FrozenPoint]:
-    return [point for point in dimension.points if meaning(dimension, point.value)]
 
 
 def answer(dimension: FrozenDimension) -> str:

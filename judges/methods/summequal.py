@@ -158,15 +158,12 @@ class SummEQuAL(SteppedMethod):
         if len(replies) == len(_TAKERS):
             return Readable(on_scale(parts.score, dimension), parts.in_words)
         name = list(_TAKERS)[len(replies)]
-        filled = _placeholders(name, parts, sections_of(template)["schema"])
+        schema = sections_of(template)["schema"]
+        points = "\n".join(f"{number}. {point}" for number, point in enumerate(parts.key_points, 1))
+        questions = "\n".join(f"{number}. {asked}" for number, (asked, _) in enumerate(parts.questions, 1))
+        count = len(parts.key_points if name == "completeness" else parts.questions)
+        filled = {"schema": schema.strip(), "key_points": points, "questions": questions, "count": str(count)}
         return self.step(name, template, subject, dimension, filled, _SHAPES.get(name))
-
-
-def _placeholders(name: str, parts: SummEQuALScore, schema: str) -> dict[str, str]:
-    points = "\n".join(f"{number}. {point}" for number, point in enumerate(parts.key_points, 1))
-    questions = "\n".join(f"{number}. {asked}" for number, (asked, _) in enumerate(parts.questions, 1))
-    count = len(parts.key_points if name == "completeness" else parts.questions)
-    return {"schema": schema.strip(), "key_points": points, "questions": questions, "count": str(count)}
 
 
 def _take_key_points(parts: SummEQuALScore, reply: str) -> str:

@@ -65,7 +65,7 @@ def _checked_parts(
 ) -> tuple[Sequence[str], frozenset[str]]:
     """Return a template's parts and tags; raises ValueError with the problem of an invalid one."""
     check(template, known=known, required=required)
-    return _system_and_user(template), _tags(template)
+    return _system_and_user(template), (frozenset(MATERIAL) | frozenset(TAG.findall(template)))
 
 
 def _system_and_user(template: str) -> list[str]:
@@ -87,7 +87,3 @@ def neutralise_tags(material: str, tags: Iterable[str]) -> str:
     """Return material in which none of these tags opens or closes anything; everything else is unchanged."""
     names = "|".join(sorted(map(re.escape, tags), key=len, reverse=True))
     return re.sub(rf"<(?=[\s/\\]*(?:{names})\b)", "‹", material, flags=re.IGNORECASE)
-
-
-def _tags(template: str) -> frozenset[str]:
-    return frozenset(MATERIAL) | frozenset(TAG.findall(template))

@@ -109,21 +109,15 @@ def compute_metrics(
     made = {}
     for measure in measures:
         name = measure.name(references)
-        made[name] = _compute(project, measure, name, texts, by)
+        own = MetricValue.objects.filter(metric__project=project, metric__name=name)
+        there = set(own.values_list("item", flat=True))
+        values = {
+            item: value
+            for item, each in texts.items()
+            if item not in there and (value := measure.value(each)) is not None
+        }
+        made[name] = _write_measured(project, measure, name, values, by)
     return made
-
-
-def _compute(
-    project: Project, measure: TextMeasure, name: str, texts: dict[int, MetricTexts], by: User | None
-) -> int:
-    own = MetricValue.objects.filter(metric__project=project, metric__name=name)
-    there = set(own.values_list("item", flat=True))
-    values = {
-        item: value
-        for item, each in texts.items()
-        if item not in there and (value := measure.value(each)) is not None
-    }
-    return _write_measured(project, measure, name, values, by)
 
 
 @transaction.atomic

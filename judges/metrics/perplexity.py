@@ -82,7 +82,11 @@ def measure_perplexities(
                 if not of_documents and item.system:
                     name = f"{item.system.name} on {name}"
                 try:
-                    found = asked.of_text(_text_of_document(item) if of_documents else item.text)
+                    found = asked.of_text(
+                        "\n\n".join(part["text"] for part in item.document.parts)
+                        if of_documents
+                        else item.text
+                    )
                 except RequestFailed as error:
                     if not error.permanent or error.fatal_for_run:
                         raise
@@ -100,10 +104,6 @@ def measure_perplexities(
     finally:
         if kept:
             record(judge.project, "metrics.computed", metric.name, after={"values": kept}, by=by)
-
-
-def _text_of_document(item: Item) -> str:
-    return "\n\n".join(part["text"] for part in item.document.parts)
 
 
 @transaction.atomic

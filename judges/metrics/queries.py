@@ -77,7 +77,19 @@ class MetricCheck:
         """Resolve the metrics of an item. Raises RefusedFieldError for unknown names and invalid values."""
         item = self._item(row)
         for name, value in row.values.items():
-            known = self._existing_values(name)
+            if name not in self._values:
+                if len(name) > NAME_LIMIT:
+                    reason = gettext("A metric's name has at most {limit} characters; shorten it.").format(
+                        limit=NAME_LIMIT
+                    )
+                    raise RefusedFieldError(name[:40], reason, name)
+                values = MetricValue.objects.filter(metric=self._metrics.get(name))
+                self._values[name] = dict(values.values_list("item", "value"))
+                if name in self._metrics:
+                    self.already_there.metrics += 1
+                else:
+                    self.made.metrics += 1
+            known = self._values[name]
             there = known.get(item)
             if there is None:
                 known[item] = value
@@ -98,21 +110,6 @@ class MetricCheck:
                 )
 
     def accept(self, name: str, item: int, value: float) -> None: ...
-
-    def _existing_values(self, name: str) -> dict[int, float]:
-        if name not in self._values:
-            if len(name) > NAME_LIMIT:
-                reason = gettext("A metric's name has at most {limit} characters; shorten it.").format(
-                    limit=NAME_LIMIT
-                )
-                raise RefusedFieldError(name[:40], reason, name)
-            values = MetricValue.objects.filter(metric=self._metrics.get(name))
-            self._values[name] = dict(values.values_list("item", "value"))
-            if name in self._metrics:
-                self.already_there.metrics += 1
-            else:
-                self.made.metrics += 1
-        return self._values[name]
 
     def _item(self, row: MetricRow) -> int:
         document = self._document(row)

@@ -151,7 +151,10 @@ def stage_of(judge: Judge, judges: Sequence[Judge]) -> tuple[JudgeStage, str]:
 
 def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the comparison at the accepted risk, and the curve over accepted risks by dimension."""
-    judges, measured = _chosen_judges(project, chosen), measured_judges(project)
+    by_key = {str(judge.pk): judge for judge in measured_judges(project)}
+    further = [by_key[chosen[name]] for name in ("then", "last") if chosen.get(name)]
+    chosen_judges = list({judge.pk: judge for judge in (chosen_judge(project, chosen), *further)}.values())
+    judges, measured = chosen_judges, measured_judges(project)
     loss: Loss = another_point if chosen["wrong"] == Calibration.Loss.ANOTHER_POINT else more_than_one_point
     rated = _read_rated(project, judges, measured, loss)
     costs = _costs(project, judges, measured, float(chosen.get("wage") or 0))
@@ -162,12 +165,6 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     options = list(_options(project, judges, rated, loss, costs, risk))
     compared = _compare_options(options, judges, rated, costs, risk)
     return [Section(gettext("Routes"), "", [compared, _curve(project, judges, rated, costs)])]
-
-
-def _chosen_judges(project: Project, chosen: Chosen) -> list[Judge]:
-    by_key = {str(judge.pk): judge for judge in measured_judges(project)}
-    further = [by_key[chosen[name]] for name in ("then", "last") if chosen.get(name)]
-    return list({judge.pk: judge for judge in (chosen_judge(project, chosen), *further)}.values())
 
 
 def _read_rated(

@@ -137,7 +137,13 @@ def _enter(request: Request, project: Project, judges: list[Judge]) -> HttpRespo
     if form.is_bound and form.is_valid():
         try:
             if "shown" in request.POST:
-                return _draw(request, project, form)
+                calibration = draw_calibration(
+                    project=project, spec=form.spec(), by=request_user(request), shown=request.POST["shown"]
+                )
+                messages.success(
+                    request, gettext("The sample of {calibration} is ready.").format(calibration=calibration)
+                )
+                return redirect("certificate", project.slug, calibration.pk)
             plan = draw_plan(project, form.spec())
         except DomainError as error:
             status = add_refusal(form, error)
@@ -154,16 +160,6 @@ def _policy(request: Request, project: Project, calibration: Calibration) -> Rou
     name = unused_name([policy.name for policy in policies_of(project)])
     spec = policy_from_certificates(calibration, name=name, raters=calibration.raters)
     return make_policy(project=project, spec=spec, by=request_user(request))
-
-
-def _draw(request: Request, project: Project, form: CalibrationForm) -> HttpResponse:
-    calibration = draw_calibration(
-        project=project, spec=form.spec(), by=request_user(request), shown=request.POST["shown"]
-    )
-    messages.success(
-        request, gettext("The sample of {calibration} is ready.").format(calibration=calibration)
-    )
-    return redirect("certificate", project.slug, calibration.pk)
 
 
 # Routing units to people: policies listed, made, looked at while r moves, followed, withdrawn.

@@ -53,7 +53,11 @@ async def ask_together(
     replies = await _samples(works, client, pace, longest) if len(works) > 1 else []
     left = []
     for work, reply in zip_longest(works, replies or []):
-        first = _outcome_of_sample(work, reply, len(works)) if reply else None
+        first = (
+            outcome_of_reply(replace(work, question=replace(work.question, n=len(works))), reply)
+            if reply
+            else None
+        )
         if first and (first.status != Judgment.Status.UNREADABLE or not work.may_vary):
             deliver(first)
         else:
@@ -114,10 +118,6 @@ async def _samples(
                 return None if error.permanent and error.problem is None else []
             waits += 1
     return []
-
-
-def _outcome_of_sample(work: JudgmentWork, reply: Reply, n: int) -> Outcome:
-    return outcome_of_reply(replace(work, question=replace(work.question, n=n)), reply)
 
 
 class Asking:
@@ -191,7 +191,7 @@ class Asking:
         if error.wait is not None:
             self._waits += 1
         elif not error.permanent:
-            self._pause = _backoff(self._calls)
+            self._pause = min(FIRST_PAUSE * 2.0**self._calls, LONGEST_PAUSE) * random.uniform(0.5, 1.5)
             self._calls += 1
 
 
@@ -319,10 +319,6 @@ async def _call(question: Question, client: Client, longest: float) -> list[Repl
         raise RequestFailed(gettext("No answer within {seconds:g} s.").format(seconds=longest)) from None
 
 
-def _backoff(calls: int) -> float:
-    return min(FIRST_PAUSE * 2.0**calls, LONGEST_PAUSE) * random.uniform(0.5, 1.5)
-
-
 def _add_usage(work: JudgmentWork, spent: Outcome, reply: Reply) -> Outcome:
     return replace(
         spent,
@@ -345,7 +341,20 @@ def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     problem, why = problem_of(reply)
     if isinstance(reading, MethodStep):
         if work.method.takes_steps or problem in ("", Judgment.Problem.TRUNCATED):
-            return _behind_step(work, reply, spent)
+            # Return a judgment that continues: planned, with this call among its steps. The count of
+            # calls restarts for the next step, or a method of many steps would run out of them.
+            assert work.chain is not None
+            step = {
+                "name": work.chain.step,
+                "reply": reply.text,
+                "calls": spent.attempts,
+                "input_tokens": spent.input_tokens,
+                "output_tokens": spent.output_tokens,
+                "messages_hash": spent.call.messages_hash,
+                "returned_model": spent.call.returned_model,
+            }
+            steps = (*work.chain.done, step)
+            return replace(spent, status=Judgment.Status.PLANNED, attempts=0, reason="", steps=steps)
         # a reply in which the model declines gets no follow-up
         reading = Unreadable(gettext("No score was found."))
     said = replace(spent, reply=reply.text, log_probabilities=log_probabilities(work, reply))
@@ -354,25 +363,6 @@ def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
         return replace(done, value=reading.value, rationale=reading.rationale)
     reason = f"{why} {reading.reason}" if why else reading.reason
     return replace(said, status=Judgment.Status.UNREADABLE, value=None, reason=reason, problem=problem)
-
-
-def _behind_step(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
-    """Return a judgment that continues: planned, with this call among its steps.
-
-    The count of calls restarts for the next step, or a method of many steps would run out of them.
-    """
-    assert work.chain is not None
-    step = {
-        "name": work.chain.step,
-        "reply": reply.text,
-        "calls": spent.attempts,
-        "input_tokens": spent.input_tokens,
-        "output_tokens": spent.output_tokens,
-        "messages_hash": spent.call.messages_hash,
-        "returned_model": spent.call.returned_model,
-    }
-    steps = (*work.chain.done, step)
-    return replace(spent, status=Judgment.Status.PLANNED, attempts=0, reason="", steps=steps)
 
 
 def problem_of(reply: Reply) -> tuple[str, str]:
@@ -402,7 +392,19 @@ def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
     if work.chain is not None:
         return work.chain.go_on(reply.text)
     if work.question.wants_probabilities:
-        return _read_probabilities(work, reply)
+        # Weigh the answers by their probabilities at the token of the reply's answer.
+        if reply.tokens is None:
+            return Unreadable(
+                gettext("The server gave no probabilities; choose a judge that reads the text.")
+            )
+        position = work.method.answer_position(reply.text, work.dimension)
+        if position is None:
+            reading = work.method.read(reply.text, work.dimension)
+        else:
+            reading = _read_at(position, reply.tokens, work)
+        if isinstance(reading, Readable):
+            return reading
+        return _read_first_options(work, reply, reply.tokens) or reading
     return work.method.read_about(
         reply.text,
         work.dimension,
@@ -411,20 +413,6 @@ def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
         pattern=work.pattern,
         structured=work.structured,
     )
-
-
-def _read_probabilities(work: JudgmentWork, reply: Reply) -> Reading:
-    """Weigh the answers by their probabilities at the token of the reply's answer."""
-    if reply.tokens is None:
-        return Unreadable(gettext("The server gave no probabilities; choose a judge that reads the text."))
-    position = work.method.answer_position(reply.text, work.dimension)
-    if position is None:
-        reading = work.method.read(reply.text, work.dimension)
-    else:
-        reading = _read_at(position, reply.tokens, work)
-    if isinstance(reading, Readable):
-        return reading
-    return _read_first_options(work, reply, reply.tokens) or reading
 
 
 def _read_at(position: int, tokens: Sequence[Token], work: JudgmentWork) -> Reading:

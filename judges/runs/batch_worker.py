@@ -54,25 +54,40 @@ def _advance(batch: Batch) -> None:
     try:
         with batches.hold_batch(batch):
             try:
-                _take_steps(batch)
+                with closing(_dialect(batch).batches(server_of(batch.endpoint))) as client:
+                    goes_on = True
+                    while goes_on and batch.is_open and _may_go_on(batch):
+                        goes_on = STEPS[Status(batch.status)](batch, client)
+                        if batch.run.status == Run.Status.STOPPED:  # it waited for this answer
+                            resume_run(batch.run_id)
             except BatchUnknown as error:
                 _give_up_or_stop(batch, error.sentence)
             except RequestFailed as error:
-                _note_failure(batch, error)
+                # Delay the next step of a batch, longer each time; stop the run if another attempt is
+                # useless.
+                if error.permanent and batch.status in (Status.PREPARED, Status.SUBMITTING):
+                    _refuse(batch, error.sentence)
+                elif timezone.now() > batch.created_at + batches.KEPT:
+                    batches.drop(
+                        batch,
+                        gettext("It could not be collected in {days} days. {error}").format(
+                            days=batches.KEPT.days, error=error.sentence
+                        ),
+                    )
+                else:
+                    _put_off(batch, error.sentence, wait=error.wait or 0)
+                    if error.fatal_for_run:
+                        leases.stop_run(batch.run, error.sentence)
+                    elif batch.failing_since and timezone.now() >= batch.failing_since + patience_of(
+                        batch.endpoint
+                    ):
+                        reason = no_answer_from(batch.endpoint, error.sentence)
+                        leases.stop_run(batch.run, reason, waits_for=batch.endpoint)
             except KeyMissingError as error:
                 _put_off(batch, error.message)
                 leases.stop_run(batch.run, error.message)
     except batches.HoldLost:  # another worker is at it and does these steps
         return
-
-
-def _take_steps(batch: Batch) -> None:
-    with closing(_dialect(batch).batches(server_of(batch.endpoint))) as client:
-        goes_on = True
-        while goes_on and batch.is_open and _may_go_on(batch):
-            goes_on = STEPS[Status(batch.status)](batch, client)
-            if batch.run.status == Run.Status.STOPPED:  # it waited for this answer
-                resume_run(batch.run_id)
 
 
 def _may_go_on(batch: Batch) -> bool:
@@ -247,26 +262,6 @@ def _give_up_or_stop(batch: Batch, sentence: str) -> None:
         "Check the address and the key; when the run is resumed and it is still unknown, it is asked anew."
     )
     leases.stop_run(batch.run, f"{sentence} {hint}")
-
-
-def _note_failure(batch: Batch, error: RequestFailed) -> None:
-    """Delay the next step of a batch, longer each time; stop the run if another attempt is useless."""
-    if error.permanent and batch.status in (Status.PREPARED, Status.SUBMITTING):
-        _refuse(batch, error.sentence)
-    elif timezone.now() > batch.created_at + batches.KEPT:
-        batches.drop(
-            batch,
-            gettext("It could not be collected in {days} days. {error}").format(
-                days=batches.KEPT.days, error=error.sentence
-            ),
-        )
-    else:
-        _put_off(batch, error.sentence, wait=error.wait or 0)
-        if error.fatal_for_run:
-            leases.stop_run(batch.run, error.sentence)
-        elif batch.failing_since and timezone.now() >= batch.failing_since + patience_of(batch.endpoint):
-            reason = no_answer_from(batch.endpoint, error.sentence)
-            leases.stop_run(batch.run, reason, waits_for=batch.endpoint)
 
 
 def _put_off(batch: Batch, reason: str, *, wait: float = 0) -> None:

@@ -43,7 +43,16 @@ def _probe(run: int, judge: Judge, holder: UUID) -> None:
     except KeyMissingError as error:
         silence.give_up(endpoint=endpoint.pk, reason=error.message)
     except RequestFailed as error:
-        _note_failed(judge, error)
+        assert judge.endpoint_id is not None
+        if error.fatal_for_run:
+            silence.give_up(endpoint=judge.endpoint_id, reason=error.sentence)
+        elif error.permanent:
+            silence.note_answer(endpoint=judge.endpoint_id)
+        else:
+            if error.wait:
+                until = timezone.now() + timedelta(seconds=error.wait)
+                leases.let_rest(endpoint=judge.endpoint_id, until=until)
+            silence.note_failure(endpoint=judge.endpoint_id, sentence=error.sentence)
     else:
         note_max_tokens_name(endpoint.pk, judge.model, reply.max_tokens_name)
         silence.note_answer(endpoint=endpoint.pk)
@@ -53,19 +62,6 @@ def _probe(run: int, judge: Judge, holder: UUID) -> None:
         Run.objects.filter(pk=run).update(spent=F("spent") + (cost or Decimal(0)))
     finally:
         askers.let_go(holder=holder)
-
-
-def _note_failed(judge: Judge, error: RequestFailed) -> None:
-    assert judge.endpoint_id is not None
-    if error.fatal_for_run:
-        silence.give_up(endpoint=judge.endpoint_id, reason=error.sentence)
-    elif error.permanent:
-        silence.note_answer(endpoint=judge.endpoint_id)
-    else:
-        if error.wait:
-            until = timezone.now() + timedelta(seconds=error.wait)
-            leases.let_rest(endpoint=judge.endpoint_id, until=until)
-        silence.note_failure(endpoint=judge.endpoint_id, sentence=error.sentence)
 
 
 def _silent(run: int) -> QuerySet[Endpoint]:

@@ -56,7 +56,7 @@ from judges.runs.queries.drift import (
 )
 from judges.runs.queries.pages import listed_judgments, load_related, moves, run_lines, run_state
 from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
-from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
+from judges.runs.queries.plans import NOTHING_MISSING, plan_of
 from judges.runs.queries.selection import answers_of, plan_of_asking
 
 # A project's runs: lists, progress, steering, and judgments without a value.
@@ -170,7 +170,15 @@ def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
     if request.method == "POST":
         try:
             if form.is_valid():
-                _correct(shown, form.cleaned_data, request_user(request))
+                data = form.cleaned_data
+                by = request_user(request)
+                why = {"judgment": shown, "note": data["note"], "by": by}
+                if data["exclude"]:
+                    exclude(**why)
+                elif data["include"]:
+                    include(**why)
+                else:
+                    set_value(value=data["value"], **why)
                 messages.success(request, gettext("Saved. Results now use it."))
                 return redirect("judgment", slug, pk)
             status = 422
@@ -186,16 +194,6 @@ def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
         "asking": plan_of_asking(Judgment.objects.filter(pk=shown.pk)),
     }
     return render_judges(request, project, "judges/runs/judgment.html", context, status=status)
-
-
-def _correct(judgment: Judgment, data: Mapping[str, Any], by: User) -> None:
-    why = {"judgment": judgment, "note": data["note"], "by": by}
-    if data["exclude"]:
-        exclude(**why)
-    elif data["include"]:
-        include(**why)
-    else:
-        set_value(value=data["value"], **why)
 
 
 @login_required
@@ -229,7 +227,16 @@ def find_judgments(request: Request, slug: str) -> HttpResponse:
         if form.is_valid():
             found = answers_of(project, form.selection())
             if form.cleaned_data["act"] and request.method == "POST":
-                return _act(request, project, form, found)
+                by, data = request_user(request), form.cleaned_data
+                refuse_other_count(found.count(), data["shown"])
+                if data["act"] == "ask":
+                    return redirect(
+                        "run", project.slug, ask_again(project=project, judgments=found, by=by).pk
+                    )
+                keys = list(found.values_list("pk", flat=True))
+                count = exclude_all(project=project, judgments=keys, note=data["note"], by=by)
+                messages.success(request, gettext("Judgments excluded: {count}.").format(count=count))
+                return redirect(f"{reverse('find_judgments', args=[project.slug])}?{form.query()}")
         else:
             status = 422
     except DomainError as error:
@@ -242,17 +249,6 @@ def find_judgments(request: Request, slug: str) -> HttpResponse:
         "may_act": may_change_judges(request.user, project),
     }
     return render_judges(request, project, "judges/runs/select.html", context, status=status)
-
-
-def _act(request: Request, project: Project, form: SelectionForm, found: QuerySet[Judgment]) -> HttpResponse:
-    by, data = request_user(request), form.cleaned_data
-    refuse_other_count(found.count(), data["shown"])
-    if data["act"] == "ask":
-        return redirect("run", project.slug, ask_again(project=project, judgments=found, by=by).pk)
-    keys = list(found.values_list("pk", flat=True))
-    count = exclude_all(project=project, judgments=keys, note=data["note"], by=by)
-    messages.success(request, gettext("Judgments excluded: {count}.").format(count=count))
-    return redirect(f"{reverse('find_judgments', args=[project.slug])}?{form.query()}")
 
 
 # Rereadings of stored replies by a worker.
@@ -302,7 +298,14 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
 def run_plan(request: Request, slug: str) -> HttpResponse:
     """Preview a run; a POST starts it, except with `show`."""
     project = project_for_admin(request.user, slug)
-    form = run_form(project, request.POST if request.method == "POST" else None, _choices_in(request))
+    # Return the initial choices from a URL such as ?judges=3&documents=20&items=tag%3Dhard.
+    judges = [pk for pk in request.GET.getlist("judges") if pk.isdecimal()]
+    documents = request.GET.get("documents", "")
+    chosen: dict[str, Any] = {"judges": judges} if judges else {}
+    if items := request.GET.get("items"):
+        chosen["items"] = items
+    choices_in = {**chosen, "documents": documents} if documents.isdecimal() else chosen
+    form = run_form(project, request.POST if request.method == "POST" else None, choices_in)
     plan, remarks, status = None, list[str](), 200
     try:
         if form.is_valid():
@@ -310,23 +313,17 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
             plan = plan_of(project, scope, form.cleaned_data["via"])
             remarks = plan.remarks(form.cleaned_data["budget"])
             if "show" not in request.POST:
-                return _start(request, project, scope, form, plan)
+                if plan.judgments and not plan.calls:
+                    raise RunRefusedError(str(NOTHING_MISSING))
+                run = plan_run(project=project, scope=scope, by=request_user(request), **form.how())
+                start_run(run=run)
+                return redirect("run", project.slug, run.pk)
     except DomainError as error:
         status = add_refusal(form, error)
     template = "judges/runs/plan.html#plan" if request.htmx else "judges/runs/plan.html"
     status = 422 if form.errors and status == 200 else status
     context = {"form": form, "plan": plan, "remarks": [] if form.errors else remarks}
     return render_judges(request, project, template, context, status=status)
-
-
-def _choices_in(request: Request) -> dict[str, Any]:
-    """Return the initial choices from a URL such as ?judges=3&documents=20&items=tag%3Dhard."""
-    judges = [pk for pk in request.GET.getlist("judges") if pk.isdecimal()]
-    documents = request.GET.get("documents", "")
-    chosen: dict[str, Any] = {"judges": judges} if judges else {}
-    if items := request.GET.get("items"):
-        chosen["items"] = items
-    return {**chosen, "documents": documents} if documents.isdecimal() else chosen
 
 
 def run_form(
@@ -355,20 +352,20 @@ def scope_of(project: Project, form: RunForm) -> Scope:
     return Scope(judges, dimensions, pairs, data["documents"], items=data["items"])
 
 
-def _start(request: Request, project: Project, scope: Scope, form: RunForm, plan: RunPlan) -> HttpResponse:
-    if plan.judgments and not plan.calls:
-        raise RunRefusedError(str(NOTHING_MISSING))
-    run = plan_run(project=project, scope=scope, by=request_user(request), **form.how())
-    start_run(run=run)
-    return redirect("run", project.slug, run.pk)
-
-
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge_watch(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show drift of a judge's model; admins start a watch."""
     if request.method == "POST":
-        return _start_watch(request, project_for_routing(request.user, slug), pk)
+        project = project_for_routing(request.user, slug)
+        form, status = WatchForm(request.POST), 422
+        if form.is_valid() and "show" not in request.POST:
+            try:
+                start_watch(judge=judge_in(project, pk), **form.cleaned_data, by=request_user(request))
+                return redirect("judge_watch", project.slug, pk)
+            except DomainError as error:
+                status = add_refusal(form, error)
+        return _show_watch(request, project, pk, form, status=status if form.errors else 200)
     return _show_watch(request, project_for_reader(request.user, slug), pk, WatchForm())
 
 
@@ -393,17 +390,6 @@ WATCH_STEPS: dict[str, Callable[[DriftWatch, User], object]] = {
     "anew": lambda watch, by: begin_anew(watch=watch, by=by),
     "confirm": lambda watch, by: begin_anew(watch=watch, by=by, starts=False),
 }
-
-
-def _start_watch(request: Request, project: Project, pk: int) -> HttpResponse:
-    form, status = WatchForm(request.POST), 422
-    if form.is_valid() and "show" not in request.POST:
-        try:
-            start_watch(judge=judge_in(project, pk), **form.cleaned_data, by=request_user(request))
-            return redirect("judge_watch", project.slug, pk)
-        except DomainError as error:
-            status = add_refusal(form, error)
-    return _show_watch(request, project, pk, form, status=status if form.errors else 200)
 
 
 def _show_watch(

@@ -233,7 +233,12 @@ class _Text:
                 case "text" | "text_special":
                     self._write_words(token, content, offsets, is_address=bool(addresses))
                 case "code_inline":
-                    self._write_code_span(token, content, offsets)
+                    at, length = token.meta["at"] + len(token.markup), len(token.content)
+                    if content[at : at + length].replace("\n", " ") != token.content:
+                        at += 1  # a blank inside both ends is not shown
+                    self.writer.markup("<code>")
+                    self.writer.text(content[at : at + length], offsets[at : at + length])
+                    self.writer.markup("</code>")
                 case "formula":
                     first = token.meta["at"]
                     last = first + len(token.markup) - 1
@@ -269,14 +274,6 @@ class _Text:
                 self.writer.unit(escape(token.content), offsets[at], self.writer.end_of(offsets[last]))
                 return
         self.writer.text(token.content, offsets[at : at + length])
-
-    def _write_code_span(self, token: Token, content: str, offsets: Sequence[int]) -> None:
-        at, length = token.meta["at"] + len(token.markup), len(token.content)
-        if content[at : at + length].replace("\n", " ") != token.content:
-            at += 1  # a blank inside both ends is not shown
-        self.writer.markup("<code>")
-        self.writer.text(content[at : at + length], offsets[at : at + length])
-        self.writer.markup("</code>")
 
     def _write_image(self, token: Token, content: str, offsets: Sequence[int]) -> None:
         """Show an image of the project, and only the URL of others: their servers could track raters."""

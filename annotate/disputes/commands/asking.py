@@ -62,8 +62,14 @@ def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
 
 def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
     raters = _raters(disputes)
-    counted = _counting_raters({rater for unit in raters.values() for rater in unit})
-    posts, asked_again, ordered = _posts(disputes), _reopened_at(disputes), _ordered_dimensions(disputes)
+    counted = set(
+        Membership.objects.filter(
+            pk__in={rater for unit in raters.values() for rater in unit}, counted=True
+        ).values_list("pk", flat=True)
+    )
+    dimensions = Dimension.objects.filter(pk__in={each.dimension_id for each in disputes}, kind="scale")
+    ordered_dimensions = set(dimensions.exclude(measurement_level="nominal").values_list("pk", flat=True))
+    posts, asked_again, ordered = _posts(disputes), _reopened_at(disputes), ordered_dimensions
     found: dict[int, dict[int, datetime]] = {}
     for dispute in disputes:
         own = raters[dispute.item_id, dispute.dimension_id]
@@ -152,15 +158,6 @@ def _follow(
         rater.news_at = at
     rater.answered_at = None if after is None else at
     rater.holds = holds
-
-
-def _counting_raters(raters: set[int]) -> set[int]:
-    return set(Membership.objects.filter(pk__in=raters, counted=True).values_list("pk", flat=True))
-
-
-def _ordered_dimensions(disputes: Sequence[Dispute]) -> set[int]:
-    dimensions = Dimension.objects.filter(pk__in={each.dimension_id for each in disputes}, kind="scale")
-    return set(dimensions.exclude(measurement_level="nominal").values_list("pk", flat=True))
 
 
 def _posts(disputes: Sequence[Dispute]) -> dict[int, list[tuple[int, datetime]]]:

@@ -174,7 +174,11 @@ def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
         dimension=dispute.dimension_id,
     ).first()
     if rating is None or rating.revision != revision:
-        if _was_taken_back(rating, revision):
+        taken_back = RatingChange.Cause.TAKEN_BACK
+        was_taken_back = (
+            rating is not None and rating.changes.filter(revision=revision + 1, cause=taken_back).exists()
+        )
+        if was_taken_back:
             return dispute
         raise ChangedElsewhereError(gettext("Nothing was taken back: this is not your last answer any more."))
     before = rating.changes.filter(revision=revision - 1).first()
@@ -192,11 +196,6 @@ def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
 def _answer_in(change: RatingChange) -> Answer:
     evidence = passages_from_json(change.evidence)
     return Answer(value=change.value_after, data=change.data, comment=change.comment, evidence=evidence)
-
-
-def _was_taken_back(rating: Rating | None, revision: int) -> bool:
-    taken_back = RatingChange.Cause.TAKEN_BACK
-    return rating is not None and rating.changes.filter(revision=revision + 1, cause=taken_back).exists()
 
 
 @transaction.atomic

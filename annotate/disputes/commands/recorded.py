@@ -42,7 +42,13 @@ class AnswerCheck(RatingCheck):
         first, second = rounds[1], rounds.get(2)
         super().__init__(project, catalogue, second, ItemAssignments(project, catalogue, second or first))
         self._first = self._values_of(first)
-        self.disputes = self._disputes_of(first)
+        numbers = self.assignments.item_numbers
+        disputes = Dispute.objects.filter(round=first)
+        if self.catalogue.named:
+            disputes = disputes.filter(item__in=numbers)
+        self.disputes = {
+            (numbers[dispute.item_id], dispute.dimension_id): dispute for dispute in disputes.iterator(BATCH)
+        }
 
     def take(self, row: ImportedRating) -> RefusedLine | None:
         """Take a rating as in Round I, but only from raters who rated then."""
@@ -100,15 +106,6 @@ class AnswerCheck(RatingCheck):
             )
         self.accept(0, item, rater, scale, row.value)
         return None
-
-    def _disputes_of(self, first: Round) -> dict[tuple[int, int], Dispute]:
-        numbers = self.assignments.item_numbers
-        disputes = Dispute.objects.filter(round=first)
-        if self.catalogue.named:
-            disputes = disputes.filter(item__in=numbers)
-        return {
-            (numbers[dispute.item_id], dispute.dimension_id): dispute for dispute in disputes.iterator(BATCH)
-        }
 
 
 class AnswerImporter(AnswerCheck):

@@ -119,24 +119,21 @@ def open_by_rater(project: Project) -> list[RaterDisputes]:
 
 def last_activity(project: Project) -> Greatest:
     """Return `active_at` as the history implies it, for disputes imported with a history."""
-    return Greatest(
-        "active_at",
-        _latest(_answers(project), "updated_at"),
-        _latest(Post.objects.filter(dispute=OuterRef("pk")).order_by(), "at"),
-        _latest(DisputeEvent.objects.filter(dispute=OuterRef("pk")).order_by(), "at"),
-    )
-
-
-def _answers(project: Project) -> QuerySet[Rating]:
     # With the project in the condition the database goes from its Round II to the item's assignments to their
     # ratings; otherwise it reads every rating of the dimension.
-    return Rating.objects.filter(
+    answers = Rating.objects.filter(
         assignment__round__project=project,
         assignment__round__number=2,
         assignment__item=OuterRef("item"),
         dimension=OuterRef("dimension"),
         value__isnull=False,  # A withdrawn answer does not count.
     ).order_by()
+    return Greatest(
+        "active_at",
+        _latest(answers, "updated_at"),
+        _latest(Post.objects.filter(dispute=OuterRef("pk")).order_by(), "at"),
+        _latest(DisputeEvent.objects.filter(dispute=OuterRef("pk")).order_by(), "at"),
+    )
 
 
 def _latest(rows: QuerySet[Rating] | QuerySet[Post] | QuerySet[DisputeEvent], column: str) -> Coalesce:

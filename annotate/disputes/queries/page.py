@@ -301,7 +301,20 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     given = _ratings_of_unit(dispute)
     content = _content(by_number[1], item, reader, dimension)
-    standpoints = _standpoints(dispute, given, reader, dimension, content)
+    changes = _last_changes(dispute)
+    standpoints = [
+        Standpoint(
+            rater=rater,
+            is_me=reader is not None and rater.pk == reader.pk,
+            first=given[1, rater.pk],
+            last=last,
+            last_change=changes.get(last.pk) if last else None,
+            dimension=dimension,
+            order=content.order if kind_of(dimension).compares else (),
+        )
+        for rater in raters_of(dispute)
+        for last in [given.get((2, rater.pk))]
+    ]
     rated, *parts = mark_texts(item, standpoints, content)
     parts, sides = parts[: len(item.document.parts)], parts[len(item.document.parts) :]
     return DisputePage(
@@ -340,29 +353,6 @@ def _last_changes(dispute: Dispute) -> dict[int, RatingChange]:
         revision=F("rating__revision"),
     )
     return {each.rating_id: each for each in changes}
-
-
-def _standpoints(
-    dispute: Dispute,
-    given: dict[tuple[int, int | None], Rating],
-    reader: Membership | None,
-    dimension: FrozenDimension,
-    content: ItemContent,
-) -> list[Standpoint]:
-    changes = _last_changes(dispute)
-    return [
-        Standpoint(
-            rater=rater,
-            is_me=reader is not None and rater.pk == reader.pk,
-            first=given[1, rater.pk],
-            last=last,
-            last_change=changes.get(last.pk) if last else None,
-            dimension=dimension,
-            order=content.order if kind_of(dimension).compares else (),
-        )
-        for rater in raters_of(dispute)
-        for last in [given.get((2, rater.pk))]
-    ]
 
 
 def _content(

@@ -34,25 +34,21 @@ def start_push(*, export: Export, repository: str, private: bool, by: User) -> P
         export=export, repository=repository, defaults={"private": private, "created_by": by}
     )
     if not is_new:
-        _wait_again(push, private=private, by=by)
+        if push.status == Status.PUSHING and not is_silent(push):
+            raise NotReadyError(gettext("A worker is already pushing this export."))
+        push.status, push.message, push.lease, push.private, push.created_by = (
+            Status.WAITING,
+            "",
+            None,
+            private,
+            by,
+        )
+        push.sent, push.attempts, push.touched_at = 0, 0, timezone.now()
+        push.save()
     facts = {"repository": repository, "private": private, "content_hash": export.content_hash}
     record(export.project, "export.pushed", export, after=facts, by=by)
     wake_worker(PUSH_JOB, push.pk)
     return push
-
-
-def _wait_again(push: Push, *, private: bool, by: User) -> None:
-    if push.status == Status.PUSHING and not is_silent(push):
-        raise NotReadyError(gettext("A worker is already pushing this export."))
-    push.status, push.message, push.lease, push.private, push.created_by = (
-        Status.WAITING,
-        "",
-        None,
-        private,
-        by,
-    )
-    push.sent, push.attempts, push.touched_at = 0, 0, timezone.now()
-    push.save()
 
 
 def _push(push: Push) -> None:

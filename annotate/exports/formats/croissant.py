@@ -24,19 +24,8 @@ samplingRate separator source subField transform"""
 
 def croissant(described: dict[str, Any], tables: list[ExportTable], folder: Path) -> dict[str, Any]:
     """Return the metadata of the Parquet files in the folder; `described`: properties of the data set."""
-    return {
-        "@context": _context(),
-        "@type": "sc:Dataset",
-        "conformsTo": CONFORMS_TO,
-        **described,
-        "distribution": [part for table in tables for part in _files(table, folder)],
-        "recordSet": [_records(table) for table in tables],
-    }
-
-
-def _context() -> dict[str, Any]:
     words = (word.partition(":") for word in WORDS.split())
-    return {
+    context = {
         "@language": "en",
         "@vocab": "https://schema.org/",
         "cr": "http://mlcommons.org/croissant/",
@@ -47,6 +36,14 @@ def _context() -> dict[str, Any]:
         "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
         "examples": {"@id": "cr:examples", "@type": "@json"},
         **{word: f"{vocabulary or 'cr'}:{word}" for word, _, vocabulary in words},
+    }
+    return {
+        "@context": context,
+        "@type": "sc:Dataset",
+        "conformsTo": CONFORMS_TO,
+        **described,
+        "distribution": [part for table in tables for part in _files(table, folder)],
+        "recordSet": [_records(table) for table in tables],
     }
 
 

@@ -27,10 +27,12 @@ _MOST_SIGNS = 300  # Maximum length of a string in the example row.
 def data_card(project: Project, choice: ExportChoice, tables: Sequence[ExportTable], passed: Passed) -> str:
     """Return the card as Markdown below its YAML, which assigns files to configurations."""
     head = yaml.safe_dump(_head(project, choice, tables, passed), sort_keys=False, allow_unicode=True)
+    rows = "\n".join(f"| `{table.name}` | {passed.rows[table.name]:,} | {table.says} |" for table in tables)
+    configurations = f"| configuration | rows | what it holds |\n|---|---|---|\n{rows}"
     sections = [
         f"# {plain_line(project.name)}",
         plain(project.description),
-        _configurations(tables, passed),
+        configurations,
         _KEYS,
         *(["## Agreement", *measured] if (measured := agreement(project)) else []),
         *_loading(project, choice, tables),
@@ -80,11 +82,6 @@ def size_category(rows: int) -> str:
     if index == 0:
         return f"n<{ends[0]}"
     return f"{ends[index - 1]}<n<{ends[index]}" if index < len(ends) else f"n>{ends[-1]}"
-
-
-def _configurations(tables: Sequence[ExportTable], passed: Passed) -> str:
-    rows = "\n".join(f"| `{table.name}` | {passed.rows[table.name]:,} | {table.says} |" for table in tables)
-    return f"| configuration | rows | what it holds |\n|---|---|---|\n{rows}"
 
 
 def _loading(project: Project, choice: ExportChoice, tables: Sequence[ExportTable]) -> Iterator[str]:

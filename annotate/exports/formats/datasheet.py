@@ -94,10 +94,11 @@ def read_alphas(project: Project) -> list[tuple[str, str, str]]:
     if table is None:
         return []
     keys = [column.key for column in table.columns]
-    positions = [keys.index(f"round_{number}_alpha") for number in (1, 2)]
+    first, second = (keys.index(f"round_{number}_alpha") for number in (1, 2))
     return [
-        (str(row[0].value), *(_format_with_interval(row[index]) for index in positions)) for row in table.rows
-    ]  # type: ignore[misc]
+        (str(row[0].value), _format_with_interval(row[first]), _format_with_interval(row[second]))
+        for row in table.rows
+    ]
 
 
 def _format_with_interval(alpha: Cell) -> str:

@@ -53,7 +53,14 @@ class WorkbookWriter:
         self._workbook.properties.created = NO_TIME
         dated = target.with_suffix(".dated")
         self._workbook.save(dated)
-        _copy_without_times(dated, target)
+        # Write the same archive without the creation times of its parts.
+        with ZipFile(dated) as given, new_archive(target) as archive:
+            for name in given.namelist():
+                with given.open(name) as part, add_file(archive, name) as copy:
+                    if name == PROPERTIES:
+                        copy.write(MODIFIED.sub(rb"\g<1>2000-01-01T00:00:00Z", part.read()))
+                    else:
+                        shutil.copyfileobj(part, copy)
         dated.unlink()
 
     def _new_sheet(self, table: ExportTable, number: int) -> Any:
@@ -91,14 +98,3 @@ class WorkbookWriter:
                     "hold characters that no workbook can: take JSONL, CSV or Parquet for them."
                 ).format(count=count, name=name, limit=LONGEST_CELL)
             )
-
-
-def _copy_without_times(source: Path, target: Path) -> None:
-    """Write the same archive without the creation times of its parts."""
-    with ZipFile(source) as given, new_archive(target) as archive:
-        for name in given.namelist():
-            with given.open(name) as part, add_file(archive, name) as copy:
-                if name == PROPERTIES:
-                    copy.write(MODIFIED.sub(rb"\g<1>2000-01-01T00:00:00Z", part.read()))
-                else:
-                    shutil.copyfileobj(part, copy)

@@ -1,7 +1,6 @@
 """The sections of a paper about people: methods, agreement, and means of systems."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 
 from django.db.models import Max
 from django.utils.translation import gettext
@@ -42,6 +41,15 @@ def people_in_paper(project: Project) -> list[PaperPart]:
     agreement, systems = read_page(project, "agreement"), read_page(project, "systems")
     rounds = _BOTH if len(facts.rounds) > 1 else _ONE
     levels = ", ".join(dict.fromkeys(each.measurement_level for each in guideline.scales))
+    acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
+    ratings = Rating.objects.filter(assignment__round__project=project)
+    disputes = Dispute.objects.filter(round__project=project)
+    times = (
+        acts.aggregate(at=Max("at"))["at"],
+        ratings.aggregate(at=Max("updated_at"))["at"],
+        disputes.aggregate(at=Max("active_at"))["at"],
+    )
+    latest = max((at for at in times if at is not None), default=None)
     return [
         PaperPart(
             "Agreement of people",
@@ -50,7 +58,7 @@ def people_in_paper(project: Project) -> list[PaperPart]:
             text=_agreement_text(agreement, facts),
             tables=_agreement_tables(agreement, facts, rounds, levels),
             limitations=[*_few(facts), *_low_alphas(agreement), *_exclusions(project, facts)],
-            latest=_latest(project),
+            latest=latest,
         ),
         PaperPart("Systems", text=_systems_text(systems), tables=_systems_tables(systems, rounds)),
     ]
@@ -315,18 +323,6 @@ def _systems_tables(page: PaperPage, rounds: str) -> list[PaperTable]:
         *page.figure("means", title=f"Mean scores of systems with intervals, {after}"),
         *page.table("ranks", title=f"Possible ranks of systems, {after}"),
     ]
-
-
-def _latest(project: Project) -> datetime | None:
-    acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
-    ratings = Rating.objects.filter(assignment__round__project=project)
-    disputes = Dispute.objects.filter(round__project=project)
-    times = (
-        acts.aggregate(at=Max("at"))["at"],
-        ratings.aggregate(at=Max("updated_at"))["at"],
-        disputes.aggregate(at=Max("active_at"))["at"],
-    )
-    return max((at for at in times if at is not None), default=None)
 
 
 def _end_sentence(reason: str) -> str:

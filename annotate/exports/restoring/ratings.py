@@ -22,7 +22,9 @@ _unit = itemgetter("round", "document", "system", "dimension", "rater")
 
 def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
     """Create the ratings. Both tables list them in one order, so their history is read in parallel."""
-    assignments = _assignments(restored)
+    taken = Assignment.objects.filter(round__project=restored.project, annotator__isnull=False)
+    found = taken.values_list("round__number", "item", "annotator__pseudonym", "pk")
+    assignments = RestoredRows({(number, item, rater): pk for number, item, rater, pk in found.iterator()})
     _make_missing_assignments(restored, archive, assignments)
     history = groupby(archive.rows("history"), key=_unit)
     ahead = next(history, None)
@@ -38,12 +40,6 @@ def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
     if ahead:
         raise MisfitError("the history names a rating that there is not")
     _say_when_assignments_were_rated(restored)
-
-
-def _assignments(restored: Restored) -> dict[AssignmentKey, int]:
-    taken = Assignment.objects.filter(round__project=restored.project, annotator__isnull=False)
-    found = taken.values_list("round__number", "item", "annotator__pseudonym", "pk")
-    return RestoredRows({(number, item, rater): pk for number, item, rater, pk in found.iterator()})
 
 
 def _make_missing_assignments(

@@ -34,14 +34,11 @@ def _guidelines(project: Project) -> Iterator[Row]:
     for version in project.guideline_versions.exclude(pk__in=listed).order_by("version"):
         yield from _dimensions_of_version(version, _OF_NO_ROUND)
     if not rounds:
-        yield from _dimensions_in_preparation(project)
-
-
-def _dimensions_in_preparation(project: Project) -> Iterator[Row]:
-    """Yield the current dimensions before Round I, unless the newest version, from a run, equals them."""
-    current, newest = current_guideline(project), project.guideline_versions.order_by("version").last()
-    if newest is None or newest.digest != current.digest():
-        yield from _dimensions(current, {**_OF_NO_ROUND, "guideline_version": None, "note": ""})
+        # Yield the current dimensions before Round I, unless the newest version, from a run,
+        # equals them.
+        current, newest = current_guideline(project), project.guideline_versions.order_by("version").last()
+        if newest is None or newest.digest != current.digest():
+            yield from _dimensions(current, {**_OF_NO_ROUND, "guideline_version": None, "note": ""})
 
 
 _OF_NO_ROUND = {**dict.fromkeys(("round", "status", *ROUND_FIELDS)), "in_force": False}

@@ -17,7 +17,12 @@ def _final_values(project: Project) -> Iterator[Row]:
 
 def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
     """Yield the outcome of each unit, after the key of its item, in the order of these keys."""
-    disputes, otherwise = _disputed_units(project), _status_without_dispute(project)
+    # Which units are disputed is only known once Round I is closed.
+    round_one = Round.objects.filter(project=project, number=1)
+    status_without_dispute = (
+        "round_one_open" if round_one.filter(status=Round.Status.OPEN).exists() else _UNDISPUTED
+    )
+    disputes, otherwise = _disputed_units(project), status_without_dispute
     ratings = Rating.objects.filter(
         rounds_of_study("assignment__round__"), assignment__round__project=project
     ).order_by(
@@ -84,12 +89,6 @@ def _disputed_units(project: Project) -> dict[tuple[int, int], tuple[str, Given 
         (item, dimension): (status, None if value is None else Given(value, data))
         for item, dimension, status, value, data in found
     }
-
-
-def _status_without_dispute(project: Project) -> str:
-    # Which units are disputed is only known once Round I is closed.
-    round_one = Round.objects.filter(project=project, number=1)
-    return "round_one_open" if round_one.filter(status=Round.Status.OPEN).exists() else _UNDISPUTED
 
 
 _UNDISPUTED = "undisputed"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce
 
-from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import (
     Acknowledgement,
     AssignedUnit,
@@ -78,7 +78,19 @@ def _assignments(project: Project) -> Iterator[Row]:
         for dimension in wanted:
             probability = units.get(dimension.id, assignment.inclusion_probability)
             answer = "hidden" if dimension.id in hidden else _say_answer(answers.get(dimension.id))
-            row = _assigned_unit(assignment, dimension, probability, answer)
+            row = {
+                "document": assignment.item.document.key,
+                "system": assignment.item.system.name,
+                "dimension": dimension.key,
+                "place": assignment.slot + 1,
+                "rater": assignment.annotator.pseudonym if assignment.annotator else None,
+                "position": assignment.position,
+                "plan": assignment.plan,
+                "plan_origin": assignment.origin,
+                "plan_seed": assignment.seed,
+                "inclusion_probability": probability,
+                "answer": answer,
+            }
             yield {**row, "dimension_position": position.get(dimension.id)}
 
 
@@ -86,24 +98,6 @@ def _say_answer(rating: Rating | None) -> str:
     if rating is None or not rating.is_answered:
         return "missing"
     return next((why for why in ("cannot_rate", "not_applicable") if getattr(rating, why)), "rated")
-
-
-def _assigned_unit(
-    assignment: Assignment, dimension: FrozenDimension, probability: float | None, answer: str
-) -> Row:
-    return {
-        "document": assignment.item.document.key,
-        "system": assignment.item.system.name,
-        "dimension": dimension.key,
-        "place": assignment.slot + 1,
-        "rater": assignment.annotator.pseudonym if assignment.annotator else None,
-        "position": assignment.position,
-        "plan": assignment.plan,
-        "plan_origin": assignment.origin,
-        "plan_seed": assignment.seed,
-        "inclusion_probability": probability,
-        "answer": answer,
-    }
 
 
 def _history(project: Project) -> Iterator[Row]:

@@ -66,7 +66,17 @@ def lines(found: Reproduction) -> Iterator[str]:
         yield table.title
         yield from _rows(table)
     yield ""
-    yield from _conclusions(found)
+    counts = found.counts
+    yield (
+        f"{len(found.compared):,} figures: {counts[FigureMatch.WITHIN]:,} within tolerance, "
+        f"{counts[FigureMatch.EXPLAINED]:,} differ for a known reason (~), "
+        f"{counts[FigureMatch.DIFFERS]:,} differ otherwise (!), "
+        f"{counts[FigureMatch.UNDEFINED]:,} are undefined (?)."
+    )
+    for reason, count in found.reasons.items():
+        yield f"{count:,} differ: {reason}"
+    for absent in found.paper.absent:
+        yield f"Not reproducible from the release: {absent.what}. {absent.reason}"
 
 
 def _rows(table: ComparedTable) -> Iterator[str]:
@@ -81,17 +91,3 @@ def _cell(cell: FigureComparison | None) -> str:
         return ""
     computed = "-" if cell.computed is None else f"{cell.computed:.4f}"
     return f"{cell.figure.published:>6} {computed:>8} {MARKS[cell.standing]}"
-
-
-def _conclusions(found: Reproduction) -> Iterator[str]:
-    counts = found.counts
-    yield (
-        f"{len(found.compared):,} figures: {counts[FigureMatch.WITHIN]:,} within tolerance, "
-        f"{counts[FigureMatch.EXPLAINED]:,} differ for a known reason (~), "
-        f"{counts[FigureMatch.DIFFERS]:,} differ otherwise (!), "
-        f"{counts[FigureMatch.UNDEFINED]:,} are undefined (?)."
-    )
-    for reason, count in found.reasons.items():
-        yield f"{count:,} differ: {reason}"
-    for absent in found.paper.absent:
-        yield f"Not reproducible from the release: {absent.what}. {absent.reason}"

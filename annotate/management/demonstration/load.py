@@ -72,13 +72,41 @@ def load_demonstration() -> Project:
     practise(round, [membership for person, membership in memberships.items() if person.rated])
     for person, membership in memberships.items():
         membership.refresh_from_db()
-        _rate(round, membership, person)
+        chance = Stream(0).of("demonstration", person.email).shuffler()
+        dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
+        while person.rated > membership.assignments.count() and reserve_items(
+            round=round, annotator=membership
+        ):
+            pass
+        mine = Assignment.objects.select_related("item__system", "round__guideline").filter(
+            annotator=membership
+        )
+        for assignment in mine.order_by("position")[: person.rated]:
+            quality = SYSTEMS.index(assignment.item.system.name)
+            for dimension in dimensions:
+                felt = QUALITY[dimension.key][quality] + person.leaning + chance.gauss(0, 0.7)
+                save_rating(
+                    assignment=assignment,
+                    dimension=dimension,
+                    answer=Answer(value=min(max(int(felt + 0.5), 1), 5)),
+                    by=membership.user,
+                    sent=SaveOrigin(active_seconds=chance.uniform(8, 25)),
+                )
     return round.project
 
 
 def _make(users: Mapping[Person, User]) -> tuple[Round, dict[Person, Membership]]:
     project, memberships = begin_project(NAME, _template(), users)
-    _add_items(project)
+    for product in PRODUCTS:
+        parts = [{"label": f"Review {n}", "text": text} for n, text in enumerate(product.reviews, start=1)]
+        add_texts(
+            project,
+            systems=SYSTEMS,
+            key=product.key,
+            title=product.title,
+            parts=parts,
+            texts=product.summaries,
+        )
     add_practice(project)
     return open_round_one(project=project, by=users[PEOPLE[0]]), memberships
 
@@ -130,35 +158,3 @@ def _template() -> ProjectTemplate:
 def _user(person: Person, hashed: str) -> User:
     existing = User.objects.filter(email=person.email).first()
     return existing or User.objects.create(email=person.email, name=person.name, password=hashed)
-
-
-def _add_items(project: Project) -> None:
-    for product in PRODUCTS:
-        parts = [{"label": f"Review {n}", "text": text} for n, text in enumerate(product.reviews, start=1)]
-        add_texts(
-            project,
-            systems=SYSTEMS,
-            key=product.key,
-            title=product.title,
-            parts=parts,
-            texts=product.summaries,
-        )
-
-
-def _rate(round: Round, membership: Membership, person: Person) -> None:
-    chance = Stream(0).of("demonstration", person.email).shuffler()
-    dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
-    while person.rated > membership.assignments.count() and reserve_items(round=round, annotator=membership):
-        pass
-    mine = Assignment.objects.select_related("item__system", "round__guideline").filter(annotator=membership)
-    for assignment in mine.order_by("position")[: person.rated]:
-        quality = SYSTEMS.index(assignment.item.system.name)
-        for dimension in dimensions:
-            felt = QUALITY[dimension.key][quality] + person.leaning + chance.gauss(0, 0.7)
-            save_rating(
-                assignment=assignment,
-                dimension=dimension,
-                answer=Answer(value=min(max(int(felt + 0.5), 1), 5)),
-                by=membership.user,
-                sent=SaveOrigin(active_seconds=chance.uniform(8, 25)),
-            )

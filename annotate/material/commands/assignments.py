@@ -32,7 +32,8 @@ class AssignmentsToTake(ItemAssignments):
     """
 
     def __init__(self, project: Project, catalogue: Catalogue, round: Round) -> None:
-        _lock(project, round)
+        lock_rows(Membership.objects.filter(project=project, role=Role.ANNOTATOR))
+        lock_rows(Assignment.objects.filter(round=round))
         super().__init__(project, catalogue, round)
         self._claims: list[tuple[int, ImportedRater]] = []
         self._new: list[tuple[str, ImportedRater]] = []
@@ -117,8 +118,3 @@ def mark_progress(assignments: Sequence[int], dimensions: int) -> None:
     complete = whole.filter(completed_at=None).annotate(answers=answers)
     pks = list(complete.filter(answers__gte=dimensions).values_list("pk", flat=True))
     Assignment.objects.filter(pk__in=pks).update(completed_at=now)
-
-
-def _lock(project: Project, round: Round) -> None:
-    lock_rows(Membership.objects.filter(project=project, role=Role.ANNOTATOR))
-    lock_rows(Assignment.objects.filter(round=round))

@@ -48,7 +48,20 @@ class ItemAssignments:
         self._load_raters(members or {})
         self.rater_numbers = {rater.pk: rater.number for rater in self.raters.values()}
         if round:
-            self._load_assignments(round)
+            held = Assignment.objects.filter(round=round, annotator__isnull=False)
+            available = available_assignments(round)
+            if self.catalogue.named:
+                held = held.filter(item__in=self.item_numbers)
+                available = available.filter(item__in=self.item_numbers)
+            for pk, item, annotator in held.values_list("pk", "item", "annotator").iterator(BATCH):
+                self._held[self.item_numbers[item], self.rater_numbers[annotator]] = pk
+            # The last one goes first: unused assignments before those with an expired reservation, low slots
+            # first.
+            available = available.order_by(F("annotator").desc(nulls_last=True), "-slot")
+            for pk, item, annotator in available.values_list("pk", "item", "annotator").iterator(BATCH):
+                self._free.setdefault(self.item_numbers[item], []).append(pk)
+                if annotator is not None:
+                    self._lapsed[pk] = (self.item_numbers[item], self.rater_numbers[annotator])
 
     @cached_property
     def are_for_units(self) -> bool:
@@ -70,7 +83,8 @@ class ItemAssignments:
         others.
         """
         pair = (item.number, rater.number)
-        free = self._free_assignments(item)
+        made = self.round is not None and item.pk is not None
+        free = self._free.setdefault(item.number, [] if made else [TO_BE_MADE] * self.raters_per_item)
         if pair in self._held:
             assignment = self._held[pair]
             if self._lapsed.pop(assignment, None):
@@ -83,10 +97,6 @@ class ItemAssignments:
             del self._held[before]
         self._held[pair] = assignment
         return assignment
-
-    def _free_assignments(self, item: ItemRecord) -> list[int]:
-        made = self.round is not None and item.pk is not None
-        return self._free.setdefault(item.number, [] if made else [TO_BE_MADE] * self.raters_per_item)
 
     def _load_raters(self, members: Mapping[str, int]) -> None:
         annotators = Membership.objects.filter(project=self.project, role=Role.ANNOTATOR).order_by("pk")
@@ -103,19 +113,3 @@ class ItemAssignments:
         kept = RecordedName.objects.filter(project=self.project).values_list("name", "place")
         names = {**members, **dict(kept)}
         self.raters = {name: by_pk[member] for name, member in names.items() if member in by_pk} | self.raters
-
-    def _load_assignments(self, round: Round) -> None:
-        held = Assignment.objects.filter(round=round, annotator__isnull=False)
-        available = available_assignments(round)
-        if self.catalogue.named:
-            held = held.filter(item__in=self.item_numbers)
-            available = available.filter(item__in=self.item_numbers)
-        for pk, item, annotator in held.values_list("pk", "item", "annotator").iterator(BATCH):
-            self._held[self.item_numbers[item], self.rater_numbers[annotator]] = pk
-        # The last one goes first: unused assignments before those with an expired reservation, low slots
-        # first.
-        available = available.order_by(F("annotator").desc(nulls_last=True), "-slot")
-        for pk, item, annotator in available.values_list("pk", "item", "annotator").iterator(BATCH):
-            self._free.setdefault(self.item_numbers[item], []).append(pk)
-            if annotator is not None:
-                self._lapsed[pk] = (self.item_numbers[item], self.rater_numbers[annotator])

@@ -115,19 +115,16 @@ class FileCheck(FileReading):
         if isinstance(row, RefusedLine):
             return row
         if isinstance(row, ImportedRating):
-            return self._rating_refusal(row)
+            if not self.ratings:
+                return None
+            if row.round not in (0, self.ratings.number):
+                self.of_other_round += 1
+                return None
+            return self.ratings.take(row)
         if not self.items:
             return None
         self.owners.note(row)
         return self.items.take(row)
-
-    def _rating_refusal(self, row: ImportedRating) -> RefusedLine | None:
-        if not self.ratings:
-            return None
-        if row.round not in (0, self.ratings.number):
-            self.of_other_round += 1
-            return None
-        return self.ratings.take(row)
 
 
 def refuse_items_after_round_one(round: Round | None, items: ItemCheck | None) -> None:

@@ -22,7 +22,11 @@ class ItemCheck:
     def take(self, row: ImportedDocument | ImportedItem) -> RefusedLine | None:
         """Take a row's document and item; a rejection names the key with a different content."""
         key = row.document
-        digest = self._parts_digest(row.parts)
+        parts = row.parts
+        if parts != self._last_parts or not self._last_digest:
+            written = [{"label": label, "text": text} for label, text in parts]
+            self._last_parts, self._last_digest = parts, bytes.fromhex(text_digest(written))
+        digest = self._last_digest
         document = self.catalogue.documents.get(key)
         if document is None:
             if not row.parts:
@@ -99,12 +103,6 @@ class ItemCheck:
             return RefusedLine(row.line, "text", reason)
         self.already_there.items += 1
         return None
-
-    def _parts_digest(self, parts: tuple[Part, ...]) -> bytes:
-        if parts != self._last_parts or not self._last_digest:
-            written = [{"label": label, "text": text} for label, text in parts]
-            self._last_parts, self._last_digest = parts, bytes.fromhex(text_digest(written))
-        return self._last_digest
 
 
 def part_digests(parts: Sequence[Part]) -> tuple[bytes, ...]:

@@ -89,7 +89,17 @@ class Zipped(Folder):
         unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - who asked for it closes it
         try:
             with self.archive.open(self.files[name]) as packed:
-                _copy(packed, unpacked, name)
+                total = 0
+                while data := packed.read(CHUNK):
+                    total += len(data)
+                    if total > MAX_FILE_BYTES:
+                        raise UnreadableFileError(
+                            0,
+                            gettext("“{name}” unpacks to more than its zip file says; pack it again.").format(
+                                name=name
+                            ),
+                        )
+                    unpacked.write(data)
         except BaseException:
             unpacked.close()
             raise
@@ -121,18 +131,6 @@ def is_workbook(stream: IO[bytes]) -> bool:
         return False
     finally:
         stream.seek(0)
-
-
-def _copy(packed: IO[bytes], unpacked: IO[bytes], name: str) -> None:
-    total = 0
-    while data := packed.read(CHUNK):
-        total += len(data)
-        if total > MAX_FILE_BYTES:
-            raise UnreadableFileError(
-                0,
-                gettext("“{name}” unpacks to more than its zip file says; pack it again.").format(name=name),
-            )
-        unpacked.write(data)
 
 
 def _is_hidden(parts: tuple[str, ...]) -> bool:

@@ -7,7 +7,7 @@ guess.
 import re
 import unicodedata
 from collections import abc
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from statistics import median
 
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
@@ -291,7 +291,10 @@ class _ColumnGuess:
 def columns_by_words(names: Sequence[str], fields: WordsOfFields) -> dict[str, str]:
     """Return for each field the column with the first of its words, empty if there is none."""
     by_word = {_word(name): name for name in reversed(names)}
-    return {field: _first(by_word, words) for field, words in fields.items()}
+    return {
+        field: next((by_word[word] for word in words if word in by_word), "")
+        for field, words in fields.items()
+    }
 
 
 def _word(name: str) -> str:
@@ -308,10 +311,6 @@ def _bare(name: str) -> str:
 
 def _names(words: re.Pattern[str], name: str) -> bool:
     return bool(words.fullmatch(_word(name)) or words.fullmatch(_word(_bare(name))))
-
-
-def _first(by_word: abc.Mapping[str, str], words: Iterable[str]) -> str:
-    return next((by_word[word] for word in words if word in by_word), "")
 
 
 def is_round(value: object, *rounds: int) -> bool:

@@ -134,7 +134,10 @@ def opening_from_json(text: str, part: str) -> Opening:
     said: Mapping[str, Any] = json.loads(text)
     problem = said.get("problem")
     return Opening(
-        [_row(row) for row in said.get("records", ())],
+        [
+            (Record(row[0], row[1]) if isinstance(row[1], dict) else RefusedLine(*row))
+            for row in said.get("records", ())
+        ],
         RefusedLine(problem[0], "", problem[1]) if problem else None,
         [Split(config, split, tuple(shards)) for config, split, shards in said.get("splits", ())],
         said.get("sheets", ()),
@@ -144,16 +147,32 @@ def opening_from_json(text: str, part: str) -> Opening:
     )
 
 
-def _row(row: list[Any]) -> Record | RefusedLine:
-    return Record(row[0], row[1]) if isinstance(row[1], dict) else RefusedLine(*row)
-
-
 def _main(path: Path, name: str, part: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS + 5))
     said: dict[str, Any] = {}
     try:
-        _read(path, name, part, said)
+        said["splits"] = [[each.config, each.split, each.shards] for each in splits_in(path)]
+        said["sheets"] = sheets_in(path)
+        rows: list[list[Any]] = []
+        size, said["is_whole"] = 0, True
+        with RecordFile(path, name, part) as file:
+            for record in file:
+                row = (
+                    [record.line, record.fields]
+                    if isinstance(record, Record)
+                    else [record.line, record.field, record.reason, record.text]
+                )
+                size += len(json.dumps(row))
+                if rows and (len(rows) == KEPT_RECORDS or size > KEPT_BYTES):
+                    said["is_whole"] = False
+                    break
+                rows.append(row)
+            said["empty_rows"] = file.empty_rows
+        said["records"] = rows
+        if not any(isinstance(row[1], Mapping) for row in rows):
+            first = rows[0] if rows else [0, "", gettext("The file is empty; upload one with data.")]
+            said["problem"] = [first[0], first[2]]
     except UnreadableFileError as error:
         said["problem"] = [error.line, error.reason]
     except FileNotFoundError:
@@ -161,30 +180,6 @@ def _main(path: Path, name: str, part: str) -> None:
     except MemoryError:
         said = {"problem": [0, gettext(TOO_MUCH_MEMORY).format(limit=MEMORY_BYTES // 1024**3)]}
     sys.stdout.write(json.dumps(said))
-
-
-def _read(path: Path, name: str, part: str, said: dict[str, Any]) -> None:
-    said["splits"] = [[each.config, each.split, each.shards] for each in splits_in(path)]
-    said["sheets"] = sheets_in(path)
-    rows: list[list[Any]] = []
-    size, said["is_whole"] = 0, True
-    with RecordFile(path, name, part) as file:
-        for record in file:
-            row = [record.line, record.fields] if isinstance(record, Record) else _cells(record)
-            size += len(json.dumps(row))
-            if rows and (len(rows) == KEPT_RECORDS or size > KEPT_BYTES):
-                said["is_whole"] = False
-                break
-            rows.append(row)
-        said["empty_rows"] = file.empty_rows
-    said["records"] = rows
-    if not any(isinstance(row[1], Mapping) for row in rows):
-        first = rows[0] if rows else [0, "", gettext("The file is empty; upload one with data.")]
-        said["problem"] = [first[0], first[2]]
-
-
-def _cells(refused: RefusedLine) -> list[Any]:
-    return [refused.line, refused.field, refused.reason, refused.text]
 
 
 def _shorten(value: object) -> str:

@@ -79,7 +79,10 @@ class Conversations(ItemsOnly):
         else:
             text = ""
         parts = _parts_of_turns(turns, column)
-        system = _model_column(fields)
+        # Return the column with the model's name. A column called “system” may hold a prompt
+        # instead.
+        names_system = len(str(fields.get("system", "")).split()) <= MOST_WORDS_OF_NAME
+        system = _first(fields, (*MODEL_COLUMNS, "system") if names_system else MODEL_COLUMNS)
         key = _key(fields, parts if system else (*parts, ("", text)))
         metadata = _others(fields, {*used, system})
         if not text:
@@ -179,12 +182,6 @@ def prompt_shape(fields: Fields) -> str:
 
 def _first(fields: Mapping[str, object], names: Sequence[str]) -> str:
     return next((name for name in names if not is_blank(fields.get(name))), "")
-
-
-def _model_column(fields: Fields) -> str:
-    """Return the column with the model's name. A column called “system” may hold a prompt instead."""
-    names_system = len(str(fields.get("system", "")).split()) <= MOST_WORDS_OF_NAME
-    return _first(fields, (*MODEL_COLUMNS, "system") if names_system else MODEL_COLUMNS)
 
 
 def _json(value: object) -> object:

@@ -98,7 +98,19 @@ class RecordFile:
 
     def _rows(self) -> AllRows:
         if self.file is None or is_zipped_folder(self.file):
-            yield from self._shards()
+            folder = self.opened.enter_context(folder_at(self.path))
+            shards = [
+                shard for split in splits_of_part(splits_of(folder), self.part) for shard in split.shards
+            ]
+            self.size, lines = sum(folder.size(shard) for shard in shards), 0
+            for shard in shards:
+                last = 0
+                with folder.open(shard) as self.file:
+                    for record in _name_shard_in_errors(shard, records_in(self.file, shard, self.choice)):
+                        last = record.line
+                        yield replace(record, line=lines + last)
+                lines += last
+                self.passed += folder.size(shard)
         else:
             yield from records_in(self.file, self.name, self.choice)
 
@@ -108,19 +120,6 @@ class RecordFile:
         # Not `tell`: a child process may be the one that reads, and moves the position that both have.
         here = os.lseek(self.file.fileno(), 0, os.SEEK_CUR) if self.file and not self.file.closed else 0
         return min((self.passed + here) / self.size, 1.0) if self.size else 1.0
-
-    def _shards(self) -> AllRows:
-        folder = self.opened.enter_context(folder_at(self.path))
-        shards = [shard for split in splits_of_part(splits_of(folder), self.part) for shard in split.shards]
-        self.size, lines = sum(folder.size(shard) for shard in shards), 0
-        for shard in shards:
-            last = 0
-            with folder.open(shard) as self.file:
-                for record in _name_shard_in_errors(shard, records_in(self.file, shard, self.choice)):
-                    last = record.line
-                    yield replace(record, line=lines + last)
-            lines += last
-            self.passed += folder.size(shard)
 
 
 def first_records(

@@ -67,7 +67,15 @@ class SummEvalOp(ItemsOnly):
     title = gettext_noop("SummEval-OP: reviews and summaries with system names")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        summaries = _object(record, "summaries")
+        values = require_field(record.fields, "summaries")
+        if not isinstance(values, dict):
+            raise RefusedFieldError(
+                "summaries",
+                gettext("The field “{field}” is not an object of system names and summaries.").format(
+                    field="summaries"
+                ),
+            )
+        summaries = values
         parts = _reviews(record)
         for system, entry in summaries.items():
             yield attempt(
@@ -93,7 +101,19 @@ class SummEvalOpDetailed:
         key = key_from_parts(_reviews(record), "product")
         for code, dimension in SUMMEVAL_OP_DIMENSIONS.items():
             for system, values in zip(SUMMEVAL_OP_SYSTEMS, _per_system(record, code), strict=True):
-                yield from _raters_values(record.line, code, values, key, system, dimension)
+                line = record.line
+                field = f"{code}.{system}"
+                if not isinstance(values, list):
+                    raise RefusedFieldError(
+                        field,
+                        gettext("The field “{field}” is not a list of the annotators' values.").format(
+                            field=field
+                        ),
+                    )
+                for number, value in enumerate(values, start=1):
+                    if not is_blank(value):
+                        make = partial(_rating, line, key, system, f"A{number}", dimension, value, field)
+                        yield attempt(line, make)
 
 
 class SummEval:
@@ -168,20 +188,6 @@ def _reviews(record: Record) -> tuple[Part, ...]:
     return parts_of(texts, "Review", "reviews")
 
 
-def _raters_values(
-    line: int, code: str, values: object, document: str, system: str, dimension: str
-) -> Iterator[Row | RefusedLine]:
-    field = f"{code}.{system}"
-    if not isinstance(values, list):
-        raise RefusedFieldError(
-            field, gettext("The field “{field}” is not a list of the annotators' values.").format(field=field)
-        )
-    for number, value in enumerate(values, start=1):
-        if not is_blank(value):
-            make = partial(_rating, line, document, system, f"A{number}", dimension, value, field)
-            yield attempt(line, make)
-
-
 def _rating(
     line: int, document: str, system: str, rater: str, dimension: str, value: object, field: str
 ) -> Row:
@@ -202,18 +208,6 @@ def _list(record: Record, field: str) -> list[object]:
     values = require_field(record.fields, field)
     if not isinstance(values, list):
         raise RefusedFieldError(field, gettext("The field “{field}” is not a list.").format(field=field))
-    return values
-
-
-def _object(record: Record, field: str) -> dict[str, object]:
-    values = require_field(record.fields, field)
-    if not isinstance(values, dict):
-        raise RefusedFieldError(
-            field,
-            gettext("The field “{field}” is not an object of system names and summaries.").format(
-                field=field
-            ),
-        )
     return values
 
 

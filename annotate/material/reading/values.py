@@ -54,10 +54,14 @@ def text_of(value: object, name: str) -> str:
         raise RefusedFieldError(
             name,
             gettext("The field “{name}” holds {kind} where a text is needed.").format(
-                name=name, kind=_kind(value)
+                name=name, kind=gettext(KINDS.get(type(value), gettext_noop("a value of another kind")))
             ),
         )
-    text = _number_text(value) if isinstance(value, int | float) else value
+    text = (
+        (str(int(value)) if isinstance(value, float) and value.is_integer() else str(value))
+        if isinstance(value, int | float)
+        else value
+    )
     if "\0" in text:
         raise RefusedFieldError(
             name, gettext("The field “{name}” holds a NUL character; remove it.").format(name=name)
@@ -156,11 +160,3 @@ def key_from_parts(parts: tuple[Part, ...], prefix: str = "document") -> str:
     """Return a key for a document without one in the file: equal parts give equal keys."""
     texts = json.dumps([text for _, text in parts], ensure_ascii=False)
     return f"{prefix}-{hashlib.sha256(texts.encode()).hexdigest()[:12]}"
-
-
-def _number_text(number: int | float) -> str:
-    return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
-
-
-def _kind(value: object) -> str:
-    return gettext(KINDS.get(type(value), gettext_noop("a value of another kind")))

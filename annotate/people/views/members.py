@@ -16,7 +16,6 @@ from annotate.core.mails import mail_is_sent
 from annotate.core.models import Invitation, Membership, Project, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
 from annotate.people.commands import (
-    Invited,
     ask_for_mail,
     change_role,
     deactivate_member,
@@ -73,11 +72,6 @@ def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
     for offer in found.made if chosen["send"] else ():
         with show_refusal(request):
             ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
-    messages.success(request, _invitations_made(found))
-    return redirect("people", slug)
-
-
-def _invitations_made(found: Invited) -> str:
     count = len(found.made)
     sentences = [
         ngettext("{count} invitation created.", "{count} invitations created.", count).format(count=count)
@@ -86,7 +80,9 @@ def _invitations_made(found: Invited) -> str:
         sentences.append(gettext("Members already: {emails}.").format(emails=", ".join(found.members)))
     if found.waiting:
         sentences.append(gettext("Have a link that waits: {emails}.").format(emails=", ".join(found.waiting)))
-    return " ".join(sentences)
+    invitations_made = " ".join(sentences)
+    messages.success(request, invitations_made)
+    return redirect("people", slug)
 
 
 def _list(

@@ -231,7 +231,21 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _continue(request, study, known, parameters)
     try:
         refuse_closed_study(study)
-        return _agree_and_answer(request, study, parameters)
+        consent, here = _consent_given(request, study, parameters), request.get_full_path()
+        is_agreeing = request.method == "POST" and "agree" in request.POST
+        if is_agreeing and request.POST["agree"] == digest_of(study.consent):
+            consent = consent_now(study)
+            if study.questions:
+                kept = {**_consent_key(study, parameters), "at": consent.at.isoformat()}
+                request.session[CONSENT_IN_SESSION] = kept
+                return redirect(here)
+            return _join(request, study, consent, parameters, [])
+        if consent is None:
+            return _say(request, study, "consent", digest=digest_of(study.consent), here=here)
+        form = AboutRaterForm(request.POST if request.method == "POST" else None, study=study)
+        if form.is_valid():
+            return _join(request, study, consent, parameters, form.answers)
+        return _say(request, study, "questions", form=form, here=here, status=422 if form.is_bound else 200)
     except DomainError as error:
         return _say(request, study, "refused", error=error, status=error.status)
 
@@ -250,23 +264,6 @@ def _continue(
     return redirect("rate", study.project.slug)
 
 
-def _agree_and_answer(request: HttpRequest, study: OutsideStudy, parameters: dict[str, str]) -> HttpResponse:
-    consent, here = _consent_given(request, study, parameters), request.get_full_path()
-    is_agreeing = request.method == "POST" and "agree" in request.POST
-    if is_agreeing and request.POST["agree"] == digest_of(study.consent):
-        consent = consent_now(study)
-        if study.questions:
-            _keep_consent(request, study, consent, parameters)
-            return redirect(here)
-        return _join(request, study, consent, parameters, [])
-    if consent is None:
-        return _say(request, study, "consent", digest=digest_of(study.consent), here=here)
-    form = AboutRaterForm(request.POST if request.method == "POST" else None, study=study)
-    if form.is_valid():
-        return _join(request, study, consent, parameters, form.answers)
-    return _say(request, study, "questions", form=form, here=here, status=422 if form.is_bound else 200)
-
-
 def _join(
     request: HttpRequest,
     study: OutsideStudy,
@@ -280,13 +277,6 @@ def _join(
     request.session.pop(CONSENT_IN_SESSION, None)
     get_adapter(request).login(request, user)
     return redirect("rate", study.project.slug)
-
-
-def _keep_consent(
-    request: HttpRequest, study: OutsideStudy, consent: Consent, parameters: dict[str, str]
-) -> None:
-    kept = {**_consent_key(study, parameters), "at": consent.at.isoformat()}
-    request.session[CONSENT_IN_SESSION] = kept
 
 
 def _consent_given(request: HttpRequest, study: OutsideStudy, parameters: dict[str, str]) -> Consent | None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -152,7 +151,14 @@ class Ratings(ApiView):
             assignment__round__number__lt=Round.CHECKS,
             **_lookups(self.filters(RatingFilter), ASSIGNED),
         )
-        return self.page(_annotate_names(ratings), RatingRow)
+        named = ratings.select_related(
+            *("dimension", "guideline", "assignment__round", "assignment__annotator"),
+            *("assignment__item__document", "assignment__item__system"),
+        )
+        annotate_names = named.defer(
+            "assignment__item__text", "assignment__item__document__parts", "guideline__content"
+        )
+        return self.page(annotate_names, RatingRow)
 
 
 class RatingChanges(ApiView):
@@ -168,14 +174,6 @@ class RatingChanges(ApiView):
             rating__assignment__round__project=project, rating__assignment__round__number__lt=Round.CHECKS
         )
         return self.page(changes.select_related("guideline"), ChangeRow)
-
-
-def _annotate_names(ratings: "QuerySet[Rating]") -> "QuerySet[Rating]":
-    named = ratings.select_related(
-        *("dimension", "guideline", "assignment__round", "assignment__annotator"),
-        *("assignment__item__document", "assignment__item__system"),
-    )
-    return named.defer("assignment__item__text", "assignment__item__document__parts", "guideline__content")
 
 
 def _lookups(chosen: dict[str, Any], prefix: str) -> dict[str, Any]:

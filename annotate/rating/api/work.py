@@ -13,7 +13,6 @@ from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import Data, Flag, Input, Number, Points, Text, Whole
 from annotate.core import access
 from annotate.core.errors import InvalidValueError, NotReadyError
-from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Membership, Rating, Role, Round
 from annotate.core.page import request_user
@@ -192,22 +191,27 @@ class OwnRating(ApiView):
     def put(self, request: Request, slug: str, position: int, key: str) -> Response:
         """Rate an item on a dimension; the previous answer stays in the history."""
         page = _page(request, slug, position)
-        form = valid(AnswerForm(_form_fields(self.check(AnswerInput))))
+        # Return the form's data, with the code for "not applicable" as the value.
+        sent = self.check(AnswerInput)
+        entered = {name: value for name, value in sent.items() if name not in OTHERWISE}
+        if sent.get("not_applicable"):
+            if sent.get("value") is not None:
+                raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
+            entered["value"] = NOT_APPLICABLE
+        passages = [[each["part"], each["start"], each["end"]] for each in sent.get("evidence", [])]
+        form_fields = {**entered, "evidence": json.dumps(passages), "active_seconds": sent.get("seconds")}
+        form = valid(AnswerForm(form_fields))
+        dimension = guideline_of(page.assignment.round).dimension(key)
+        if dimension is None:
+            raise InvalidValueError(gettext("This round has no such dimension."))
         saved = save_rating(
             assignment=page.assignment,
-            dimension=_dimension_of(page, key),
+            dimension=dimension,
             answer=form.answer(),
             by=request_user(request),
             sent=form.to_sent(),
         )
         return Response({"revision": saved.revision, "assignment_complete": saved.assignment_complete})
-
-
-def _dimension_of(page: ItemPage, key: str) -> FrozenDimension:
-    dimension = guideline_of(page.assignment.round).dimension(key)
-    if dimension is None:
-        raise InvalidValueError(gettext("This round has no such dimension."))
-    return dimension
 
 
 def _open_round(membership: Membership) -> Round:
@@ -224,14 +228,3 @@ def _page(request: Request, slug: str, position: int) -> ItemPage:
     if assignment.annotator and assignment.annotator.must_practise:
         raise NotReadyError(gettext(PRACTISE))
     return item_page(assignment)
-
-
-def _form_fields(sent: dict[str, Any]) -> dict[str, Any]:
-    """Return the form's data, with the code for "not applicable" as the value."""
-    entered = {name: value for name, value in sent.items() if name not in OTHERWISE}
-    if sent.get("not_applicable"):
-        if sent.get("value") is not None:
-            raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
-        entered["value"] = NOT_APPLICABLE
-    passages = [[each["part"], each["start"], each["end"]] for each in sent.get("evidence", [])]
-    return {**entered, "evidence": json.dumps(passages), "active_seconds": sent.get("seconds")}

@@ -127,7 +127,12 @@ def save_ratings(
                 key = step.given.dimension.id
                 ratings[key] = _write(_drop_answer(step) if key in hidden else step, round.guideline, by)
         for key in hidden & ratings.keys():
-            _take_back(ratings[key], round.guideline, by)
+            # Empty the answer to a question that another answer has hidden.
+            rating = ratings[key]
+            in_force = round.guideline
+            if rating.pk and rating.is_answered:
+                cause = RatingChange.Cause.RATED
+                write_rating(rating, Answer(), by=by, cause=cause, guideline=in_force, repeat=True)
         complete = _mark_progress(locked, [each for each in asked if each.id not in hidden], ratings)
     return [
         step
@@ -165,9 +170,10 @@ def _step(
             )
         )
     rating = ratings.get(dimension.id)
-    _check_evidence(assignment, rating, answer)
+    if answer.evidence and (rating is None or _answer_of(rating).evidence != answer.evidence):
+        check_passages(answer.evidence, item_texts(assignment.item_id))
     seen = seen_guideline(round, sent.guideline_version)
-    if rating and _is_overtaken(rating, sent):
+    if rating and (bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence):
         return _Step(given, rating, seen, None, _answer_of(rating))
     replaced = _unseen_answer(rating, answer, sent.seen_revision)
     rating = rating or Rating(assignment_id=assignment.pk, dimension_id=dimension.id, revision=0)
@@ -206,13 +212,6 @@ def _answers_after(
 def _drop_answer(step: "_Step") -> "_Step":
     """Return a step without its answer: another answer of the same request hides its question."""
     return replace(step, given=replace(step.given, answer=Answer()))
-
-
-def _take_back(rating: Rating, in_force: Guideline, by: User | None) -> None:
-    """Empty the answer to a question that another answer has hidden."""
-    if rating.pk and rating.is_answered:
-        cause = RatingChange.Cause.RATED
-        write_rating(rating, Answer(), by=by, cause=cause, guideline=in_force, repeat=True)
 
 
 def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
@@ -256,15 +255,6 @@ def seen_guideline(round: Round, version: int | None) -> Guideline:
     if version is None or version == round.guideline.version:
         return round.guideline
     return round.project.guideline_versions.filter(version=version).first() or round.guideline
-
-
-def _check_evidence(assignment: Assignment, rating: Rating | None, answer: Answer) -> None:
-    if answer.evidence and (rating is None or _answer_of(rating).evidence != answer.evidence):
-        check_passages(answer.evidence, item_texts(assignment.item_id))
-
-
-def _is_overtaken(rating: Rating, sent: SaveOrigin) -> bool:
-    return bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence
 
 
 def checked_answer(dimension: FrozenDimension, answer: Answer, assignment: Assignment) -> Answer:

@@ -1,7 +1,7 @@
 """Handing an annotator's unfinished work of Round I to others; answers stay with their raters."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -55,11 +55,7 @@ def hand_over_work(*, membership: Membership, to: Collection[Membership] = ()) -
     given = sum(row.annotator_id is not None for row in moved)
     told = {"to": [each.label for each in receivers], "given": given, "freed": len(moved) - given}
     record(membership.project, "place.work_handed_over", membership, after={**told, "begun": len(divided)})
-    _tell_receivers(round, Counter(row.annotator_id for row in moved if row.annotator_id is not None))
-    return HandedOver(given, len(moved) - given, len(divided))
-
-
-def _tell_receivers(round: Round, counts: Mapping[int, int]) -> None:
+    counts = Counter(row.annotator_id for row in moved if row.annotator_id is not None)
     for receiver, count in counts.items():
         give_notice(
             project=round.project,
@@ -68,6 +64,7 @@ def _tell_receivers(round: Round, counts: Mapping[int, int]) -> None:
             facts={"count": count},
             to=User.objects.filter(memberships=receiver),
         )
+    return HandedOver(given, len(moved) - given, len(divided))
 
 
 def _open_round(membership: Membership) -> Round:

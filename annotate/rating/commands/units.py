@@ -168,7 +168,17 @@ def _assign_units(
         missing_count += missing > 0
         open_to_it = [assignment for assignment in own if unit.dimension not in assignment.asks]
         while missing > len(open_to_it):
-            assignment = _DealtAssignment(_new_assignment(round, item, next_slot, origin, seed), set(), {})
+            new_assignment = Assignment(
+                round=round,
+                item_id=item,
+                slot=next_slot,
+                plan=Assignment.Plan.ROUTED,
+                origin=origin,
+                partial=True,
+                seed=seed,
+                inclusion_probability=None,
+            )
+            assignment = _DealtAssignment(new_assignment, set(), {})
             next_slot += 1
             own.append(assignment)
             assignments.append(assignment)
@@ -177,19 +187,6 @@ def _assign_units(
             assignment.asks.add(unit.dimension)
             assignment.gets[unit.dimension] = unit.inclusion_probability
     return missing_count
-
-
-def _new_assignment(round: Round, item: int, slot: int, origin: str, seed: int) -> Assignment:
-    return Assignment(
-        round=round,
-        item_id=item,
-        slot=slot,
-        plan=Assignment.Plan.ROUTED,
-        origin=origin,
-        partial=True,
-        seed=seed,
-        inclusion_probability=None,
-    )
 
 
 def _write(changed: Sequence[_DealtAssignment]) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -141,7 +140,14 @@ def _fill_cell(axes: Axes, column: int, row: int, **how: Any) -> None:
 
 
 def _write_in_cell(axes: Axes, x: float, y: float, words: str, ground: Any) -> None:
-    axes.text(x, y, words, ha="center", va="center", color=_on(ground), fontsize=7.5)
+    # Return black or white, the more readable one on a colour (W3C's relative luminance).
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in np.asarray(ground, dtype=float)[:3].tolist()
+    ]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    color = "#000000" if luminance > 0.179 else "#fefefe"
+    axes.text(x, y, words, ha="center", va="center", color=color, fontsize=7.5)
 
 
 def box(table: Table) -> Figure:
@@ -186,16 +192,6 @@ def _number(cell: Cell) -> float:
 
 def _count(cell: Cell) -> float:
     return float(cell.value) if isinstance(cell.value, int) else 0.0
-
-
-def _on(colour: npt.ArrayLike) -> str:
-    """Return black or white, the more readable one on a colour (W3C's relative luminance)."""
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in np.asarray(colour, dtype=float)[:3].tolist()
-    ]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#000000" if luminance > 0.179 else "#fefefe"
 
 
 def movement(table: Table) -> Figure:

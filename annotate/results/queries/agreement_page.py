@@ -132,7 +132,7 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
     return [
         Section(
             gettext("Both rounds"),
-            _state(first),
+            (gettext("Round I is still open: values may change.") if first.is_open else ""),
             [*together, *_table_of_missing_values(rounds[0].rated, without_value)],
         ),
         *(_build_round_section(each, items, disputes.values()) for each in rounds),
@@ -141,10 +141,6 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 def alpha_of(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
     return _alpha_at(rated, dimension, dimension.measurement_level)
-
-
-def _state(first: Round) -> str:
-    return gettext("Round I is still open: values may change.") if first.is_open else ""
 
 
 def _measure_round(rated: RatedRound) -> MeasuredRound:

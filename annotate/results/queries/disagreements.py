@@ -115,12 +115,6 @@ def shows_systems(project: Project) -> bool:
     return not Dispute.objects.filter(round__project=project, status=Dispute.Status.OPEN).exists()
 
 
-def _usual_thresholds(project: Project) -> dict[int, float]:
-    """Return the usual threshold of each question that is no scale: few of these have a distance above 1."""
-    others = project.dimensions.exclude(kind=SCALE.key)
-    return {each.pk: kind_of(each).threshold for each in others}
-
-
 def texts_of_sides(item: Item) -> list[str]:
     """Return the outputs of a comparison in their stored order, none of another item. One query."""
     if not item.is_comparison:
@@ -149,7 +143,11 @@ class UnitsApart(PagedUnits):
         self._project = project
         units = units_of(kept)
         least = np.full(len(units), meant.apart)
-        for pk, opens in _usual_thresholds(project).items():
+        # Return the usual threshold of each question that is no scale: few of these have a
+        # distance above 1.
+        others = project.dimensions.exclude(kind=SCALE.key)
+        usual_thresholds = {each.pk: kind_of(each).threshold for each in others}
+        for pk, opens in usual_thresholds.items():
             least[units["dimension"] == pk] = min(meant.apart, opens)
         wanted = units["apart"] >= least
         if meant.dimension:

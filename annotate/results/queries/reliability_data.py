@@ -73,7 +73,9 @@ def _same_or_new(before: RatedItems | None, rated: RatedItems) -> RatedItems:
 def _tables(round: Round, rows: np.ndarray) -> Mapping[str, RatedItems]:
     scales = FrozenGuideline.from_json(round.guideline.content).scales
     rows = rows[np.isin(rows["dimension"], [each.id for each in scales])]
-    raters = _raters(np.unique(rows["rater"]))
+    found = np.unique(rows["rater"])
+    members = Membership.objects.filter(pk__in=found.tolist()).order_by("joined_at", "pk")
+    raters = {member.pk: member.rater_name for member in members}
     return {
         dimension.key: _table(dimension, rows[rows["dimension"] == dimension.id], raters)
         for dimension in scales
@@ -99,11 +101,6 @@ def _rows(round: Round) -> np.ndarray:
         )
     )
     return np.fromiter(ratings.iterator(20_000), dtype=_ROW)
-
-
-def _raters(found: np.ndarray) -> dict[int, str]:
-    members = Membership.objects.filter(pk__in=found.tolist()).order_by("joined_at", "pk")
-    return {member.pk: member.rater_name for member in members}
 
 
 def _table(dimension: FrozenDimension, rows: np.ndarray, raters: dict[int, str]) -> RatedItems:

@@ -46,11 +46,25 @@ def interim_sections(project: Project, _chosen: Chosen) -> list[Section]:
     systems = systems_so_far_section(rated, items_of(project), finished, items)
     is_open = rated.round.is_open
     alphas = _alphas(rated, say_outlook(stopping) if is_open else "")
+    rows = [
+        [text(dimension.name, key=dimension.key), *row]
+        for dimension in rated.dimensions
+        for row in _drift_of(dimension, rated.rated[dimension.key], timed)
+    ]
+    columns = [
+        DIMENSION,
+        Column("of", gettext("of"), ColumnKind.TEXT),
+        *(Column(key, str(name)) for key, name in NAMES_OF_THIRDS.items()),
+        Column("change", gettext("change")),
+    ]
+    drift = Table(
+        "drift", gettext("Alpha, and raters’ differences from the others, by thirds"), columns, rows, heads=2
+    )
     return [
         Section(gettext("Agreement so far") if is_open else gettext("Agreement of Round I"), "", [alphas]),
         stopping,
         *([systems] if systems.tables else []),
-        Section(gettext("Drift"), str(_SAYS), [_drift(rated, timed)]),
+        Section(gettext("Drift"), str(_SAYS), [drift]),
         order_section(rated, timed),
     ]
 
@@ -65,23 +79,6 @@ def _alphas(rated: RatedRound, outlook: str) -> Table:
         [DIMENSION, Column("alpha", gettext("alpha"))],
         rows,
         says=says,
-    )
-
-
-def _drift(rated: RatedRound, timed: np.ndarray) -> Table:
-    rows = [
-        [text(dimension.name, key=dimension.key), *row]
-        for dimension in rated.dimensions
-        for row in _drift_of(dimension, rated.rated[dimension.key], timed)
-    ]
-    columns = [
-        DIMENSION,
-        Column("of", gettext("of"), ColumnKind.TEXT),
-        *(Column(key, str(name)) for key, name in NAMES_OF_THIRDS.items()),
-        Column("change", gettext("change")),
-    ]
-    return Table(
-        "drift", gettext("Alpha, and raters’ differences from the others, by thirds"), columns, rows, heads=2
     )
 
 

@@ -236,14 +236,10 @@ class SplitUnitsListed(PagedUnits):
                     ratings=len(values),
                     apart=normalize(float(row[5].value or 0)),
                     given=values,
-                    mark=_mark(row[12].key == YES),
+                    mark=(gettext("splits raters") if (row[12].key == YES) else gettext("noise explains it")),
                 )
             )
         return found
-
-
-def _mark(is_split: bool) -> str:
-    return gettext("splits raters") if is_split else gettext("noise explains it")
 
 
 def _last_values(items: Sequence[int]) -> Mapping[tuple[int, int], list[RaterValue]]:

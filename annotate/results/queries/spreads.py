@@ -59,7 +59,14 @@ def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
         for (pk, apart), count in sorted(counts.items())
     ]
     table = Table("units", gettext("Units by the range of their values"), _COLUMNS, rows, heads=2)
-    return [Section(gettext("Range of values"), "", [table], packed=_pack(units))]
+    return [
+        Section(
+            gettext("Range of values"),
+            "",
+            [table],
+            packed=base64.b64encode(zlib.compress(units.tobytes(), 1)).decode(),
+        )
+    ]
 
 
 SPREADS = ResultsPage(
@@ -105,7 +112,3 @@ def _units(project: Project) -> Iterator[tuple[float, ...]]:
     )
     for item, key, lowest, highest, ratings in units.order_by().iterator(BATCH):
         yield item, key, lowest, highest, ratings, distance(lowest, highest)
-
-
-def _pack(units: UnitArray) -> str:
-    return base64.b64encode(zlib.compress(units.tobytes(), 1)).decode()

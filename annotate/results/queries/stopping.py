@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from django.db.models import Count, Max, Q
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement.always_valid import AlwaysValid, always_valid_alpha
+from agreement.always_valid import always_valid_alpha
 from agreement.data import MeasurementLevel
 from agreement.streams import Stream
 from agreement.variance_components import units_needed
@@ -17,7 +17,6 @@ from annotate.core.models import Assignment, Item, Round
 from annotate.results.page import Section
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import RatedRound
-from annotate.results.queries.reliability_data import RatedItems
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 
 WIDTHS = (0.2, 0.1)
@@ -106,7 +105,14 @@ def _cells(
     pairable = int((data.ratings_per_unit >= 2).sum())
     for wanted in WIDTHS:
         yield _more_items(width, pairable, wanted) if width is not None else Cell(reason=reason)
-    found = _always_valid(dimension, own, finished, items)
+    positions = {item: index for index, item in enumerate(own.items.tolist())}
+    columns = ([positions[item] for item in items[document] if item in positions] for document in finished)
+    level = MeasurementLevel.NOMINAL if dimension.is_named else MeasurementLevel.INTERVAL
+    found = always_valid_alpha(
+        (own.data.values[:, each] for each in columns),
+        level=level,
+        value_domain=list(dimension.values),
+    )
     yield Cell(found.documents)
     yield Cell(
         found.value,
@@ -123,22 +129,6 @@ def _more_items(width: float, items: int, wanted: float) -> Cell:
     if width <= wanted:
         return Cell(reason=str(_REACHED))
     return Cell(max(math.ceil(units_needed(width, items, wanted) - items), 1), how=str(_HOW_MORE))
-
-
-def _always_valid(
-    dimension: FrozenDimension,
-    rated: RatedItems,
-    finished: Sequence[int],
-    items: Mapping[int, Sequence[int]],
-) -> AlwaysValid:
-    positions = {item: index for index, item in enumerate(rated.items.tolist())}
-    columns = ([positions[item] for item in items[document] if item in positions] for document in finished)
-    level = MeasurementLevel.NOMINAL if dimension.is_named else MeasurementLevel.INTERVAL
-    return always_valid_alpha(
-        (rated.data.values[:, each] for each in columns),
-        level=level,
-        value_domain=list(dimension.values),
-    )
 
 
 def finished_documents(round: Round) -> list[int]:

@@ -96,7 +96,21 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
     tables = [_raters(single, target), _alphas(first)] if first else []
     pace = _pace(first, items, chosen)
     tables += _effort(pace, single, target, chosen)
-    curves = [_reliability_curve(single), *([_width_curve(first)] if first else [])]
+    rows = [
+        [text(dimension.name, key=dimension.key), Cell(number), _measure_mean(one, number)]
+        for dimension, one in single
+        if not _explain_no_mean(one)
+        for number in CURVE_RATERS
+    ]
+    columns = [
+        DIMENSION,
+        Column("raters", gettext("raters"), ColumnKind.COUNT),
+        Column("reliability", gettext("reliability of their mean")),
+    ]
+    reliability_curve = Table(
+        "reliability-curve", gettext("Reliability by raters"), columns, rows, heads=2, plot="curve"
+    )
+    curves = [reliability_curve, *([_width_curve(first)] if first else [])]
     curves = [each for each in (*curves, *curves_of(planned, size, chosen)) if each.rows]
     return [
         *(
@@ -226,21 +240,6 @@ def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell
             if width is None
             else Cell(expected_width(width, documents, planned), how=str(_HOW_WIDTH))
         )
-
-
-def _reliability_curve(single: Sequence[tuple[FrozenDimension, Coefficient]]) -> Table:
-    rows = [
-        [text(dimension.name, key=dimension.key), Cell(number), _measure_mean(one, number)]
-        for dimension, one in single
-        if not _explain_no_mean(one)
-        for number in CURVE_RATERS
-    ]
-    columns = [
-        DIMENSION,
-        Column("raters", gettext("raters"), ColumnKind.COUNT),
-        Column("reliability", gettext("reliability of their mean")),
-    ]
-    return Table("reliability-curve", gettext("Reliability by raters"), columns, rows, heads=2, plot="curve")
 
 
 def _width_curve(rated: RatedRound) -> Table:

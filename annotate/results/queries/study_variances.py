@@ -197,7 +197,14 @@ def _raters_of_documents(rated: RatedRound, items: ItemOrigins) -> list[int]:
 def variances_section(planned: Sequence[Planned], size: Size, target: float, chosen: Chosen) -> Section:
     """Return variances, and by raters and documents the dependability of means and the power to find."""
     find = float(chosen["find"]) if chosen.get("find") else None
-    tables = [_variances(planned), _dependability(planned, size, target), _power(planned, size, find)]
+    rows = [[each.heading, *_deviations(each), text(each.basis)] for each in planned]
+    columns = [
+        DIMENSION,
+        *(Column(field, str(label), decimals=2) for field, label, _ in _SOURCES.values()),
+        Column("basis", gettext("from"), ColumnKind.TEXT),
+    ]
+    variances = Table("variances", gettext("Sources of variance"), columns, rows, says=str(_VARIANCES_SAY))
+    tables = [variances, _dependability(planned, size, target), _power(planned, size, find)]
     return Section(gettext("Systems’ means and differences"), str(_SAYS), tables, "variances")
 
 
@@ -206,16 +213,6 @@ def curves_of(planned: Sequence[Planned], size: Size, chosen: Chosen) -> list[Ta
     find = float(chosen["find"]) if chosen.get("find") else None
     known = [each for each in planned if each.components]
     return [_dependability_curve(known, size), _power_curve(known, size, find)] if known else []
-
-
-def _variances(planned: Sequence[Planned]) -> Table:
-    rows = [[each.heading, *_deviations(each), text(each.basis)] for each in planned]
-    columns = [
-        DIMENSION,
-        *(Column(field, str(label), decimals=2) for field, label, _ in _SOURCES.values()),
-        Column("basis", gettext("from"), ColumnKind.TEXT),
-    ]
-    return Table("variances", gettext("Sources of variance"), columns, rows, says=str(_VARIANCES_SAY))
 
 
 def _deviations(planned: Planned) -> Iterator[Cell]:

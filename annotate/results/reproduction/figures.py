@@ -154,7 +154,11 @@ def build_result_table(table: ComparedTable) -> Table:
     """Return three columns for each dimension: the published value, the computed one, and the note."""
     columns = [Column("figure", "figure", ColumnKind.TEXT)]
     for index, dimension in enumerate(table.dimensions):
-        decimals = max(len(_decimals(cell)) for row in table.rows.values() if (cell := row[index]))
+        decimals = max(
+            len(cell.figure.published.partition(".")[2])
+            for row in table.rows.values()
+            if (cell := row[index])
+        )
         columns += [
             Column(f"{dimension}_published", f"{dimension}, published", decimals=decimals),
             Column(f"{dimension}_computed", "computed", decimals=decimals + 1),
@@ -164,10 +168,6 @@ def build_result_table(table: ComparedTable) -> Table:
         [text(name), *(each for cell in cells for each in _cells(cell))] for name, cells in table.rows.items()
     ]
     return Table(f"table-{table.name}", table.title, columns, rows)
-
-
-def _decimals(cell: FigureComparison) -> str:
-    return cell.figure.published.partition(".")[2]
 
 
 def _cells(cell: FigureComparison | None) -> Iterator[Cell]:

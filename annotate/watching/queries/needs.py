@@ -180,7 +180,15 @@ def work_waits() -> "ExpressionWrapper[Q]":
 def _imports_wait() -> Exists:
     now = timezone.now()
     silent = reduce(
-        or_, (Q(status=status, touched_at__lt=now - _patience(status)) for status in SILENT_FOR), Q()
+        or_,
+        (
+            Q(
+                status=status,
+                touched_at__lt=now - max(SILENT_FOR[DataImport.Status(status)], WORKER_SHOULD_TAKE),
+            )
+            for status in SILENT_FOR
+        ),
+        Q(),
     )
     return Exists(DataImport.objects.filter(silent, project=OuterRef("project")))
 
@@ -189,7 +197,3 @@ def _exports_wait() -> Exists:
     should_be_taken = timezone.now() - WORKER_SHOULD_TAKE
     waiting = Export.objects.filter(status=Export.Status.WAITING, touched_at__lt=should_be_taken)
     return Exists(waiting.filter(project=OuterRef("project")))
-
-
-def _patience(status: str) -> timedelta:
-    return max(SILENT_FOR[DataImport.Status(status)], WORKER_SHOULD_TAKE)

@@ -130,7 +130,25 @@ def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
 
     Two more if there are questions about comparisons, or questions with a condition.
     """
-    counts = _count_assignments(round)
+    # Count assignments by annotator, None for free ones. One query, since it reads all of
+    # them.
+    rows = (
+        Assignment.objects.filter(round=round)
+        .order_by()
+        .values_list("annotator")
+        .annotate(
+            done=Count("pk", filter=Q(completed_at__isnull=False)),
+            begun=Count("pk", filter=Q(started_at__isnull=False, completed_at__isnull=True)),
+            taken=Count("pk"),
+            whole=Count("pk", filter=Q(partial=False)),
+            complete=Count("pk", filter=_COMPLETE),
+            completed=Max("completed_at", filter=_COMPLETE),
+        )
+    )
+    counts = {
+        annotator: _Assignments(ProgressCounts(done, begun, taken), *others)
+        for annotator, done, begun, taken, *others in rows
+    }
     raters = _raters(round, counts, with_labels)
     every = sum(each.progress.taken for each in counts.values())
     guideline = FrozenGuideline.from_json(round.guideline.content)
@@ -158,27 +176,6 @@ class _Assignments(NamedTuple):
     whole: int
     complete: int
     completed: datetime | None
-
-
-def _count_assignments(round: Round) -> dict[int | None, _Assignments]:
-    """Count assignments by annotator, None for free ones. One query, since it reads all of them."""
-    rows = (
-        Assignment.objects.filter(round=round)
-        .order_by()
-        .values_list("annotator")
-        .annotate(
-            done=Count("pk", filter=Q(completed_at__isnull=False)),
-            begun=Count("pk", filter=Q(started_at__isnull=False, completed_at__isnull=True)),
-            taken=Count("pk"),
-            whole=Count("pk", filter=Q(partial=False)),
-            complete=Count("pk", filter=_COMPLETE),
-            completed=Max("completed_at", filter=_COMPLETE),
-        )
-    )
-    return {
-        annotator: _Assignments(ProgressCounts(done, begun, taken), *others)
-        for annotator, done, begun, taken, *others in rows
-    }
 
 
 def _raters(

@@ -103,15 +103,6 @@ def _show_self_consistency(request: Request, project: Project, judge: Judge) -> 
         return render_judges(request, project, "judges/endpoints/judge.html", context)
 
 
-def _plan_for(request: Request, project: Project, judges: list[Judge]) -> HttpResponse:
-    """Redirect to the plan of a run of these judges, which shows the cost before the run starts."""
-    names = gettext(" and ").join(judge.name for judge in judges)
-    said = gettext("{names} are saved. Check the cost, then start their run.")
-    messages.success(request, said.format(names=names))
-    chosen = query_of({"judges": [judge.pk for judge in judges]})
-    return redirect(f"{reverse('run_plan', args=[project.slug])}?{chosen}")
-
-
 def _edit(
     request: Request, project: Project, edited: Judge | None, save: Callable[[JudgeSpec], Judge]
 ) -> HttpResponse:
@@ -135,7 +126,13 @@ def _edit(
         if form.is_valid():
             if pair := form.to_pair():
                 made = add_judges(project=project, judges=pair, by=request_user(request))
-                return _plan_for(request, project, made)
+                # Redirect to the plan of a run of these judges, which shows the cost before the run
+                # starts.
+                names = gettext(" and ").join(judge.name for judge in made)
+                said = gettext("{names} are saved. Check the cost, then start their run.")
+                messages.success(request, said.format(names=names))
+                chosen = query_of({"judges": [judge.pk for judge in made]})
+                return redirect(f"{reverse('run_plan', args=[project.slug])}?{chosen}")
             messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("judges", project.slug)
     except DomainError as error:

@@ -119,8 +119,26 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
         return _page(request, project, written, form)
     project_for_admin(request.user, slug)
     if dimension is not None:
-        return _save_wording(request, project, written, form, edited, dimension)
-    return _save(request, project, written, form, edited)
+        # Save a dimension's wording; with `common`, replace it by the common wording.
+        by, is_common = request_user(request), "common" in request.POST
+        status = 422
+        try:
+            if is_common or form.is_valid():
+                text = edited.text if is_common else form.cleaned_data["text"]
+                saved = edit_wording(template=edited, dimension=dimension, text=text, by=by)
+                return _to_saved(request, project, saved, f"?dimension={dimension.key}")
+        except DomainError as error:
+            status = add_refusal(form, error)
+        return _page(request, project, written, form, status=status)
+    status = 422
+    try:
+        if form.is_valid():
+            values = {name: form.cleaned_data.get(name, "") for name in ("text", "pattern")}
+            saved = edit_template(template=edited, by=request_user(request), **values)
+            return _to_saved(request, project, saved)
+    except DomainError as error:
+        status = add_refusal(form, error)
+    return _page(request, project, written, form, status=status)
 
 
 @login_required
@@ -198,41 +216,6 @@ def _entered_data(request: Request) -> tuple[Any, Any]:
 def _dimension(request: Request, project: Project) -> Dimension | None:
     key = request.GET.get("dimension")
     return dimension_in(project, key) if key else None
-
-
-def _save(
-    request: Request, project: Project, written: Written, form: TemplateForm, edited: PromptTemplate
-) -> HttpResponse:
-    status = 422
-    try:
-        if form.is_valid():
-            values = {name: form.cleaned_data.get(name, "") for name in ("text", "pattern")}
-            saved = edit_template(template=edited, by=request_user(request), **values)
-            return _to_saved(request, project, saved)
-    except DomainError as error:
-        status = add_refusal(form, error)
-    return _page(request, project, written, form, status=status)
-
-
-def _save_wording(
-    request: Request,
-    project: Project,
-    written: Written,
-    form: TemplateForm,
-    edited: PromptTemplate,
-    dimension: Dimension,
-) -> HttpResponse:
-    """Save a dimension's wording; with `common`, replace it by the common wording."""
-    by, is_common = request_user(request), "common" in request.POST
-    status = 422
-    try:
-        if is_common or form.is_valid():
-            text = edited.text if is_common else form.cleaned_data["text"]
-            saved = edit_wording(template=edited, dimension=dimension, text=text, by=by)
-            return _to_saved(request, project, saved, f"?dimension={dimension.key}")
-    except DomainError as error:
-        status = add_refusal(form, error)
-    return _page(request, project, written, form, status=status)
 
 
 def _to_saved(

@@ -189,7 +189,15 @@ class JudgmentCheck:
         judge = self.judges.get(name)
         if judge is None:
             if not row.judge:
-                _refuse_made_name(row, name)
+                if not row.model:
+                    raise RefusedFieldError(
+                        "judge", gettext("The row names neither a judge nor a model; name the judge.")
+                    )
+                if len(name) > JUDGE_LIMIT:
+                    reason = gettext(
+                        "Model and method together are longer than the {limit} characters of a name; name it."
+                    ).format(limit=JUDGE_LIMIT)
+                    raise RefusedFieldError("judge", reason, name)
             return self.new_judge(name, row.model, method)
         _refuse_other_judge(judge, row, method)
         if judge.given is None:
@@ -227,18 +235,6 @@ def _known_judge(judge: Judge) -> JudgeRecord:
     )
 
 
-def _refuse_made_name(row: ImportedJudgment, name: str) -> None:
-    if not row.model:
-        raise RefusedFieldError(
-            "judge", gettext("The row names neither a judge nor a model; name the judge.")
-        )
-    if len(name) > JUDGE_LIMIT:
-        reason = gettext(
-            "Model and method together are longer than the {limit} characters of a name; name it."
-        ).format(limit=JUDGE_LIMIT)
-        raise RefusedFieldError("judge", reason, name)
-
-
 def _refuse_other_judge(judge: JudgeRecord, row: ImportedJudgment, method: Method) -> None:
     if judge.asks:
         raise RefusedFieldError(
@@ -254,7 +250,11 @@ def _refuse_other_judge(judge: JudgeRecord, row: ImportedJudgment, method: Metho
             gettext(
                 "“{judge}” judges by {own_method}, and these rows by {method}; "
                 "give each method a judge of its own name."
-            ).format(judge=judge.name, own_method=_label(judge.method), method=method.label),
+            ).format(
+                judge=judge.name,
+                own_method=(METHODS[judge.method].label if judge.method in METHODS else judge.method),
+                method=method.label,
+            ),
         )
     if row.model and row.model != judge.model:
         raise RefusedFieldError(
@@ -317,10 +317,6 @@ def _existing_judgments(taken: ResolvedJudgment) -> ExistingJudgment:
 
 def _digest(reply: str) -> bytes:
     return hashlib.blake2b(reply.encode(), digest_size=16).digest()
-
-
-def _label(method: str) -> str:
-    return METHODS[method].label if method in METHODS else method
 
 
 def _methods_by_word(methods: Sequence[Method]) -> dict[str, Method]:

@@ -55,7 +55,14 @@ def read_judgments(
 
 def preview_judgments(*, project: Project, source: Source[JudgmentMapping]) -> JudgmentPreview:
     """Return the expected result of the first records, with lookups limited to their names."""
-    catalogue = Catalogue(project, _read_names(source))
+    # Return the names in the first records.
+    named = NamesInFile()
+    for row in _first_rows(source):
+        named.documents.add(row.document)
+        for system in filter(None, (row.system, row.other)):
+            named.systems.add(system)
+            named.items.add((row.document, system))
+    catalogue = Catalogue(project, named)
     reading = JudgmentReading(source, JudgmentCheck(project, catalogue, current_guideline(project)))
     reading.check(CHECKED_RECORDS, silent)
     return JudgmentPreview(reading.report(), reading.first)
@@ -89,17 +96,6 @@ class JudgmentReading(FileReading):
             unreadable=check.unreadable.listed,
             **self.facts(),
         )
-
-
-def _read_names(source: Source[JudgmentMapping]) -> NamesInFile:
-    """Return the names in the first records."""
-    named = NamesInFile()
-    for row in _first_rows(source):
-        named.documents.add(row.document)
-        for system in filter(None, (row.system, row.other)):
-            named.systems.add(system)
-            named.items.add((row.document, system))
-    return named
 
 
 def _first_rows(source: Source[JudgmentMapping]) -> Iterator[ImportedJudgment]:

@@ -47,25 +47,23 @@ def plan_drafting(
     if kind == Proposal.Kind.WORDING:
         requests = _requests_for_wordings(judge, frozen, cases, most)
     else:
-        requests = _requests_for_clarifications(frozen, cases, most)
+        clusters = cluster_cases(cases, most)
+        if not clusters:
+            learned = sum(case.kind != CaseKind.AGREED for case in cases)
+            raise InvalidValueError(
+                gettext(
+                    "No two of the {count} disputes and differences on {name} have the same reason in "
+                    "different documents."
+                ).format(count=learned, name=frozen.name)
+            )
+        requests = [
+            (each.about, each.cases, ask_for_clarification(frozen, each).content) for each in clusters
+        ]
     return write_drafting(judge, dimension, kind, drafter, budget, requests, by)
 
 
 _Requests = list[tuple[str, Sequence[Case], str]]
 """What each proposal is about, its units, and what the model is asked."""
-
-
-def _requests_for_clarifications(frozen: FrozenDimension, cases: Sequence[Case], most: int) -> _Requests:
-    clusters = cluster_cases(cases, most)
-    if not clusters:
-        learned = sum(case.kind != CaseKind.AGREED for case in cases)
-        raise InvalidValueError(
-            gettext(
-                "No two of the {count} disputes and differences on {name} have the same reason in "
-                "different documents."
-            ).format(count=learned, name=frozen.name)
-        )
-    return [(each.about, each.cases, ask_for_clarification(frozen, each).content) for each in clusters]
 
 
 def _requests_for_wordings(

@@ -168,7 +168,11 @@ def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list
     chosen = material.items[is_in_part(judge.project, material, part)].tolist()
     by_item = dict(zip(material.items.tolist(), values.tolist(), strict=True))
     items = Item.objects.select_related("document").in_bulk(chosen)
-    rationales = _rationales(judge, chosen, dimension)
+    # Return the rationale of the judge's first answer by item.
+    answers = Judgment.objects.filter(
+        judge=judge, dimension=dimension, item__in=chosen, other=None, status=Judgment.Status.DONE
+    ).order_by("-sample", "-pk")
+    rationales = dict(answers.values_list("item", "rationale"))
     raters, disputes = _raters(chosen, dimension), _disputes(chosen, dimension)
     found = []
     for item in chosen:
@@ -211,14 +215,6 @@ def _raters(items: Sequence[int], dimension: Dimension) -> dict[int, _Raters]:
 def _disputes(items: Sequence[int], dimension: Dimension) -> Mapping[int, Dispute]:
     disputes = Dispute.objects.filter(dimension=dimension, item__in=items)
     return {each.item_id: each for each in disputes.prefetch_related("posts", "events")}
-
-
-def _rationales(judge: Judge, items: Sequence[int], dimension: Dimension) -> dict[int, str]:
-    """Return the rationale of the judge's first answer by item."""
-    answers = Judgment.objects.filter(
-        judge=judge, dimension=dimension, item__in=items, other=None, status=Judgment.Status.DONE
-    ).order_by("-sample", "-pk")
-    return dict(answers.values_list("item", "rationale"))
 
 
 def _case(item: Item, name: str, raters: _Raters, dispute: Dispute | None, said: float) -> Case:

@@ -90,7 +90,11 @@ class _Page:
         for index, name in enumerate(kind.measures.values()):
             measured = [(row.dimension, row.biases[index]) for row in rows]
             tested = [(dimension, bias) for dimension, bias in measured if bias.is_tested]
-            found = [_value_on(dimension, bias) for dimension, bias in tested if bias.is_found]
+            found = [
+                f"{dimension.value} {bias.measured.value:+.2f}".replace("-", "−")
+                for dimension, bias in tested
+                if bias.is_found
+            ]
             if tested:
                 where = text("; ".join(found) or gettext("no dimension"))
                 cells = [text(str(kind.title)), text(str(name)), where, Cell(len(found)), Cell(len(tested))]
@@ -118,10 +122,6 @@ class _Page:
         title = gettext("Biases of {judge}").format(judge=judge.name)
         table = Table("biases", title, columns, [row for *_, row in ordered], heads=2)
         return Section(gettext("Finding"), str(_FOUND), [table] if ordered else [], "found")
-
-
-def _value_on(dimension: Cell, bias: Bias) -> str:
-    return f"{dimension.value} {bias.measured.value:+.2f}".replace("-", "−")
 
 
 def answer_biases(tables: Tables) -> str:
@@ -300,7 +300,13 @@ def _compare_positions(each: Scored, asked: CallPositions, most: int) -> _Row:
 
 def _pairs(each: Versus) -> _Row:
     preference = place_preference(each.verdicts, generator=each.stream)
-    beside = [Cell(preference.to_first), Cell(preference.to_second), _mcnemar(preference.p_value)]
+    p_value = preference.p_value
+    mcnemar = number_or_reason(
+        p_value,
+        gettext("No outcome changed."),
+        gettext("McNemar’s exact test, two-sided (function place_preference)."),
+    )
+    beside = [Cell(preference.to_first), Cell(preference.to_second), mcnemar]
     return _Row(_dimension(each), [preference.bias], beside)
 
 
@@ -331,14 +337,6 @@ def _spread(each: Scored) -> Bias:
 
 def _decline(each: Scored) -> Bias:
     return decline_with_quality(each.scores, each.meta_correlations["spearman"], generator=each.stream)
-
-
-def _mcnemar(p_value: float | None) -> Cell:
-    return number_or_reason(
-        p_value,
-        gettext("No outcome changed."),
-        gettext("McNemar’s exact test, two-sided (function place_preference)."),
-    )
 
 
 def _columns(measures: Mapping[str, str | Promise]) -> list[Column]:

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
 from judges.core.models import Judge
-from judges.endpoints.evaluation_steps import WrittenSteps, write_steps
+from judges.endpoints.evaluation_steps import write_steps
 from judges.results.queries.pairings import judge_called
 
 
@@ -35,7 +35,16 @@ class Command(ConcordCommand):
             raise CommandError(f"{judge.name} was imported and has no prompt.")
         for written in write_steps(template=judge.template, judge=judge, by=None):
             problems += bool(written.problem)
-            rows.append(_row(written))
+            cost = None if written.cost is None else f"{written.cost:f}"
+            template = {"prompt": written.template.name, "version": written.template.version}
+            found = {
+                "dimension": written.dimension,
+                "steps": written.steps,
+                "problem": written.problem,
+                "cost": cost,
+            }
+            row = {**found, **template}
+            rows.append(row)
             if not options["json"]:
                 self.stdout.write(f"{written.dimension}: {written.problem or written.template}")
                 self.stdout.write("\n".join(f"  {step}" for step in written.steps))
@@ -43,10 +52,3 @@ class Command(ConcordCommand):
             self.stdout.write(json.dumps(rows, ensure_ascii=False))
         if problems:
             raise CommandError(f"{problems} dimensions have no steps; run the command again.")
-
-
-def _row(written: WrittenSteps) -> dict[str, Any]:
-    cost = None if written.cost is None else f"{written.cost:f}"
-    template = {"prompt": written.template.name, "version": written.template.version}
-    found = {"dimension": written.dimension, "steps": written.steps, "problem": written.problem, "cost": cost}
-    return {**found, **template}

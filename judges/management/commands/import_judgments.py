@@ -19,7 +19,6 @@ from judges.interchange.queries.imports import check_judgments
 from judges.interchange.reading.mapping import (
     GIVEN,
     WORDS,
-    JudgmentMapping,
     judgment_mapping_from_options,
 )
 from judges.methods import METHODS
@@ -53,28 +52,20 @@ class Command(ReportedImport):
     def take(
         self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
     ) -> FileReport:
-        source = Source(path, path.name, _mapping(path, options))
+        given = {field: options[field] for field in GIVEN}
+        try:
+            records = [record for record in first_records(path) if isinstance(record, Record)]
+            columns = list(dict.fromkeys(name for record in records for name in record.fields))
+            mapping = judgment_mapping_from_options(options["map"] or (), columns, given)
+        except MappingError as error:
+            raise CommandError(error.reason) from error
+        except UnreadableFileError as error:
+            raise CommandError(str(error)) from error
+        if mapping.problem:
+            raise CommandError(
+                f"{mapping.problem} The file has {', '.join(columns) or 'no columns'}. "
+                "Say it with --map field=column, or for all rows with --judge, --method or --dimension."
+            )
+        source = Source(path, path.name, mapping)
         act = check_judgments if options["dry_run"] else import_judgments
         return act(project=project, source=source, on_progress=on_progress, only_good=options["only_good"])
-
-
-def _mapping(path: Path, options: dict[str, Any]) -> JudgmentMapping:
-    given = {field: options[field] for field in GIVEN}
-    try:
-        columns = _columns(path)
-        mapping = judgment_mapping_from_options(options["map"] or (), columns, given)
-    except MappingError as error:
-        raise CommandError(error.reason) from error
-    except UnreadableFileError as error:
-        raise CommandError(str(error)) from error
-    if mapping.problem:
-        raise CommandError(
-            f"{mapping.problem} The file has {', '.join(columns) or 'no columns'}. "
-            "Say it with --map field=column, or for all rows with --judge, --method or --dimension."
-        )
-    return mapping
-
-
-def _columns(path: Path) -> list[str]:
-    records = [record for record in first_records(path) if isinstance(record, Record)]
-    return list(dict.fromkeys(name for record in records for name in record.fields))

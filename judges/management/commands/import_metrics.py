@@ -40,20 +40,16 @@ class Command(ReportedImport):
     def take(
         self, project: Project, path: Path, on_progress: OnProgress, options: dict[str, Any]
     ) -> FileReport:
-        source = Source(path, path.name, _mapping(project, path, options))
+        try:
+            records = [record for record in first_records(path) if isinstance(record, Record)]
+        except UnreadableFileError as error:
+            raise CommandError(str(error)) from error
+        guess = guess_metric_mapping(records, project.dimensions.values_list("name", flat=True))
+        said = {name: options[name] for name in ("document", "number", "system") if options[name] is not None}
+        metrics = tuple(options["metric"] or (name for name in guess.metrics if name not in said.values()))
+        mapping = MetricMapping(**{**vars(guess), **said, "metrics": metrics})
+        if mapping.problem:
+            raise CommandError(f"{mapping.problem} Say it with --document, --number, --system and --metric.")
+        source = Source(path, path.name, mapping)
         act = check_metrics if options["dry_run"] else import_metrics
         return act(project=project, source=source, on_progress=on_progress)
-
-
-def _mapping(project: Project, path: Path, options: dict[str, Any]) -> MetricMapping:
-    try:
-        records = [record for record in first_records(path) if isinstance(record, Record)]
-    except UnreadableFileError as error:
-        raise CommandError(str(error)) from error
-    guess = guess_metric_mapping(records, project.dimensions.values_list("name", flat=True))
-    said = {name: options[name] for name in ("document", "number", "system") if options[name] is not None}
-    metrics = tuple(options["metric"] or (name for name in guess.metrics if name not in said.values()))
-    mapping = MetricMapping(**{**vars(guess), **said, "metrics": metrics})
-    if mapping.problem:
-        raise CommandError(f"{mapping.problem} Say it with --document, --number, --system and --metric.")
-    return mapping

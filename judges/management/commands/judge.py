@@ -87,7 +87,20 @@ class Command(ConcordCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = project_called(options["project"])
-        scope = _scope(project, options)
+        judges = [_judge(project, name) for name in dict.fromkeys(options["judge"])]
+        keys = list(project.dimensions.values_list("key", flat=True))
+        if unknown := [key for key in options["dimension"] or () if key not in keys]:
+            raise CommandError(
+                f"There is no dimension {unknown[0]!r}; there are: {', '.join(keys) or 'none'}."
+            )
+        documents = options["documents"]
+        if documents is not None and not 1 <= documents <= MOST_DOCUMENTS:
+            raise CommandError(
+                f"A sample has 1 to {MOST_DOCUMENTS:,} documents; leave it out for all of them."
+            )
+        items = filtered_items(project, options["items"]) if options["items"] else None
+        pairs = _pairs(project, judges, options["pairs"])
+        scope = Scope(judges, options["dimension"] or keys, pairs, documents, items=items)
         via = Run.Via.BATCH if options["batch"] else Run.Via.CALLS
         plan = plan_of(project, scope, via)
         self._say(options, plan_as_text(plan))
@@ -321,19 +334,6 @@ def _work(run: int) -> None:
             collect(run=run, seconds=SLICE)
     finally:
         connections.close_all()
-
-
-def _scope(project: Project, options: dict[str, Any]) -> Scope:
-    judges = [_judge(project, name) for name in dict.fromkeys(options["judge"])]
-    keys = list(project.dimensions.values_list("key", flat=True))
-    if unknown := [key for key in options["dimension"] or () if key not in keys]:
-        raise CommandError(f"There is no dimension {unknown[0]!r}; there are: {', '.join(keys) or 'none'}.")
-    documents = options["documents"]
-    if documents is not None and not 1 <= documents <= MOST_DOCUMENTS:
-        raise CommandError(f"A sample has 1 to {MOST_DOCUMENTS:,} documents; leave it out for all of them.")
-    items = filtered_items(project, options["items"]) if options["items"] else None
-    pairs = _pairs(project, judges, options["pairs"])
-    return Scope(judges, options["dimension"] or keys, pairs, documents, items=items)
 
 
 def _pairs(project: Project, judges: Sequence[Judge], which: str) -> list[Pair]:

@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -245,12 +244,23 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
     by = RoutingPolicy.DecidedBy
     rule = f"at {threshold:g}" if budget is None else f"for {budget} ratings"
     names = f"{options['rts']} × {options['mcq']} {rule}"
+    given = options["threshold_of"]
+    keys = list(scales_of(project).values_list("key", flat=True))
+    found = {}
+    for each in given:
+        key, _, r = each.partition("=")
+        if key not in keys:
+            raise CommandError(f"There is no dimension {key!r}; there are: {', '.join(keys) or 'none'}.")
+        try:
+            found[key] = _require_range(f"--threshold-of {key}", float(r), -1, 1)
+        except ValueError:
+            raise CommandError(f"{each!r} names no r; write --threshold-of {key}=0.4.") from None
     spec = PolicySpec(
         name=(options["name"] or names)[:80],
         rts=_judge(project, options["rts"], "rts"),
         mcq=_judge(project, options["mcq"], "mcq"),
         threshold=None if threshold is None else _limit("threshold", threshold),
-        thresholds=_thresholds(project, options["threshold_of"]),
+        thresholds=found,
         coefficient=options["coefficient"],
         decided_by=by.ESTIMATE if options["estimate"] else by.LOWER_BOUND,
         confidence_level=_limit("confidence_level", options["confidence"]),
@@ -271,20 +281,6 @@ def _judge(project: Project, name: str, method: str) -> Judge:
         known = ", ".join(sorted(judges)) or "none"
         raise CommandError(f"There is no {method.upper()} judge {name!r}; there are: {known}.")
     return judges[name]
-
-
-def _thresholds(project: Project, given: Sequence[str]) -> dict[str, float]:
-    keys = list(scales_of(project).values_list("key", flat=True))
-    found = {}
-    for each in given:
-        key, _, r = each.partition("=")
-        if key not in keys:
-            raise CommandError(f"There is no dimension {key!r}; there are: {', '.join(keys) or 'none'}.")
-        try:
-            found[key] = _require_range(f"--threshold-of {key}", float(r), -1, 1)
-        except ValueError:
-            raise CommandError(f"{each!r} names no r; write --threshold-of {key}=0.4.") from None
-    return found
 
 
 def _default(setting: str) -> Any:

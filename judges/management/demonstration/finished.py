@@ -125,7 +125,15 @@ def _make(users: Mapping[Person, User]) -> Project:
         person.email: membership for person, membership in members.items() if person.role == Role.ANNOTATOR
     }
     add_items(project)
-    _import_replies(project)
+    replies = list(rows())
+    with TemporaryDirectory(prefix="concord-demonstration-") as folder:
+        path = Path(folder) / "replies.jsonl"
+        path.write_text("".join(json.dumps(each) + "\n" for each in replies), encoding="utf-8")
+        columns = sorted({column for each in replies for column in each})
+        mapping = guess_judgment_mapping(columns, {"model": MODEL})
+        report = import_judgments(project=project, source=Source(path, path.name, mapping))
+    if report.is_refused:
+        raise AssertionError(f"The demonstration's own replies are refused: {report}")
     compute_metrics(project=project, measures=[MEASURES["words"], MEASURES["compression"]], by=admin)
     draw_parts(project=project, teach=_TEACH, select=_SELECT, by=admin)
     policy = make_policy(project=project, spec=_policy(project), by=admin)
@@ -146,7 +154,10 @@ def _make(users: Mapping[Person, User]) -> Project:
     asked = project.judges.get(method="rts", endpoint__isnull=False)
     for dimension in project.dimensions.filter(key__in=_CERTIFIED):
         propose_examples(judge=asked, dimension=dimension, count=_EXAMPLES, by=admin)
-    _tag(project, admin)
+    texts = Item.objects.filter(document__project=project)
+    copied, flawed = texts.filter(system__name__in=SYSTEMS[:2]), texts.filter(system__name="small-model")
+    tag_items(project=project, items=copied, tag="copied from the article", by=admin)
+    tag_items(project=project, items=flawed, tag="for the error analysis", by=admin)
     _add_webhook(project, admin)
     choice = ExportChoice(Format.HUGGING_FACE, licence="CC0-1.0")
     start_export(project=project, choice=choice, by=admin)
@@ -163,13 +174,6 @@ def add_items(project: Project) -> None:
             parts=[{"label": "", "text": " ".join(article.sentences)}],
             texts=article.summaries,
         )
-
-
-def _tag(project: Project, admin: User) -> None:
-    texts = Item.objects.filter(document__project=project)
-    copied, flawed = texts.filter(system__name__in=SYSTEMS[:2]), texts.filter(system__name="small-model")
-    tag_items(project=project, items=copied, tag="copied from the article", by=admin)
-    tag_items(project=project, items=flawed, tag="for the error analysis", by=admin)
 
 
 def _add_webhook(project: Project, admin: User) -> None:
@@ -189,18 +193,6 @@ def _add_webhook(project: Project, admin: User) -> None:
             attempted_at=round.closed_at,
             answer_status=204,
         )
-
-
-def _import_replies(project: Project) -> None:
-    replies = list(rows())
-    with TemporaryDirectory(prefix="concord-demonstration-") as folder:
-        path = Path(folder) / "replies.jsonl"
-        path.write_text("".join(json.dumps(each) + "\n" for each in replies), encoding="utf-8")
-        columns = sorted({column for each in replies for column in each})
-        mapping = guess_judgment_mapping(columns, {"model": MODEL})
-        report = import_judgments(project=project, source=Source(path, path.name, mapping))
-    if report.is_refused:
-        raise AssertionError(f"The demonstration's own replies are refused: {report}")
 
 
 def _judge(project: Project, method: str) -> Judge:

@@ -1,8 +1,7 @@
 """The demonstration's endpoint of recorded replies, its judges and their runs."""
 
-from collections.abc import Sequence
 from decimal import Decimal
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from django.utils import timezone
 
@@ -58,17 +57,13 @@ def _answer(run: Run, judge: Judge) -> None:
     prices = prices_of(endpoint, MODEL)
     now = timezone.now()
     Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=now)
-    while leased := _lease(run, endpoint, holder):
+    while leased := lease(run=run.pk, endpoint=endpoint.pk, holder=holder, how_many=_CALLS).judgments:
         outcomes = [
             outcome_of_reply(each, _reply("\n".join(message.content for message in each.question.messages)))
             for each in work_of(leased)
         ]
         store(run=run.pk, endpoint=endpoint.pk, holder=holder, outcomes=outcomes, prices_of=lambda _: prices)
     finish_if_done(run=run.pk)
-
-
-def _lease(run: Run, endpoint: Endpoint, holder: UUID) -> Sequence[int]:
-    return lease(run=run.pk, endpoint=endpoint.pk, holder=holder, how_many=_CALLS).judgments
 
 
 def _reply(prompt: str) -> Reply:

@@ -21,7 +21,7 @@ from agreement.reliability import (
     more_than_one_point,
     steadiness,
 )
-from judges.core.models import Calibration, Judge, Judgment
+from judges.core.models import Calibration, Judgment
 from judges.core.probabilities import chosen_probabilities
 from judges.core.stages import JudgeStage
 from judges.results.queries.scores import Material, SamplesOf, scores_of
@@ -70,7 +70,22 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
         confidences = np.where(np.isnan(features).any(axis=1), np.nan, 0.0)
         return Evidence(scores, confidences, features, names)
     if kind == Kind.CHOSEN_PROBABILITY:
-        return Evidence(scores, _probabilities_of_items(stage.judge, material, key), None, ())
+        # (items,): the mean over samples of the probability of the given value; NaN if none is
+        # stored.
+        judge = stage.judge
+        dimension = next(each for each in material.dimensions if each.key == key)
+        answered = Judgment.objects.filter(
+            judge=judge, dimension=dimension.id, log_probabilities__isnull=False
+        )
+        rows = list(answered.filter(status=Judgment.Status.DONE).values_list("item", "log_probabilities"))
+        positions = np.searchsorted(material.items, np.array([item for item, _ in rows], dtype=np.int64))
+        found = chosen_probabilities([kept for _, kept in rows])
+        given = ~np.isnan(found)
+        size = len(material.items)
+        numbers, totals = (np.bincount(positions[given], each, size) for each in (None, found[given]))
+        means = np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
+        probabilities_of_items = np.where(material.in_development, np.nan, means)
+        return Evidence(scores, probabilities_of_items, None, ())
     return Evidence(scores, _confidences(kind, scores, own, other), None, ())
 
 
@@ -102,35 +117,17 @@ def _confidences(kind: str, scores: Scores, own: Values, other: Scores | None) -
     if kind == Kind.STEADINESS:
         return steadiness(own)
     if kind == Kind.LARGEST_PROBABILITY:
-        return _modal_shares(own)
+        # (items,): the share of the most frequent value, NaN with fewer than two samples.
+        given = ~np.isnan(own)
+        distinct = np.unique(own[given])
+        if not len(distinct):
+            return np.full(len(own), np.nan)
+        counts = np.stack([(own == value).sum(axis=1) for value in distinct], axis=1)
+        number = given.sum(axis=1)
+        shares = counts / np.maximum(number, 1)[:, None]
+        return np.where(number >= 2, largest_probability(shares), np.nan)
     assert other is not None  # closeness is impossible without it
     return closeness(scores.judge, other.judge)
-
-
-def _probabilities_of_items(judge: Judge, material: Material, key: str) -> Values:
-    """(items,): the mean over samples of the probability of the given value; NaN if none is stored."""
-    dimension = next(each for each in material.dimensions if each.key == key)
-    answered = Judgment.objects.filter(judge=judge, dimension=dimension.id, log_probabilities__isnull=False)
-    rows = list(answered.filter(status=Judgment.Status.DONE).values_list("item", "log_probabilities"))
-    positions = np.searchsorted(material.items, np.array([item for item, _ in rows], dtype=np.int64))
-    found = chosen_probabilities([kept for _, kept in rows])
-    given = ~np.isnan(found)
-    size = len(material.items)
-    numbers, totals = (np.bincount(positions[given], each, size) for each in (None, found[given]))
-    means = np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
-    return np.where(material.in_development, np.nan, means)
-
-
-def _modal_shares(samples: Values) -> Values:
-    """(items,): the share of the most frequent value, NaN with fewer than two samples."""
-    given = ~np.isnan(samples)
-    distinct = np.unique(samples[given])
-    if not len(distinct):
-        return np.full(len(samples), np.nan)
-    counts = np.stack([(samples == value).sum(axis=1) for value in distinct], axis=1)
-    number = given.sum(axis=1)
-    shares = counts / np.maximum(number, 1)[:, None]
-    return np.where(number >= 2, largest_probability(shares), np.nan)
 
 
 def _features(scores: Scores, own: Values, other: Scores | None) -> tuple[tuple[str, ...], Values]:

@@ -111,7 +111,15 @@ def reliability_report(
     round = rounds.get(round_number or max(rounds, default=0))
     material = material_of(project, round, guideline_of(project, round))
     first = compared_judge or pairing.rts
-    settling = _settled_among(material, settling_units([pairing.rts, pairing.mcq]))
+    # Return (items,) by dimension key: True if the unit is rated and one of these.
+    units = settling_units([pairing.rts, pairing.mcq])
+    items = material.items.tolist()
+    settling = {
+        one.key: np.isin(material.items, material.rated[one.key].items)
+        & np.array([(item, one.id) in units for item in items], dtype=bool)
+        for one in material.dimensions
+        if one.key in material.rated
+    }
     measuring = _Measuring(project, pairing, first, coefficient, confidence_level, with_corrected)
     found = _measure_dimensions(material, measuring, settling if fresh else {})
     return ReliabilityReport(
@@ -162,17 +170,6 @@ class _Measuring:
         return reliability(own, others, measure, drawn_with=drawn_with, resampling=plan)
 
 
-def _settled_among(material: Material, units: set[Unit]) -> dict[str, BoolArray]:
-    """Return (items,) by dimension key: True if the unit is rated and one of these."""
-    items = material.items.tolist()
-    return {
-        one.key: np.isin(material.items, material.rated[one.key].items)
-        & np.array([(item, one.id) in units for item in items], dtype=bool)
-        for one in material.dimensions
-        if one.key in material.rated
-    }
-
-
 def _measure_dimensions(
     material: Material, measuring: _Measuring, without: Mapping[str, BoolArray]
 ) -> Measured:
@@ -214,7 +211,9 @@ def _verdict(found: Validity, adjusted: float | None) -> str:
     """Return the predictive value of R on this dimension, as a message."""
     value = found.correlation.value
     if value is None or adjusted is None:
-        return gettext("Not known yet: {why}").format(why=_explain_missing(found))
+        reason = found.correlation.reason or found.p_value_reason or ""
+        why = reason[:1].lower() + reason[1:]
+        return gettext("Not known yet: {why}").format(why=why)
     if adjusted > SIGNIFICANCE_LEVEL:
         return gettext("No: R does not predict agreement with people on this dimension. Do not route by R.")
     if value < 0:
@@ -223,8 +222,3 @@ def _verdict(found: Validity, adjusted: float | None) -> str:
         "Yes: the judge agrees more with people on systems with a higher R. R does not show the size of "
         "errors: audit the units that the judge decides."
     )
-
-
-def _explain_missing(found: Validity) -> str:
-    reason = found.correlation.reason or found.p_value_reason or ""
-    return reason[:1].lower() + reason[1:]

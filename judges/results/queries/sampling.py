@@ -33,7 +33,12 @@ class SampledUnits:
             return RatedSample(judge=judge, human=human)
         drawn = everywhere[chosen]
         asked = ~np.isnan(drawn)
-        chances = np.where(asked, drawn, np.where(np.isnan(human), _audit_share(drawn, everywhere), 1.0))
+        # Return the (least) probability with which the judge's units among these items are
+        # sampled. If none of these was sampled, use the probability of any items of the
+        # dimension.
+        shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
+        audit_share = float(shares.min()) if len(shares) else _NEVER_DRAWN
+        chances = np.where(asked, drawn, np.where(np.isnan(human), audit_share, 1.0))
         return RatedSample(
             judge=judge,
             human=human,
@@ -55,12 +60,3 @@ def load_sampled_units(round: Round | None, material: Material) -> SampledUnits:
         chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
         chances[np.searchsorted(material.items, item)] = probability
     return SampledUnits(found)
-
-
-def _audit_share(drawn: npt.NDArray[np.float64], everywhere: npt.NDArray[np.float64]) -> float:
-    """Return the (least) probability with which the judge's units among these items are sampled.
-
-    If none of these was sampled, use the probability of any items of the dimension.
-    """
-    shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
-    return float(shares.min()) if len(shares) else _NEVER_DRAWN

@@ -147,13 +147,11 @@ def samples_of(
             own = rows[(rows["judge"] == judge.pk) & (rows["dimension"] == dimension.id)]
             values = np.full((len(material.items), max(int(own["sample"].max(initial=0)) + 1, 1)), np.nan)
             values[np.searchsorted(material.items, own["item"]), own["sample"]] = own["value"]
-            found[judge.pk, dimension.key] = _on_both_scales(judge, dimension, values)
+            scale = judge.own_scale
+            found[judge.pk, dimension.key] = Samples(
+                map_values(values, scale, dimension) if scale else values, values
+            )
     return found
-
-
-def _on_both_scales(judge: Judge, dimension: FrozenDimension, as_read: npt.NDArray[np.float64]) -> Samples:
-    scale = judge.own_scale
-    return Samples(map_values(as_read, scale, dimension) if scale else as_read, as_read)
 
 
 def scores_of(material: Material, key: str, samples: Samples) -> Scores:

@@ -47,7 +47,11 @@ def texts_of(project: Project) -> ItemTexts:
     of_texts = values.filter(metric__name__icontains="perplexity").exclude(
         metric__name__istartswith=DOCUMENT_PERPLEXITY
     )
-    families = _families(project, positions)
+    found = [""] * len(positions)
+    tags = ItemTag.objects.filter(item__in=outputs_of(project), name__istartswith=FAMILY).order_by("name")
+    for item, name in tags.values_list("item", "name"):
+        found[positions[item]] = name[len(FAMILY) :].strip().casefold()
+    families = found
     return ItemTexts(
         list(positions),
         logs,
@@ -71,14 +75,6 @@ def _perplexity(values: QuerySet[MetricValue], positions: dict[int, int]) -> npt
         if name == first and value > 0:
             found[positions[item]] = np.log(value)
     return None if first is None else found
-
-
-def _families(project: Project, positions: dict[int, int]) -> list[str]:
-    found = [""] * len(positions)
-    tags = ItemTag.objects.filter(item__in=outputs_of(project), name__istartswith=FAMILY).order_by("name")
-    for item, name in tags.values_list("item", "name"):
-        found[positions[item]] = name[len(FAMILY) :].strip().casefold()
-    return found
 
 
 def version_of_texts(project: Project) -> Sequence[object]:

@@ -5,7 +5,7 @@ from itertools import combinations
 
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement import PairedDifference, Stream
+from agreement import PairedDifference
 from agreement.comparison import (
     HighestJudges,
     JudgesCompared,
@@ -17,7 +17,7 @@ from agreement.comparison.between_judges import AMOUNTS, NAMED
 from annotate.core.guideline import FrozenDimension
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason, yes_or_no
-from judges.results.tables.compared import ComparedJudges, Scored
+from judges.results.tables.compared import ComparedJudges
 from judges.results.tables.streams import stream_of_pair
 
 _FIGURES = {
@@ -77,16 +77,12 @@ def _compare(found: ComparedJudges, dimension: FrozenDimension) -> Sequence[Judg
                     first.scores,
                     second.scores,
                     measurement_level=dimension.measurement_level,
-                    generator=_stream(found, first, second),
+                    generator=stream_of_pair(found.project, first.judge, second.judge, first.dimension),
                 ),
             )
             for first, second in combinations(scored, 2)
         ]
     )
-
-
-def _stream(found: ComparedJudges, first: Scored, second: Scored) -> Stream:
-    return stream_of_pair(found.project, first.judge, second.judge, first.dimension)
 
 
 def _most(pairs: Pairs) -> Table:

@@ -48,7 +48,16 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         with_corrected=counts_corrected(chosen),
     )
     about = str(_ABOUT[chosen["about"]])
-    differ = " ".join(filter(None, [about, _no_differences(report), _describe_comparison(report)]))
+    # Return the reasons for missing differences on dimensions, one message each.
+    reasons: dict[str, list[str]] = {}
+    for one in report.dimensions:
+        if one.no_differences:
+            reasons.setdefault(one.no_differences, []).append(one.dimension.name)
+    no_differences = " ".join(
+        gettext("No differences for {names}: {reason}").format(names=", ".join(names), reason=why)
+        for why, names in reasons.items()
+    )
+    differ = " ".join(filter(None, [about, no_differences, _describe_comparison(report)]))
     corrected = _corrected_sections(report, chosen["about"])
     rated = [each for each in report.corrections if each.raters]
     state = _state(report, about) + (" " + why_not_corrected(rated) if rated and not corrected else "")
@@ -210,18 +219,6 @@ def _caution(each: SystemEstimates) -> str:
 def _describe_comparison(report: EstimatesReport) -> str:
     """Return the method for comparing systems with individually sampled units."""
     return str(_APART) if any(one.pooled for one in report.dimensions) else ""
-
-
-def _no_differences(report: EstimatesReport) -> str:
-    """Return the reasons for missing differences on dimensions, one message each."""
-    reasons: dict[str, list[str]] = {}
-    for one in report.dimensions:
-        if one.no_differences:
-            reasons.setdefault(one.no_differences, []).append(one.dimension.name)
-    return " ".join(
-        gettext("No differences for {names}: {reason}").format(names=", ".join(names), reason=why)
-        for why, names in reasons.items()
-    )
 
 
 def _means(report: EstimatesReport) -> Table:

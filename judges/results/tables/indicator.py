@@ -95,16 +95,32 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         with_corrected=counts_corrected(chosen),
     )
     quality = Section(gettext("Quality and agreement with people"), str(_DOTS), [_quality(report)])
+    says = gettext(
+        "{coefficient} of the RTS with the MCQ values over each system’s items. It needs no human rating, "
+        "and does not show the size of errors. Before you route by R, check in the tab “R and P” that it "
+        "predicts agreement with people."
+    ).format(coefficient=report.label)
+    describe_indicator = f"{says} {report.pairing.warning}".strip()
+    rows = [
+        [text(one.dimension.name), text(name), *_numbers(spread)]
+        for one in report.dimensions
+        for name, spread in (("R", one.figures.indicator_spread), ("P", one.figures.agreement_spread))
+        if name == "R" or report.rated
+    ]
+    columns = [Column(key, str(name)) for key, name in _QUARTILES.items()]
+    heads = [DIMENSION, Column("coefficient", gettext("Coefficient"), ColumnKind.TEXT)]
+    title = gettext("Range of R and P over systems")
+    spreads = Table("spread", title, [*heads, *columns], rows, heads=2, plot="box")
     sections = [
         Section(
             gettext("R: where the model agrees with itself"),
-            _describe_indicator(report),
+            describe_indicator,
             [_indicator(report)],
         ),
         _people_section(report),
         Section(gettext("R compared with P"), "", [_readings(report)]),
         *([quality] if report.rated else []),
-        Section(gettext("Differences between systems"), "", [_spreads(report)]),
+        Section(gettext("Differences between systems"), "", [spreads]),
         Section(gettext("How this was computed"), " ".join(_describe_method(report)), []),
     ]
     pair = [pairing.rts, pairing.mcq]
@@ -128,15 +144,6 @@ _DOTS = gettext_lazy(
     "Each dot is a system. If they fall from left to right, the judge agrees less with people on better "
     "systems (M below 0)."
 )
-
-
-def _describe_indicator(report: ReliabilityReport) -> str:
-    says = gettext(
-        "{coefficient} of the RTS with the MCQ values over each system’s items. It needs no human rating, "
-        "and does not show the size of errors. Before you route by R, check in the tab “R and P” that it "
-        "predicts agreement with people."
-    ).format(coefficient=report.label)
-    return f"{says} {report.pairing.warning}".strip()
 
 
 def _people_section(report: ReliabilityReport) -> Section:
@@ -329,19 +336,6 @@ def _validity_row(one: DimensionIndicator) -> list[Cell]:
         Cell(found.systems),
         figure(one.figures.meta_correlation),
     ]
-
-
-def _spreads(report: ReliabilityReport) -> Table:
-    rows = [
-        [text(one.dimension.name), text(name), *_numbers(spread)]
-        for one in report.dimensions
-        for name, spread in (("R", one.figures.indicator_spread), ("P", one.figures.agreement_spread))
-        if name == "R" or report.rated
-    ]
-    columns = [Column(key, str(name)) for key, name in _QUARTILES.items()]
-    heads = [DIMENSION, Column("coefficient", gettext("Coefficient"), ColumnKind.TEXT)]
-    title = gettext("Range of R and P over systems")
-    return Table("spread", title, [*heads, *columns], rows, heads=2, plot="box")
 
 
 def _numbers(spread: CoefficientSpread | None) -> list[Cell]:

@@ -3,7 +3,6 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.results.answers import RELIABLE, TENTATIVE, amounts_of, answer_range, column_of, count_of
 from annotate.results.arrangement import Arrangement, Chart, FrontQuestion, Tables
 from annotate.results.registry import ResultsPage
-from annotate.results.table import Table
 from judges.results.tables.corrected_means import gain_sentence
 from judges.results.tables.estimates import estimates_sections
 from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
@@ -40,7 +39,16 @@ def answer_judges(tables: Tables) -> str:
     """Return the judge that agrees best with people on most dimensions, and the certainty of this."""
     most = tables.get("most")
     if most is None:
-        return _answer_one_judge(tables.get("alphas"))
+        alphas = tables.get("alphas")
+        judges = [str(cell.value) for cell in column_of(alphas, "judge")] if alphas else []
+        found = amounts_of(alphas, "with_judge")
+        if not judges or not found:
+            return ""
+        return gettext("With %(judge)s as one more rater, alpha is %(low)s to %(high)s over dimensions.") % {
+            "judge": judges[0],
+            "low": f"{min(found):.2f}",
+            "high": f"{max(found):.2f}",
+        }
     rows = [row for row in most.rows if row[1].key in ("alpha", "accuracy")]
     best = [str(row[2].value) for row in rows if row[4].value]
     if not best:
@@ -61,18 +69,6 @@ def answer_judges(tables: Tables) -> str:
         gettext("%(judge)s agrees best with people on %(best)s of %(total)s dimensions, surely on %(sure)s.")
         % parts
     )
-
-
-def _answer_one_judge(alphas: Table | None) -> str:
-    judges = [str(cell.value) for cell in column_of(alphas, "judge")] if alphas else []
-    found = amounts_of(alphas, "with_judge")
-    if not judges or not found:
-        return ""
-    return gettext("With %(judge)s as one more rater, alpha is %(low)s to %(high)s over dimensions.") % {
-        "judge": judges[0],
-        "low": f"{min(found):.2f}",
-        "high": f"{max(found):.2f}",
-    }
 
 
 def answer_compare(tables: Tables) -> str:

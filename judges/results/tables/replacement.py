@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
-from agreement.reliability import AlternativeAnnotatorTest, ErrorStatistic, JudgeError, ReplacementControl
+from agreement.reliability import AlternativeAnnotatorTest, ErrorStatistic, JudgeError
 from annotate.core.errors import NotReadyError
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -104,18 +104,15 @@ def _rows_of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[C
     ]
     for name, control in test.controls.items():
         answers = "beaten" if control.is_beaten else gettext("not surely beaten")
-        row = [text(control.answers, key=name), *_rates(control.test, how), _beyond(control), text(answers)]
+        low, high = control.interval or (None, None)
+        missing = "" if control.interval else gettext("Too few documents, or the same difference in each.")
+        beyond = Cell(control.gain, low=low, high=high, interval_reason=missing, how=str(_HOW_BEYOND))
+        row = [text(control.answers, key=name), *_rates(control.test, how), beyond, text(answers)]
         rows.append([dimension, *row])
     return rows
 
 
 _IS_NO_CONTROL = gettext_lazy("This is the judge itself.")
-
-
-def _beyond(control: ReplacementControl) -> Cell:
-    low, high = control.interval or (None, None)
-    missing = "" if control.interval else gettext("Too few documents, or the same difference in each.")
-    return Cell(control.gain, low=low, high=high, interval_reason=missing, how=str(_HOW_BEYOND))
 
 
 _HOW_BEYOND = gettext_lazy(

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from annotate.core.audit import record
 from annotate.core.bulk import write_rows
 from annotate.core.configuration import lock_project
-from annotate.core.models import Project, Round, User
+from annotate.core.models import Project, User
 from annotate.core.rounds import round_one
 from annotate.rating.commands.rounds import open_round_one_for_units
 from annotate.rating.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
@@ -127,25 +127,21 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
         )
     round = round_one(calibration.project)
     if round is not None and round.is_open:
-        _take_back(calibration, round)
+        begun = begun_units(round=round, origin=calibration.origin)
+        if begun and not any(look_at(calibration).lapses.values()):
+            raise CalibrationRefusedError(
+                gettext(
+                    "People have started {count} of these units, so you can no longer withdraw "
+                    "{calibration}; compute it instead."
+                ).format(count=len(begun), calibration=calibration)
+            )
+        units = set(calibration.units.values_list("item", "dimension"))
+        withdraw_units(round=round, units=units, origin=calibration.origin)
+        ask_again(round, besides=calibration.origin)
+        if not round.every_item:
+            forget_empty_round(round)
     _end(calibration, Status.WITHDRAWN, by)
     return calibration
-
-
-def _take_back(calibration: Calibration, round: Round) -> None:
-    begun = begun_units(round=round, origin=calibration.origin)
-    if begun and not any(look_at(calibration).lapses.values()):
-        raise CalibrationRefusedError(
-            gettext(
-                "People have started {count} of these units, so you can no longer withdraw "
-                "{calibration}; compute it instead."
-            ).format(count=len(begun), calibration=calibration)
-        )
-    units = set(calibration.units.values_list("item", "dimension"))
-    withdraw_units(round=round, units=units, origin=calibration.origin)
-    ask_again(round, besides=calibration.origin)
-    if not round.every_item:
-        forget_empty_round(round)
 
 
 def _ask(plan: DrawPlan, by: User | None) -> None:

@@ -144,7 +144,16 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
 def _decide(policy: RoutingPolicy, by: User | None, shown: str | None) -> RoutingPolicy:
     if policy.status == Status.ROUTED:
         return policy
-    _refuse_second(policy)
+    if policy.status == Status.WITHDRAWN:
+        raise RoutingRefusedError(gettext("{policy} was withdrawn; make a new policy.").format(policy=policy))
+    other = RoutingPolicy.objects.filter(project=policy.project, status=Status.ROUTED).first()
+    if other is not None:
+        raise RoutingRefusedError(
+            gettext(
+                "{other} already routes this project; withdraw it first, or Concord would sample "
+                "every unit twice."
+            ).format(other=other)
+        )
     plan = routing_plan(policy, policy.project)
     if plan.refusal:
         raise RoutingRefusedError(plan.refusal)
@@ -221,28 +230,24 @@ def withdraw_policy(*, policy: RoutingPolicy, by: User | None) -> RoutingPolicy:
     if policy.status == Status.WITHDRAWN:
         return policy
     if policy.status == Status.ROUTED:
-        _take_back(policy)
+        round = _open_round(policy)
+        if begun := begun_units(round=round, origin=policy.origin):
+            raise RoutingRefusedError(
+                gettext(
+                    "People have started {count} of these units, so you can no longer withdraw {policy}."
+                ).format(count=len(begun), policy=policy)
+            )
+        units = set(policy.units.values_list("item", "dimension"))
+        withdraw_units(round=round, units=units, origin=policy.origin)
+        ask_again(round, besides=policy.origin)
+        if policy.opened_round and forget_empty_round(round):
+            policy.round = None
     policy.status, policy.withdrawn_at, policy.withdrawn_by = Status.WITHDRAWN, timezone.now(), by
     policy.save(update_fields=["status", "withdrawn_at", "withdrawn_by", "round"])
     record(policy.project, "routing.withdrawn", policy, by=by)
     if policy.round is not None:
         settle_probabilities(policy.round)
     return policy
-
-
-def _take_back(policy: RoutingPolicy) -> None:
-    round = _open_round(policy)
-    if begun := begun_units(round=round, origin=policy.origin):
-        raise RoutingRefusedError(
-            gettext(
-                "People have started {count} of these units, so you can no longer withdraw {policy}."
-            ).format(count=len(begun), policy=policy)
-        )
-    units = set(policy.units.values_list("item", "dimension"))
-    withdraw_units(round=round, units=units, origin=policy.origin)
-    ask_again(round, besides=policy.origin)
-    if policy.opened_round and forget_empty_round(round):
-        policy.round = None
 
 
 def forget_empty_round(round: Round) -> bool:
@@ -275,19 +280,6 @@ def _open_round(policy: RoutingPolicy) -> Round:
     if not round.is_open:
         raise RoutingRefusedError(gettext("Round I is closed, so routed units cannot change."))
     return round
-
-
-def _refuse_second(policy: RoutingPolicy) -> None:
-    if policy.status == Status.WITHDRAWN:
-        raise RoutingRefusedError(gettext("{policy} was withdrawn; make a new policy.").format(policy=policy))
-    other = RoutingPolicy.objects.filter(project=policy.project, status=Status.ROUTED).first()
-    if other is not None:
-        raise RoutingRefusedError(
-            gettext(
-                "{other} already routes this project; withdraw it first, or Concord would sample "
-                "every unit twice."
-            ).format(other=other)
-        )
 
 
 def ask_for(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -> None:
@@ -357,7 +349,16 @@ def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None
             gettext("The project has a policy {name} already; choose another name.").format(name=spec.name),
         )
     if spec.rule == RoutingPolicy.Rule.CERTIFICATE:
-        _refuse_calibration(project, spec)
+        calibration = spec.calibration
+        if calibration is None or calibration.project_id != project.pk:
+            raise _invalid("calibration", gettext("This calibration belongs to another project."))
+        if calibration.status != Calibration.Status.CERTIFIED:
+            raise _invalid(
+                "calibration",
+                gettext("{calibration} has no certificates yet; compute them first.").format(
+                    calibration=calibration
+                ),
+            )
     else:
         _refuse_indicator(project, spec)
     if not 0 < spec.audit_share <= 1:
@@ -389,19 +390,6 @@ def _refuse_indicator(project: Project, spec: PolicySpec) -> None:
             )
     if any(r is None or not -1 <= r <= 1 for r in (spec.threshold, *spec.thresholds.values())):
         raise _invalid("threshold", gettext("Enter a threshold r from -1 to 1."))
-
-
-def _refuse_calibration(project: Project, spec: PolicySpec) -> None:
-    calibration = spec.calibration
-    if calibration is None or calibration.project_id != project.pk:
-        raise _invalid("calibration", gettext("This calibration belongs to another project."))
-    if calibration.status != Calibration.Status.CERTIFIED:
-        raise _invalid(
-            "calibration",
-            gettext("{calibration} has no certificates yet; compute them first.").format(
-                calibration=calibration
-            ),
-        )
 
 
 def _invalid(field: str, message: str) -> InvalidValueError:

@@ -52,7 +52,11 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
     there = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}
     wanted = {unit.unit: unit for unit in plan.units}
     begun = _begun_units(policy)
-    moved = {unit for unit, each in wanted.items() if unit in there and _differs(each, there[unit])}
+    moved = {
+        unit
+        for unit, each in wanted.items()
+        if unit in there and (each.inclusion_probability != there[unit].inclusion_probability)
+    }
     lowered = {
         unit
         for unit in moved & begun
@@ -65,10 +69,6 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
         drop=[there[unit] for unit in sorted(gone - begun) if there[unit].dimension_id not in refused],
         begun=len(lowered) + len(gone & begun),
     )
-
-
-def _differs(wanted: PlannedUnit, there: RoutedUnit) -> bool:
-    return wanted.inclusion_probability != there.inclusion_probability
 
 
 def _begun_units(policy: RoutingPolicy) -> set[Unit]:

@@ -322,7 +322,9 @@ def _audit_by_dimension(
                 all_stay=bool((stay | np.isnan(scores.judge)).all()) and len(deciding) < 2,
                 errors=part_of(scores, stay & seen, loss).errors(policy.risk),
                 certificate=certified_part(certificate) if certificate else None,
-                audit=_audit_errors(result, policy) if result.contradicts else None,
+                audit=KnownErrors(result.rated, result.errors, policy.risk, "audited units")
+                if result.contradicts
+                else None,
                 judges=deciding,
             )
         )
@@ -339,10 +341,6 @@ def _scores_by(judges: npt.NDArray[np.int64], material: Material, key: str, samp
         judge=np.choose(assignments, [each.judge for each in found]),
         as_read=np.choose(assignments, [each.as_read for each in found]),
     )
-
-
-def _audit_errors(result: AuditResult, policy: RoutingPolicy) -> KnownErrors:
-    return KnownErrors(result.rated, result.errors, policy.risk, "audited units")
 
 
 def _contradiction(whole: AuditResult, policy: RoutingPolicy) -> str:

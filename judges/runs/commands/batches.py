@@ -260,7 +260,20 @@ def store(*, batch: Batch, said: Said) -> None:
     with transaction.atomic():
         _store_replies(batch, outcomes, before)
         for pk, failed in refused.items():
-            _fail(judgments_in(batch).filter(pk=pk), failed)
+            # Mark judgments with rejected content as failed; an earlier unreadable reply stays.
+            judgments = judgments_in(batch).filter(pk=pk)
+            free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
+            problem = failed.problem.value if failed.problem else ""
+            found = list(judgments.values_list("pk", flat=True))
+            judgments.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
+            judgments.update(
+                status=Status.FAILED,
+                reason=failed.sentence,
+                problem=problem,
+                answered_at=timezone.now(),
+                **free,
+            )
+            give_back_answers(Judgment.objects.filter(pk__in=found, status=Status.FAILED))
         for sentence, group in groupby(unanswered, key=itemgetter(0)):
             _put_back(judgments_in(batch).filter(pk__in=[pk for _, pk in group]), sentence)
     if any(outcome.status == Status.UNREADABLE for outcome in outcomes):
@@ -334,18 +347,6 @@ def _add_usage_before(row: Judgment) -> None:
 def _plus(column: str, before: int | None) -> Combinable:
     """Return a count of tokens plus earlier ones; a server may report it for one call and not for another."""
     return F(column) if before is None else Coalesce(column, Value(0)) + before
-
-
-def _fail(judgments: QuerySet[Judgment], failed: RequestFailed) -> None:
-    """Mark judgments with rejected content as failed; an earlier unreadable reply stays."""
-    free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": F("attempts") + 1}
-    problem = failed.problem.value if failed.problem else ""
-    found = list(judgments.values_list("pk", flat=True))
-    judgments.filter(reason__gt="").update(status=Status.UNREADABLE, **free)
-    judgments.update(
-        status=Status.FAILED, reason=failed.sentence, problem=problem, answered_at=timezone.now(), **free
-    )
-    give_back_answers(Judgment.objects.filter(pk__in=found, status=Status.FAILED))
 
 
 def _put_back(judgments: QuerySet[Judgment], sentence: str) -> None:

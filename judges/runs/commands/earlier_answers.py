@@ -88,7 +88,17 @@ def _give_back(batch: Sequence[Judgment]) -> None:
     for judgment in batch:
         change = last[judgment.pk]
         before = {**EMPTY, **change.answer_before}
-        changes.append(_restore_earlier(judgment, change, now))
+        restore_earlier = JudgmentChange(
+            judgment=judgment,
+            at=now,
+            kind=Kind.GIVEN_BACK,
+            status_before=judgment.status,
+            reason_before=judgment.reason,
+            problem_before=judgment.problem,
+            status_after=change.status_before,
+            value_after=change.value_before,
+        )
+        changes.append(restore_earlier)
         for name in PLAIN:
             setattr(judgment, name, before[name])
         judgment.status, judgment.value = change.status_before, change.value_before
@@ -98,19 +108,6 @@ def _give_back(batch: Sequence[Judgment]) -> None:
         judgment.answered_at = None if at is None else datetime.fromisoformat(at)
     JudgmentChange.objects.bulk_create(changes)
     Judgment.objects.bulk_update(batch, ["status", *EMPTY])
-
-
-def _restore_earlier(judgment: Judgment, change: JudgmentChange, now: datetime) -> JudgmentChange:
-    return JudgmentChange(
-        judgment=judgment,
-        at=now,
-        kind=Kind.GIVEN_BACK,
-        status_before=judgment.status,
-        reason_before=judgment.reason,
-        problem_before=judgment.problem,
-        status_after=change.status_before,
-        value_after=change.value_before,
-    )
 
 
 def _answer(judgment: Judgment) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-from django.db.models import QuerySet
-
 from judges.core.models import DocumentUnits, Judge, Judgment, Run
 from judges.methods.content_units import METHOD as CONTENT_UNITS
 from judges.runs.queries.shared import Key, document_key
@@ -27,13 +25,7 @@ def adopt_first_steps(run: Run, judge: Judge) -> None:
     for document, dimension in new.order_by().values_list("item__document", "dimension").distinct():
         step = of_project.get(document) or known.get(document_key(judge, document, dimension))
         if step is not None:
-            _judgments_of_document(new, document, dimension).update(steps=[step], steps_done=1)
-
-
-def _judgments_of_document(
-    judgments: QuerySet[Judgment], document: int, dimension: int
-) -> QuerySet[Judgment]:
-    return judgments.filter(item__document=document, dimension=dimension)
+            new.filter(item__document=document, dimension=dimension).update(steps=[step], steps_done=1)
 
 
 def _first_answers(judge: Judge) -> dict[Key, dict[str, Any]]:

@@ -388,12 +388,14 @@ _WRITE = (
 
 
 def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) -> list[object]:
+    was_put_back = outcome.status == Judgment.Status.PLANNED and not outcome.reason
+    answered_at = None if was_put_back else now
     values = {
         **outcome.__dict__,
         **outcome.call.__dict__,
         **_add_earlier_spending(outcome, cost),
         "steps_done": outcome.steps_done,
-        "answered_at": _answered_at(outcome, now),
+        "answered_at": answered_at,
     }
     fields = [Judgment._meta.get_field(name) for name in _COLUMNS]
     adapted = [
@@ -402,11 +404,6 @@ def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) ->
     ]
     lease_field = Judgment._meta.get_field("lease")
     return [*adapted, outcome.judgment, lease_field.get_db_prep_save(holder, connection)]
-
-
-def _answered_at(outcome: Outcome, now: datetime) -> datetime | None:
-    was_put_back = outcome.status == Judgment.Status.PLANNED and not outcome.reason
-    return None if was_put_back else now
 
 
 def _add_earlier_spending(outcome: Outcome, cost: Decimal | None) -> dict[str, object]:

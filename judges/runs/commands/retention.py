@@ -28,21 +28,17 @@ def remove_old_replies() -> int:
     old = Run.objects.filter(status__in=Run.OVER, finished_at__lt=long_ago, replies_removed_at__isnull=True)
     runs = list(old.order_by("pk").select_related("project"))
     for run in runs:
-        _remove_of(run)
+        count = last = 0
+        rows = Judgment.objects.filter(run=run).order_by("pk").only("status", "steps", "steps_done")
+        while batch := list(rows.filter(pk__gt=last)[:AT_ONCE]):
+            _forget_words(batch)
+            count, last = count + len(batch), batch[-1].pk
+        with transaction.atomic():
+            ended = Run.objects.filter(pk=run.pk, replies_removed_at__isnull=True)
+            if ended.update(replies_removed_at=timezone.now()):  # of two concurrent workers one logs it
+                record(run.project, "run.replies_removed", run, after={"judgments": count})
         logger.info("Removed the replies of run %s, which ended before %s", run.pk, long_ago)
     return len(runs)
-
-
-def _remove_of(run: Run) -> None:
-    count = last = 0
-    rows = Judgment.objects.filter(run=run).order_by("pk").only("status", "steps", "steps_done")
-    while batch := list(rows.filter(pk__gt=last)[:AT_ONCE]):
-        _forget_words(batch)
-        count, last = count + len(batch), batch[-1].pk
-    with transaction.atomic():
-        ended = Run.objects.filter(pk=run.pk, replies_removed_at__isnull=True)
-        if ended.update(replies_removed_at=timezone.now()):  # of two concurrent workers one logs it
-            record(run.project, "run.replies_removed", run, after={"judgments": count})
 
 
 @transaction.atomic

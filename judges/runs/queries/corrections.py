@@ -54,18 +54,14 @@ def rereadings_in_batches(judges: Sequence[Judge]) -> Iterator[list[OtherReading
     """
     for judge in judges:
         if judge.score_from == ScoreFrom.TEXT and not judge.takes_steps:
-            yield from _rereadings(judge)
-
-
-def _rereadings(judge: Judge) -> Iterator[list[OtherReading]]:
-    dimensions = {each.id: each for each in current_guideline(judge.project).dimensions}
-    answered = Judgment.objects.filter(judge=judge, status__in=[Status.DONE, Status.UNREADABLE])
-    stored = answered.filter(is_corrected=False).exclude(reply="").select_related("judge__project")
-    replies = stored.order_by("pk").iterator(READ_AT_ONCE)
-    while batch := list(islice(replies, READ_AT_ONCE)):
-        contents = contents_of({each.item_id for each in batch}) if judge.asks_kinds else {}
-        readings = [_read_anew(judge, each, dimensions, contents) for each in batch]
-        yield [each for each in readings if each.changes_judgment]
+            dimensions = {each.id: each for each in current_guideline(judge.project).dimensions}
+            answered = Judgment.objects.filter(judge=judge, status__in=[Status.DONE, Status.UNREADABLE])
+            stored = answered.filter(is_corrected=False).exclude(reply="").select_related("judge__project")
+            replies = stored.order_by("pk").iterator(READ_AT_ONCE)
+            while batch := list(islice(replies, READ_AT_ONCE)):
+                contents = contents_of({each.item_id for each in batch}) if judge.asks_kinds else {}
+                readings = [_read_anew(judge, each, dimensions, contents) for each in batch]
+                yield [each for each in readings if each.changes_judgment]
 
 
 def _read_anew(

@@ -1,7 +1,7 @@
 """Queries on runs: remaining work, progress and cost."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -161,7 +161,9 @@ def progress_from_counts(runs: Sequence[Run], counted: Sequence[JudgeStatusCount
     for each in counted:
         counts[each.run][_NAMES[each.status]] += each.count
         counts[each.run]["total"] += each.count
-    for key, number in _unknown_costs(keys):
+    unknown = Judgment.objects.filter(run__in=keys, answered_at__isnull=False, cost__isnull=True)
+    unknown_costs = unknown.values_list("run").annotate(Count("pk")).order_by()
+    for key, number in unknown_costs:
         counts[key]["cost_unknown"] = number
     leased = [key for key in keys if counts[key]["in_flight"]]
     most = _most_in_flight(_sizes_of_leased(leased))
@@ -173,11 +175,6 @@ def progress_from_counts(runs: Sequence[Run], counted: Sequence[JudgeStatusCount
 
 
 _NAMES = {status.value: status.value for status in Judgment.Status} | {"leased": "in_flight"}
-
-
-def _unknown_costs(runs: Sequence[int]) -> Iterable[tuple[int, int]]:
-    unknown = Judgment.objects.filter(run__in=runs, answered_at__isnull=False, cost__isnull=True)
-    return unknown.values_list("run").annotate(Count("pk")).order_by()
 
 
 def _sizes_of_leased(runs: Sequence[int]) -> dict[int, int]:
