@@ -34,7 +34,7 @@ class OperationSchema(AutoSchema):
 
     def get_operation_id(self) -> str:
         """Return the operation's name, such as getRound."""
-        return f"{self.method.lower()}{type(self.view).__name__}"
+        return f"{self.method.lower()}{type(self.view).__name__.removesuffix('View')}"
 
     def get_tags(self) -> list[str]:
         """Return the subject of the view."""

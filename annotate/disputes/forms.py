@@ -189,7 +189,7 @@ class WorkFilterForm(forms.Form):
     """Filters for a rater's own disputes. An unknown value matches all."""
 
     waits = forms.ChoiceField(
-        required=False, label=_("PendingStep"), choices=[("", _("for anybody")), *PendingStep.choices]
+        required=False, label=_("Waits"), choices=[("", _("for anybody")), *PendingStep.choices]
     )
     is_new = forms.ChoiceField(
         required=False, label=_("New"), choices=[("", _("or not")), ("1", _("since my last visit"))]

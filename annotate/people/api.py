@@ -195,8 +195,9 @@ class RoleOfPlace(ApiView):
 
     @writes(MembershipRow, accepts=RoleInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Change a person's role; if they have rated, the old membership is deactivated and a new one
-        created.
+        """Change a person's role.
+
+        If they have rated, the old membership closes and a new one starts.
         """
         project = project_for_admin(request.user, slug)
         role = Role(valid(RoleForm(self.check(RoleInput))).cleaned_data["role"])
@@ -239,8 +240,9 @@ class JoinedPlace(ApiView):
 
     @writes(MembershipRow, accepts=JoinInput)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Give the recorded ratings to a member and return the membership; the recorded one is removed
-        permanently.
+        """Give the recorded ratings to a member and return the membership.
+
+        The recorded one is removed permanently.
         """
         project = project_for_admin(request.user, slug)
         recorded = membership_in(project, pk)

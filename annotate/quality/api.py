@@ -92,8 +92,9 @@ class GoldItemView(ApiView):
 
     @writes(GoldRow, accepts=GoldInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
-        """Store the right values of a gold item; dimensions not in the request are not practised or
-        checked.
+        """Store the right values of a gold item.
+
+        Other dimensions are not practised or checked.
         """
         project = project_for_admin(request.user, slug)
         gold, sent = gold_in(project, pk), self.check(GoldInput)

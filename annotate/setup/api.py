@@ -114,7 +114,7 @@ DimensionInput = form_input(
 )
 
 
-class SeveralDimensions(Input):
+class DimensionsInput(Input):
     """Dimensions to add, or to change if the project has one of that name."""
 
     dimensions = DimensionInput(many=True, allow_empty=False)
@@ -138,11 +138,11 @@ class Dimensions(ApiView):
         made = add_dimension(project=project, dimension=spec_of_input(self.check(DimensionInput)))
         return Response(DimensionRow(made).data, status=201)
 
-    @writes(DimensionRow(many=True), accepts=SeveralDimensions)
+    @writes(DimensionRow(many=True), accepts=DimensionsInput)
     def put(self, request: Request, slug: str) -> Response:
         """Add several dimensions, or change those of the same name, before Round I opens: all or none."""
         project = project_for_admin(request.user, slug)
-        sent = self.check(SeveralDimensions)["dimensions"]
+        sent = self.check(DimensionsInput)["dimensions"]
         with transaction.atomic():
             for number, each in enumerate(sent):
                 try:
@@ -317,8 +317,9 @@ class ProjectView(ApiView):
 
     @writes(ProjectRow, accepts=Settings)
     def patch(self, request: Request, slug: str) -> Response:
-        """Change settings; fields frozen by Round I are rejected, except the wording of guidelines with a
-        note.
+        """Change settings.
+
+        Fields frozen by Round I are rejected, except the wording of guidelines with a note.
         """
         project = access.project_for_admin(request.user, slug)
         frozen = is_frozen(project)

@@ -36,7 +36,7 @@ NAMES = {
     "postDeliveryAgain": "deliver-again",
     "postEnabledWebhook": "enable",
     "postNudges": "nudge",
-    "postOneRereading": "apply-reading-again",
+    "postRereading": "apply-reading-again",
     "postPolicyOfCalibration": "make-policy",
     "postProposedExamples": "propose-examples",
     "postPushes": "push",

@@ -6,6 +6,11 @@ from datetime import date, datetime
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
+class AnswerReceipt(TypedDict):
+    revision: int
+    assignment_complete: bool
+
+
 class AuditRow(TypedDict):
     id: int
     at: datetime
@@ -83,6 +88,10 @@ class ComparisonsInput(TypedDict):
 
 
 ConfidenceLevelEnum: TypeAlias = float
+
+
+class CreatedComparisons(TypedDict):
+    made: int
 
 
 class DatasheetInput(TypedDict):
@@ -233,10 +242,6 @@ class DrawPlanRow(TypedDict):
     digest: str
 
 
-class CreatedComparisons(TypedDict):
-    made: int
-
-
 EndpointInputDialectEnum: TypeAlias = Literal["openai", "anthropic", "gemini"]
 
 
@@ -331,6 +336,9 @@ class JudgeToAskRow(TypedDict):
     units: int
 
 
+JudgeUseRowUseEnum: TypeAlias = Literal["rank systems", "score single texts", "means after correction of bias"]
+
+
 class JudgmentInput(TypedDict):
     judge: NotRequired[str]
     model: NotRequired[str]
@@ -400,6 +408,10 @@ class Me(TypedDict):
     name: NotRequired[str]
     scopes: list[str]
     expires_at: datetime
+
+
+class MembershipInput(TypedDict):
+    active: bool
 
 
 MethodEnum: TypeAlias = Literal["analyse_rate", "classes", "content_units", "direct", "facts_share", "facts_any", "g_eval", "h2h", "mcq", "mcq_reversed", "op", "op_i", "pairwise", "questions", "rate_explain", "recipe", "rts", "several", "stars", "summequal"]
@@ -530,10 +542,6 @@ class PassageRow(TypedDict):
     part: int
     start: int
     end: int
-
-
-class MembershipInput(TypedDict):
-    active: bool
 
 
 PlanEnum: TypeAlias = Literal["n_of_m", "everyone", "balanced", "sharing", "listed", "imported", "gold", "repeat", "disputes", "routed"]
@@ -774,11 +782,6 @@ RunRowStatusEnum: TypeAlias = Literal["planned", "running", "paused", "stopped",
 RunRowViaEnum: TypeAlias = Literal["calls", "batch"]
 
 
-class AnswerReceipt(TypedDict):
-    revision: int
-    assignment_complete: bool
-
-
 ScalesEnum: TypeAlias = Literal["own", "1-10", "1-100", "1-5-words", "1-5-thirds"]
 
 
@@ -924,9 +927,6 @@ class UnitsInput(TypedDict):
 class UnitsRow(TypedDict):
     document: str
     units: list[dict[str, Any]]
-
-
-UseRowUseEnum: TypeAlias = Literal["rank systems", "score single texts", "means after correction of bias"]
 
 
 class VariantRow(TypedDict):
@@ -1220,6 +1220,10 @@ class DimensionRule(TypedDict):
     in_force: RuleShape
     is_named: bool
     would_open: list[WouldOpen] | None
+
+
+class DimensionsInput(TypedDict):
+    dimensions: list[DimensionInput]
 
 
 class DisputeRow(TypedDict):
@@ -1547,6 +1551,12 @@ class JudgeRowPage(TypedDict):
     results: list[JudgeRow]
 
 
+class JudgeUseRow(TypedDict):
+    use: JudgeUseRowUseEnum
+    shown: ShownEnum
+    says: str
+
+
 class JudgmentRow(TypedDict):
     id: int
     run: NotRequired[int | None]
@@ -1597,6 +1607,17 @@ class MarkInput(TypedDict):
     document: str
     system: str
     use: NotRequired[MarkInputUseEnum]
+
+
+class MembershipRow(TypedDict):
+    id: int
+    role: RoleEnum
+    label: str
+    email: NotRequired[str | None]
+    alias: NotRequired[str]
+    pseudonym: NotRequired[str]
+    active: NotRequired[bool]
+    counted: NotRequired[bool]
 
 
 class NewInvitation(TypedDict):
@@ -1669,17 +1690,6 @@ class PersonRowPage(TypedDict):
     next: str | None
     previous: str | None
     results: list[PersonRow]
-
-
-class MembershipRow(TypedDict):
-    id: int
-    role: RoleEnum
-    label: str
-    email: NotRequired[str | None]
-    alias: NotRequired[str]
-    pseudonym: NotRequired[str]
-    active: NotRequired[bool]
-    counted: NotRequired[bool]
 
 
 class PlanInput(TypedDict):
@@ -1827,6 +1837,18 @@ class RecordedImport(TypedDict):
     opens_round_one: bool
 
 
+class RequestedDimension(TypedDict):
+    dimension: str
+    name: str
+    scale_minimum: int
+    scale_maximum: int
+    scale_step: float
+    kind: str
+    options: dict[str, Any] | None
+    shown_if: dict[str, Any] | None
+    rating: OwnAnswer | None
+
+
 class RereadingRow(TypedDict):
     id: int
     judge: NotRequired[int | None]
@@ -1917,16 +1939,6 @@ class SelectionInput(TypedDict):
     note: NotRequired[str]
 
 
-class SeveralDimensions(TypedDict):
-    dimensions: list[DimensionInput]
-
-
-class JudgeUseRow(TypedDict):
-    use: UseRowUseEnum
-    shown: ShownEnum
-    says: str
-
-
 class VersionRequestRow(TypedDict):
     id: int
     changelog: str
@@ -1935,16 +1947,16 @@ class VersionRequestRow(TypedDict):
     created_at: datetime
 
 
-class RequestedDimension(TypedDict):
-    dimension: str
-    name: str
-    scale_minimum: int
-    scale_maximum: int
-    scale_step: float
-    kind: str
-    options: dict[str, Any] | None
-    shown_if: dict[str, Any] | None
-    rating: OwnAnswer | None
+class WorkItem(TypedDict):
+    position: int
+    title: str
+    parts: list[WorkPart]
+    text: str
+    sides: list[WorkSide]
+    item_parts: list[str]
+    dimensions: list[RequestedDimension]
+    previous: int | None
+    next: int | None
 
 
 class CalibrationDetail(TypedDict):
@@ -2036,15 +2048,3 @@ class RunDetail(TypedDict):
     planned: int
     per_second: float
     seconds_left: float | None
-
-
-class WorkItem(TypedDict):
-    position: int
-    title: str
-    parts: list[WorkPart]
-    text: str
-    sides: list[WorkSide]
-    item_parts: list[str]
-    dimensions: list[RequestedDimension]
-    previous: int | None
-    next: int | None

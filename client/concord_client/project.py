@@ -51,13 +51,13 @@ class Project:
 
     def read_settings(self) -> models.ProjectRow:
         """Return its name, settings and state."""
-        return cast("models.ProjectRow", self.call("getOneProject"))
+        return cast("models.ProjectRow", self.call("getProject"))
 
     def change_settings(self, **settings: Any) -> models.ProjectRow:
         """Change settings such as `raters_per_item` and `guidelines` that differ."""
         standing = self.read_settings()
         changed = {name: value for name, value in settings.items() if not _is_same(standing, {name: value})}
-        return cast("models.ProjectRow", self.call("patchOneProject", **changed)) if changed else standing
+        return cast("models.ProjectRow", self.call("patchProject", **changed)) if changed else standing
 
     def add_dimension(self, name: str, definition: str, **settings: Any) -> models.DimensionRow:
         """Add a dimension, or change the one of this name if it differs.
@@ -235,7 +235,7 @@ class Project:
         runs = self.list_rows("getRuns") if plan["judgments"] and not plan["calls"] else []
         if not runs:
             return self._run(self.call("postRuns", **scope)).start()
-        newest = self._run(self.call("getOneRun", id=runs[-1]["id"]))
+        newest = self._run(self.call("getRun", id=runs[-1]["id"]))
         newest.is_new = False
         return newest if newest.status in ("running", "cancelled", "finished") else newest.start()
 
@@ -261,7 +261,7 @@ class Project:
         """
 
         def look() -> models.ResultShape:
-            found = self.call("getOneResult", name=name, **chosen)
+            found = self.call("getResult", name=name, **chosen)
             if found["problem"] and not found["current"]:
                 raise RefusedError(found["problem"], "not_computed")
             return cast("models.ResultShape", found)
@@ -289,7 +289,7 @@ class Project:
         """
         found = self._find("Certificates", name)
         if found:
-            return cast("models.CalibrationDetail", self.call("getOneCalibration", id=found["id"]))
+            return cast("models.CalibrationDetail", self.call("getCalibration", id=found["id"]))
         sent = self._replace_names_by_ids(settings, judge="judge", other="judge")
         return cast("models.CalibrationDetail", self.call("postCertificates", name=name, **sent))
 
@@ -309,7 +309,7 @@ class Project:
         `rts` and `mcq` (names), `threshold` or `budget`, `audit_share`, `raters`.
         """
         if found := self._find("Policies", name):
-            return cast("models.PolicyDetail", self.call("getOnePolicy", id=found["id"]))
+            return cast("models.PolicyDetail", self.call("getPolicy", id=found["id"]))
         sent = {"name": name, **self._replace_names_by_ids(settings, rts="judge", mcq="judge")}
         if certificate is None:
             return cast("models.PolicyDetail", self.call("postPolicies", **sent))
@@ -334,7 +334,7 @@ class Project:
         """
         made = self.call("postExports", format=format, **choice)
         found = self.server.wait(
-            lambda: self.call("getOneExport", id=made["id"]),
+            lambda: self.call("getExport", id=made["id"]),
             lambda row: row["status"] in ("ready", "stopped"),
             lambda row: f"Export {row['id']} is {row['status']}.",
             seconds,
@@ -345,7 +345,7 @@ class Project:
         same = ("format", "left_out", "licence", "content_hash", "size", "concord_version")
         for row in self.list_rows("getExports"):
             if row["id"] < made["id"] and all(row[name] == found[name] for name in same):
-                self.call("deleteOneExport", id=made["id"])
+                self.call("deleteExport", id=made["id"])
                 break
         return Path(path)
 

@@ -34,7 +34,7 @@ class Run:
 
     def refresh(self) -> "Run":
         """Read its progress."""
-        return self._call("getOneRun")
+        return self._call("getRun")
 
     def wait(self, seconds: float = 3600) -> "Run":
         """Return the run when it is over or paused. Raises TooSlowError after this many seconds."""

@@ -489,8 +489,9 @@ class Judges(ApiView):
 
     @writes(JudgeRow, accepts=JudgeInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Create a judge; `prompt` is the id of a prompt, or shipped:KEY for a method or one of its
-        wordings.
+        """Create a judge.
+
+        `prompt` is the id of a prompt, or shipped:KEY for a method or one of its wordings.
         """
         project = project_for_admin(request.user, slug)
         spec = _spec(project, self.check(JudgeInput))

@@ -618,7 +618,7 @@ class Panels(ApiView):
         return _panel(made, panel_figures(made), status=201)
 
 
-class OnePanel(ApiView):
+class PanelView(ApiView):
     """A panel."""
 
     about = "judges"

@@ -368,7 +368,7 @@ class ChangedUnits(serializers.Serializer[Any]):
     changed = serializers.IntegerField()
 
 
-class ContentUnits(ApiView):
+class ContentUnitsView(ApiView):
     """The content units of documents, which the method of that name asks about."""
 
     about = "runs"
@@ -460,8 +460,9 @@ class RetryView(ApiView):
 
     @writes(RunDetail, accepts=SelectionInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Request all matching answers again, in a run that starts immediately; earlier replies stay in the
-        history.
+        """Request all matching answers again in a new run.
+
+        Earlier replies stay in the history.
 
         `shown`: the number counted before; if it has changed, no model is called.
         """

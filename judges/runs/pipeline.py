@@ -60,7 +60,7 @@ class CalledEndpoint:
         return asyncio.get_running_loop().run_in_executor(self.database, persistently, what)
 
 
-class Leased:
+class LeasedQueue:
     """Judgments that are leased and in no call yet, and when to lease more."""
 
     def __init__(self, first_turn: int) -> None:
@@ -208,7 +208,7 @@ class Pipeline:
         self._pace = endpoint.limiter.add_run(refusals)
         self._questions = Questions()
         self._news = asyncio.Event()
-        self._leased = Leased(endpoint.holder.int)  # so that workers begin with any judge
+        self._leased = LeasedQueue(endpoint.holder.int)  # so that workers begin with any judge
         self._in_flight = InFlight(self._news)
         self._to_store = ToStore()
         self._unasked: list[int] = []  # judgments that are given back in the end

@@ -85,7 +85,7 @@ BEFORE: dict[str, tuple[tuple[str, str, Any], ...]] = {
     ),
     "getExperiments": (("POST", "experiments/", {"base": 1, "documents": 20, "temperatures": [0.7]}),),
     "putOwnRating": (("POST", "work/", None),),
-    "getOneWork": (("POST", "work/", None),),
+    "getAssignment": (("POST", "work/", None),),
     "postHandOver": (("POST", "work/", None),),
 }
 

@@ -197,8 +197,8 @@ def test_any_operation_can_be_called_by_its_id(cast: Cast, project: Project) -> 
     assert project.call("putPlan", kind="balanced")["kind"] == "balanced"
     with pytest.raises(ValueError, match="similar: getRuns"):
         project.call("getRun")
-    with pytest.raises(TypeError, match="getOneRun needs id"):
-        project.call("getOneRun")
+    with pytest.raises(TypeError, match="getRun needs id"):
+        project.call("getRun")
     with pytest.raises(TypeError, match="getPlan takes no kind; it takes slug"):
         project.call("getPlan", kind="queue")
 

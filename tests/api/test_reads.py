@@ -59,7 +59,7 @@ def test_everything_of_a_project_is_read_by_a_researcher(disputed):
 def test_results_match_their_pages(disputed):
     program, home = ApiClient(disputed.researcher), f"projects/{disputed.project.slug}/results/"
     listed = {each["name"]: each["parameters"] for each in program.get(home).json()}
-    assert listed["agreement"] == ["drawn", "values"]
+    assert listed["agreement"] == ["drawn"]
     found = program.get(f"{home}agreement/").json()
     assert (found["current"], found["chosen"]) == (True, {"drawn": "documents"})
     tables = {table["key"]: table for section in found["sections"] for table in section["tables"]}

@@ -20,7 +20,7 @@ def cast(live_server: LiveServer) -> Cast:
 def test_an_operation_is_tried_with_its_example(page: Page, cast: Cast) -> None:
     page.goto("/api/v1/")
     page.get_by_label("Token").fill(ApiClient(cast.admin).secret)
-    operation = page.locator("#patchOneProject")
+    operation = page.locator("#patchProject")
     operation.locator("summary").click()
     body = operation.get_by_label("Body")
     expect(operation.get_by_label("slug")).to_have_value("reviews-of-boots")

@@ -18,6 +18,7 @@ from tests.catalog import ROOT, german
 pytestmark = pytest.mark.once
 PLAIN = tomllib.loads(Path(__file__).with_name("plain_english.toml").read_text())
 PATTERNS = [re.compile(each, re.IGNORECASE) for each in PLAIN["patterns"]]
+NAMES = [re.compile(each) for each in PLAIN["names"]]
 SLACK = 1.0  # hits per 1,000 words by which a measured rate may lie below the recorded one
 
 
@@ -50,6 +51,20 @@ def prose_of(source: str) -> Iterator[str]:
             yield token.string.lstrip("# ")
 
 
+def titles() -> Iterator[str]:
+    for path in (ROOT / "tests").rglob("*.py"):
+        for name in re.findall(r"(?m)^ *(?:async )?def test_(\w+)\(", path.read_text()):
+            yield name.replace("_", " ")
+
+
+def names() -> Iterator[str]:
+    """Names of functions and classes, one word each."""
+    for package in ("agreement", "annotate", "judges", "concord", "client"):
+        for path in (ROOT / package).rglob("*.py"):
+            if "migrations" not in path.parts:
+                yield from re.findall(r"(?m)^ *(?:async )?(?:def|class) (\w+)", path.read_text())
+
+
 def rate(texts: Iterator[str]) -> float:
     """Hits for each 1,000 words."""
     hits = words = 0
@@ -59,10 +74,18 @@ def rate(texts: Iterator[str]) -> float:
     return 1000 * hits / words
 
 
-KINDS: dict[str, Callable[[], Iterator[str]]] = {
-    "documents": documents,
-    "interface": interface,
-    "docstrings": docstrings,
+def rate_of_names() -> float:
+    """Names for each 1,000 that start with a preposition, a participle or a question word."""
+    found = list(names())
+    return 1000 * sum(any(pattern.match(name) for pattern in NAMES) for name in found) / len(found)
+
+
+KINDS: dict[str, Callable[[], float]] = {
+    "documents": lambda: rate(documents()),
+    "interface": lambda: rate(interface()),
+    "docstrings": lambda: rate(docstrings()),
+    "tests": lambda: rate(titles()),
+    "names": rate_of_names,
 }
 
 
@@ -72,7 +95,7 @@ def test_every_kind_of_prose_has_a_recorded_rate() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rate_only_falls(kind: str) -> None:
-    measured, recorded = rate(KINDS[kind]()), PLAIN["rates"][kind]
+    measured, recorded = KINDS[kind](), PLAIN["rates"][kind]
     assert measured <= recorded, "Rewrite the sentences that were added; the patterns say how."
     assert measured > recorded - SLACK, f"Record the lower rate {measured:.1f} in plain_english.toml."
 
@@ -81,3 +104,11 @@ def test_docstrings_and_comments_count_for_hits() -> None:
     source = '"""Nobody knows."""\nx = 1  # it stands beside another\n'
     assert list(prose_of(source)) == ["Nobody knows.", "it stands beside another"]
     assert rate(iter(prose_of(source))) == pytest.approx(1000 * 3 / 6)
+
+
+def test_names_that_start_with_a_preposition_or_a_question_count() -> None:
+    assert [
+        name
+        for name in ("_of_round", "why_none", "WhatFor", "offer", "count_units")
+        if any(map(NAMES[0].match, [name])) or any(map(NAMES[1].match, [name]))
+    ] == ["_of_round", "why_none", "WhatFor"]

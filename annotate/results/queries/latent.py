@@ -40,7 +40,7 @@ _CONFUSION_SAYS = gettext_lazy(
 
 
 @dataclass(frozen=True, eq=False)
-class _Solution:
+class _CategoryEstimates:
     """A dimension's categories by each method, and the reason if there are no models."""
 
     dimension: FrozenDimension
@@ -62,15 +62,15 @@ def latent_tables(rated: RatedRound) -> list[Table]:
     return [*tables, _raters(with_models), _confusion(with_models)] if with_models else tables
 
 
-def _find(rated: RatedRound, dimension: FrozenDimension) -> _Solution:
+def _find(rated: RatedRound, dimension: FrozenDimension) -> _CategoryEstimates:
     data = rated.data(dimension)
     reason = why_not_latent(data)
     models = None if reason else (dawid_skene(data), mace(data))
     values = np.sum(~np.isnan(data.values), axis=1).tolist()
-    return _Solution(dimension, data.raters, values, majority(data), models, reason)
+    return _CategoryEstimates(dimension, data.raters, values, majority(data), models, reason)
 
 
-def _categories(found: Sequence[_Solution]) -> Table:
+def _categories(found: Sequence[_CategoryEstimates]) -> Table:
     columns = [
         DIMENSION,
         _CATEGORY,
@@ -86,7 +86,7 @@ def _categories(found: Sequence[_Solution]) -> Table:
     return Table("categories-of-units", title, columns, rows, heads=2, says=str(_SAYS))
 
 
-def _category_rows(found: _Solution) -> Iterator[list[Cell]]:
+def _category_rows(found: _CategoryEstimates) -> Iterator[list[Cell]]:
     plain = found.majority
     rated, decided = plain.categories >= 0, (plain.categories >= 0) & ~plain.tied
     for index, category in enumerate(found.dimension.whole_values):
@@ -118,7 +118,7 @@ def _share(part: int, whole: int) -> Cell:
     return Cell(float(part / whole), count=int(whole), how=str(_HOW_MAJORITY))
 
 
-def _raters(found: Sequence[_Solution]) -> Table:
+def _raters(found: Sequence[_CategoryEstimates]) -> Table:
     columns = [
         DIMENSION,
         Column("rater", gettext("Rater"), ColumnKind.TEXT),
@@ -145,13 +145,13 @@ def _raters(found: Sequence[_Solution]) -> Table:
     return Table("raters-of-categories", title, columns, rows, heads=2, says=str(_RATERS_SAY))
 
 
-def _measure_rater(found: _Solution, index: int, shares: FloatArray, reason: str, how: str) -> Cell:
+def _measure_rater(found: _CategoryEstimates, index: int, shares: FloatArray, reason: str, how: str) -> Cell:
     if reason:
         return Cell(reason=reason)
     return Cell(float(shares[index]), count=found.values[index], how=how)
 
 
-def _confusion(found: Sequence[_Solution]) -> Table:
+def _confusion(found: Sequence[_CategoryEstimates]) -> Table:
     columns = [
         DIMENSION,
         Column("rater", gettext("Rater"), ColumnKind.TEXT),
@@ -178,5 +178,5 @@ def _confusion(found: Sequence[_Solution]) -> Table:
     return Table("confusion-of-raters", title, columns, rows, heads=4, says=str(_CONFUSION_SAYS))
 
 
-def _category_cell(found: _Solution, category: int) -> Cell:
+def _category_cell(found: _CategoryEstimates, category: int) -> Cell:
     return text(found.dimension.name_of(category), key=str(category))

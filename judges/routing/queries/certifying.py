@@ -205,7 +205,7 @@ def _certify_cascade(
         try:
             models = [fit_model(each, fits, loss_of(calibration)) for each in evidence]
         except ValueError as error:
-            return _uncertified(look, dimension, guarantee, int(batch.sum()), str(error)), []
+            return _make_uncertified(look, dimension, guarantee, int(batch.sum()), str(error)), []
     sure = np.array([_sure(each, model) for each, model in zip(evidence, models, strict=True)])
     # Later judges process the sample alone. Their values of other units are ignored, because the choice of
     # these units could depend on anything.
@@ -256,7 +256,7 @@ def _certificate(look: Look, dimension: FrozenDimension, guarantee: Guarantee) -
         try:
             model = fit_model(evidence, look.fits[key], loss_of(calibration))
         except ValueError as error:
-            return _uncertified(look, dimension, guarantee, int(batch.sum()), str(error))
+            return _make_uncertified(look, dimension, guarantee, int(batch.sum()), str(error))
         confidences = confidences_by_model(evidence, model)
     found = certify(
         evidence.scores.judge[sample],
@@ -302,7 +302,7 @@ def _row(
     )
 
 
-def _uncertified(
+def _make_uncertified(
     look: Look, dimension: FrozenDimension, guarantee: Guarantee, units: int, why: str
 ) -> Certificate:
     """Return a certificate for a dimension without a possible test."""
