@@ -305,7 +305,7 @@ def test_queries_are_the_same_whatever_the_number_of_ratings(client, documents, 
         client.get(address(cast))
     with CaptureQueriesContext(connection) as keeping:
         client.get(address(cast))
-    assert (len(computing), len(keeping)) == (29, 12)
+    assert (len(computing), len(keeping)) == (28, 11)
 
 
 # The command
