@@ -51,7 +51,6 @@ n     GET       {home}rate/mine/values/
 n     GET       {home}rate/how/
 arnj  GET       {home}guideline/
 n     GET       {home}rate/progress/
-n     GET POST  {home}rate/document/{document}/
 n     GET       {home}rate/1/
 n     GET       {home}practice/
 n     POST      {home}practice/again/

@@ -67,7 +67,7 @@ def test_removing_or_stricter_migration_is_detected(operation: Operation, broken
 
 
 def test_retired_tables_are_dropped_in_the_next_version() -> None:
-    """`annotate.0016` retired them in 0.1.0; the version after it drops them on PostgreSQL."""
+    """`annotate.0017` retired them in 0.1.0; the version after it drops them on PostgreSQL."""
     migrations = MigrationLoader(None).disk_migrations.values()
     assert VERSION == "0.1.0" or any(getattr(each, "unused_since", "") == "0.1.0" for each in migrations)
 
