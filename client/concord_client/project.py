@@ -358,7 +358,7 @@ class Project:
             return self.call(f"post{what}s", **sent)
         if _is_same(row, sent):
             return row
-        change = find_operation(f"putOne{what}")
+        change = find_operation(f"put{what}")
         kept = {name: row[name] for name in change.fields if row.get(name) is not None}
         body = {**kept, **{name: value for name, value in sent.items() if name in change.fields}}
         if "template" in body:

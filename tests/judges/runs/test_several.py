@@ -238,8 +238,9 @@ def test_a_lease_counts_calls_and_divides_none() -> None:
     cast = make_project(dimensions=THREE, documents=4)
     judge = make_judge(cast.project, "several", endpoint=make_endpoint(cast.project, calls_in_flight=200))
     run = running(cast.project, judge, dimensions=THREE)
+    holder = uuid4()
     taken = [
-        lease(run=run.pk, endpoint=judge.endpoint_id or 0, holder=uuid4(), how_many=3).judgments
+        lease(run=run.pk, endpoint=judge.endpoint_id or 0, holder=holder, how_many=3).judgments
         for _ in range(3)
     ]
     items = [sorted(Judgment.objects.filter(pk__in=each).values_list("item", flat=True)) for each in taken]
