@@ -42,7 +42,7 @@ from judges.routing.forms import (
     usual_values,
 )
 from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
-from judges.routing.queries.certificates import calibration_state
+from judges.routing.queries.calibration_state import calibration_state
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.state import policies_of, routing_state
 from judges.routing.views import NO_JUDGE

@@ -20,8 +20,8 @@ from judges.core.access import calibration_in, may_change_judges, policy_in, pro
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import PolicySpec, policy_from_certificates
-from judges.results.queries.kept_indicators import IndicatorsNotKeptError
 from judges.results.queries.pairings import measured_judges
+from judges.results.queries.stored_reliability import IndicatorsNotKeptError
 from judges.routing.commands.asking import ask_waiting_judges
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import (
@@ -45,8 +45,8 @@ from judges.routing.forms import (
 )
 from judges.routing.queries.asking import asking_of
 from judges.routing.queries.calibration_plans import draw_plan
+from judges.routing.queries.calibration_state import calibration_state, calibrations_of
 from judges.routing.queries.certificate_tables import certificates_tables
-from judges.routing.queries.certificates import calibration_state, calibrations_of
 from judges.routing.queries.preview import RoutingPlan, routing_plan
 from judges.routing.queries.proposals import proposal_of
 from judges.routing.queries.state import has_judge_pair, policies_of, routing_state

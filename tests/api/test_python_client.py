@@ -195,7 +195,7 @@ def test_units_are_routed_by_r_once(live_server: LiveServer) -> None:
 def test_any_operation_can_be_called_by_its_id(cast: Cast, project: Project) -> None:
     assert project.call("getPlan")["kind"] == "queue"
     assert project.call("putPlan", kind="balanced")["kind"] == "balanced"
-    with pytest.raises(ValueError, match="similar: .*getRuns"):
+    with pytest.raises(ValueError, match=r"similar: .*getRuns"):
         project.call("getRunss")
     with pytest.raises(TypeError, match="getRun needs id"):
         project.call("getRun")

@@ -28,7 +28,7 @@ from judges.core.models import (
     Proposal,
     Run,
 )
-from judges.results.tables.indicator import INDICATOR, indicators_in
+from judges.results.tables.reliability import INDICATOR, indicators_in
 
 LEFT_OUT = "[left out of the export]"
 """What stands in the place of a text that quotes raters where their comments are left out."""

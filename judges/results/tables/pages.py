@@ -5,7 +5,6 @@ from annotate.results.arrangement import Arrangement, Chart, FrontQuestion, Tabl
 from annotate.results.registry import ResultsPage
 from judges.results.tables.corrected_means import gain_sentence
 from judges.results.tables.estimates import estimates_sections
-from judges.results.tables.indicator import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.judges import judges_sections
 from judges.results.tables.metrics import (
     METRIC_PARAMETERS,
@@ -21,6 +20,7 @@ from judges.results.tables.parameters import (
     ROUND,
     UNITS,
 )
+from judges.results.tables.reliability import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.replacement import EPSILON, replacement_sections
 from judges.results.tables.two_sources import (
     FIRST,

@@ -25,7 +25,7 @@ from judges.core.stages import judges_to_ask
 from judges.routing.commands.policies import forget_empty_round
 from judges.routing.commands.shared_assignments import ask_again, settle_probabilities
 from judges.routing.queries.calibration_plans import DrawPlan, asks_people, draw_plan
-from judges.routing.queries.certifying import certificates_from, look_at
+from judges.routing.queries.learn_certificates import certificates_from, look_at
 
 Status = Calibration.Status
 

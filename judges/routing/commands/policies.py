@@ -36,7 +36,7 @@ from judges.core.models import (
     StoppedStage,
 )
 from judges.core.specification import PolicySpec
-from judges.results.queries.kept_indicators import IndicatorsNotKeptError
+from judges.results.queries.stored_reliability import IndicatorsNotKeptError
 from judges.routing.commands.shared_assignments import ask_again, settle_probabilities
 from judges.routing.queries.preview import RoutingPlan, routing_plan, threshold_within
 from judges.routing.queries.proposals import RoutingProposal, proposal_of

@@ -15,7 +15,7 @@ from judges.results.queries.scores import material_of
 from judges.routing.commands.policies import ask_for, delete_records, lock_policy, record_units
 from judges.routing.commands.shared_assignments import settle_probabilities
 from judges.routing.queries.audit import rating_times
-from judges.routing.queries.certified import decided_by_certificate
+from judges.routing.queries.route_by_certificates import decided_by_certificate
 from judges.routing.queries.state import contradictions_of, deciders_of
 
 LOOKED = 600.0  # seconds; "cannot rate" completes a unit without a new rating

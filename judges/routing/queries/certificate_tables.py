@@ -5,7 +5,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Certificate
 from judges.results.tables.columns import number_or_reason
-from judges.routing.queries.certificates import CalibrationState, DimensionState
+from judges.routing.queries.calibration_state import CalibrationState, DimensionState
 
 _HOW = gettext_noop(
     "Fixed-sequence testing with exact hypergeometric bounds (function certify); sources: Bauer 1991; "

@@ -5,7 +5,7 @@ from django.utils.translation import gettext
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, RoutingPolicy
 from judges.core.stages import stages_of
-from judges.routing.queries.certifying import look_at
+from judges.routing.queries.learn_certificates import look_at
 from judges.routing.queries.state import routing_state
 from judges.runs.queries.drift import alarms_of
 

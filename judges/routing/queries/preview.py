@@ -27,9 +27,9 @@ from judges.routing.queries.advice import (
     fewest_decimals,
 )
 from judges.routing.queries.audit import mean_share
-from judges.routing.queries.certified import decided_by_certificate
-from judges.routing.queries.indicator import decided_by_indicator, measure
 from judges.routing.queries.kept_units import KeptAgreement
+from judges.routing.queries.route_by_certificates import decided_by_certificate
+from judges.routing.queries.route_by_reliability import decided_by_indicator, measure
 from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
 from judges.routing.queries.verdicts import PolicyVerdict, evidence_of, test_r_by_dimension, verdict_of_plan
 

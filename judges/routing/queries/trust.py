@@ -12,12 +12,12 @@ from annotate.core.models import Project
 from annotate.results.registry import Chosen
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Judge
-from judges.results.queries.indicator import DimensionIndicator, r_tells, reliability_report
 from judges.results.queries.pairings import measured_judges, of_method, usual_pairing
+from judges.results.queries.reliability import DimensionIndicator, r_tells, reliability_report
 from judges.results.queries.replacement import DimensionTest, replacement_report
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.parameters import counts_corrected
-from judges.routing.queries.certificates import DimensionState, calibration_state
+from judges.routing.queries.calibration_state import DimensionState, calibration_state
 from judges.routing.queries.state import routed_policy, routing_state
 from judges.routing.queries.verdicts import KeptDimension, certified_part, evidence_from
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 from agreement import bias, spearman
 from agreement.comparison import Level, alpha_with_people, correlation_with_humans
 from judges.core.models import Judge, Judgment
-from judges.results.queries.indicator import reliability_report
 from judges.results.queries.pairings import measured_judges, usual_pairing
+from judges.results.queries.reliability import reliability_report
 from tests.factories import Cast
 from tests.judges.measured import PEOPLE, RTS, as_scores, measured_project
 

@@ -21,8 +21,8 @@ from judges.routing.commands.certificates import compute_certificates, draw_cali
 from judges.routing.commands.policies import draft_policy, follow_proposal, make_policy, route
 from judges.routing.commands.stopping import stop_contradicted, stop_contradicted_judges
 from judges.routing.forecasts import RISKS, answer_routes, routes_sections
-from judges.routing.queries.certificates import calibration_state
-from judges.routing.queries.certifying import look_at
+from judges.routing.queries.calibration_state import calibration_state
+from judges.routing.queries.learn_certificates import look_at
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.proposals import proposal_of
 from judges.routing.queries.state import routing_state

@@ -17,8 +17,8 @@ from judges.core.specification import policy_from_certificates
 from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import make_policy, route, withdraw_policy
 from judges.routing.queries.calibration_plans import draw_plan
-from judges.routing.queries.certificates import calibration_state
-from judges.routing.queries.certifying import look_at
+from judges.routing.queries.calibration_state import calibration_state
+from judges.routing.queries.learn_certificates import look_at
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.state import routing_state
 from tests.judges.certified import (

@@ -13,8 +13,8 @@ from judges.core.models import Calibration, Certificate, RoutingPolicy
 from judges.core.stages import JudgeToAsk, judges_to_ask
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, mean_share
-from judges.routing.queries.certifying import Look, decide_items, errors_among_kept, look_at
 from judges.routing.queries.kept_units import KeptAgreement, PartOfUnits, measure_kept_agreement
+from judges.routing.queries.learn_certificates import Look, decide_items, errors_among_kept, look_at
 from judges.routing.queries.learned import refusal_where_learned
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import (

@@ -26,14 +26,14 @@ from agreement.reliability import (
 )
 from annotate.core.guideline import FrozenDimension
 from judges.core.models import Judge, RoutingPolicy
-from judges.results.queries.kept_indicators import (
+from judges.results.queries.scores import Material, Samples, samples_of, scores_of
+from judges.results.queries.stored_reliability import (
     ByCell,
     IndicatorsNotKeptError,
     kept_indicators,
     page_of,
     to_kept,
 )
-from judges.results.queries.scores import Material, Samples, samples_of, scores_of
 from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell

@@ -10,7 +10,7 @@ from annotate.results.queries.kept import sections_from
 from annotate.results.registry import Result, result_of
 from annotate.results.table import Cell
 from judges.core.models import RoutingPolicy
-from judges.results.tables.indicator import INDICATOR, JUDGED, indicators_in
+from judges.results.tables.reliability import INDICATOR, JUDGED, indicators_in
 
 ByCell = Mapping[tuple[str, str], Cell]
 

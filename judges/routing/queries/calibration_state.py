@@ -16,7 +16,7 @@ from judges.core.models import Calibration, CalibrationStage, Certificate
 from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
 from judges.results.queries.scores import material_of, samples_of
 from judges.routing.queries.bindings import bound_now, lapses_of, population_of
-from judges.routing.queries.certifying import Look, errors_among_kept, look_at
+from judges.routing.queries.learn_certificates import Look, errors_among_kept, look_at
 
 Status = Calibration.Status
 

@@ -13,8 +13,8 @@ from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
-from judges.results.queries.indicator import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
+from judges.results.queries.reliability import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
 from judges.results.tables.corrected import add_correction_count
 from judges.results.tables.gaps import add_gaps
