@@ -30,7 +30,6 @@ FOR_ANNOTATORS = (
     "annotate/disputes/forms.py::DisputeFilterForm",
     "annotate/disputes/forms.py::SILENT",
     "annotate/disputes/forms.py::UndoForm",
-    "annotate/disputes/forms.py::_rater",
     "annotate/disputes/queries/page.py",
     "annotate/people/commands.py::_membership_with_label",
     "annotate/people/commands.py::_refuse_closed",
