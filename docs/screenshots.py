@@ -71,7 +71,7 @@ SCROLL = """async () => {
 
 
 @dataclass(frozen=True)
-class TakenItems:
+class PageShot:
     """A page of one kind: its path, what was counted on it, and its image."""
 
     path: str
@@ -135,7 +135,7 @@ def main() -> None:
         raise SystemExit(1)
 
 
-def _is_known(taken: TakenItems) -> bool:
+def _is_known(taken: PageShot) -> bool:
     """Return whether the page may be over budget for now."""
     below = taken.path.split("/", 3)[-1]
     return NUMBERS.sub("/N", f"/{below}").lstrip("/") in KNOWN
@@ -173,7 +173,7 @@ def _pages_of(page: Page, home: str) -> Iterator[str]:
         waiting += [each for each in dict.fromkeys(inside) if each.endswith("/")]
 
 
-def _take(page: Page, path: str, width: int) -> TakenItems:
+def _take(page: Page, path: str, width: int) -> PageShot:
     errors: list[str] = []
 
     def note(error: Error) -> None:
@@ -191,10 +191,10 @@ def _take(page: Page, path: str, width: int) -> TakenItems:
     picture = FOLDER / str(width) / f"{name[-120:]}.png"
     picture.parent.mkdir(exist_ok=True)
     page.screenshot(path=picture, full_page=True)
-    return TakenItems(path, width, facts, picture)
+    return PageShot(path, width, facts, picture)
 
 
-def _contact_sheet(taken: list[TakenItems], width: int) -> None:
+def _contact_sheet(taken: list[PageShot], width: int) -> None:
     """Put the heads of all pages on one sheet, each with its path below."""
     across, scale = (6, 0.25) if width > 1000 else (12, 0.4)
     tile = (int(width * scale), int(1600 * scale))

@@ -26,7 +26,7 @@ GOOD: dict[str, object] = {
 
 
 def list_violations(budgets: Any, path: str, width: int = 1280, **facts: object) -> list[str]:
-    return list(budgets.Taken(path, width, {**GOOD, **facts}, Path("image.png")).over_budget)
+    return list(budgets.PageShot(path, width, {**GOOD, **facts}, Path("image.png")).over_budget)
 
 
 def test_a_page_within_its_budgets_has_no_findings(budgets: Any) -> None:
@@ -67,7 +67,7 @@ def test_whole_tables_have_no_budget(budgets: Any) -> None:
 
 def test_known_pages_are_distinguished_from_others(budgets: Any) -> None:
     known, other = (
-        budgets.Taken(f"/projects/p/{path}", 1280, GOOD, Path("image.png"))
+        budgets.PageShot(f"/projects/p/{path}", 1280, GOOD, Path("image.png"))
         for path in ("judges/certificates/new/", "plan/")
     )
     assert budgets._is_known(known)
