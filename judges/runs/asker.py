@@ -12,12 +12,14 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
-from threading import Event, Thread, current_thread
+from threading import Event, Lock, Thread, current_thread
 
 from django.db import connections, transaction
 
+from annotate.core.jobs import persistently
 from judges.core.errors import KeyMissingError
 from judges.core.models import Endpoint
 from judges.endpoints.client import Client
@@ -30,6 +32,7 @@ from judges.runs.queries.runs import runs_that_ask
 
 LOOK_EVERY = 0.05  # seconds
 RUNS_SOUGHT_EVERY = 0.5
+MOST_AT_WORK = 16  # endpoints that one process calls; each takes two connections to the database
 LET_ALONE = 5.0  # seconds, for a run that has nothing to ask now, or failed
 RENEWED_EVERY = askers.LEASE.total_seconds() / 4
 FAILURES_STORED_EVERY = 1.0
@@ -40,6 +43,7 @@ _refusals: defaultdict[tuple[int, int], ConsecutiveRefusals] = defaultdict(Conse
 _models_without_n: defaultdict[tuple[int, str], set[str]] = defaultdict(set)  # of an endpoint and URL
 _stopping = Event()
 _at_work: dict[Thread, "Asker"] = {}
+_at_work_lock = Lock()
 logger = logging.getLogger(__name__)
 
 
@@ -85,13 +89,12 @@ class Asker:
 
     async def _call(self) -> None:
         limiter = self._endpoint.limiter
+        renewing = asyncio.create_task(self._keep_lease())
         try:
             while await self._start_pipelines() or self._pipelines:
                 if limiter.server_is_silent or _stopping.is_set() or time.monotonic() >= self._until:
                     self._begin_no_more()
                 await self._store_limits()
-                if self._is_due("renewed", RENEWED_EVERY) and not await self._endpoint.later(self._renew):
-                    self._begin_no_more()
                 await asyncio.wait(
                     list(self._pipelines), timeout=LOOK_EVERY, return_when=asyncio.FIRST_COMPLETED
                 )
@@ -100,6 +103,27 @@ class Asker:
             for task in self._pipelines:
                 task.cancel()
             await asyncio.gather(*self._pipelines, return_exceptions=True)
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+
+    async def _keep_lease(self) -> None:
+        """Renew the lease until the last call has ended.
+
+        It has a separate thread and connection: the database's thread may wait for the lock of one run, and
+        the lease of all the others must not end in the meantime.
+        """
+        loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1)
+        try:
+            while await loop.run_in_executor(thread, persistently, self._renew):
+                await asyncio.sleep(RENEWED_EVERY)
+        except Exception as error:
+            logger.exception("The lease of endpoint %d cannot be renewed.", self.pk)
+            self._error = self._error or error
+        finally:
+            self._begin_no_more()
+            thread.submit(connections.close_all)
+            # Off the loop: a renewal under way ends before the lease is let go, or it would come back.
+            await loop.run_in_executor(None, thread.shutdown)
 
     def _take_endpoint(self) -> bool:
         endpoint = self._endpoint
@@ -133,9 +157,11 @@ class Asker:
         for task in [task for task in self._pipelines if task.done()]:
             pipeline = self._pipelines.pop(task)
             error = task.exception()
-            if error is not None:  # the other runs are worked on all the same
+            if error is not None:
                 logger.error("Calls of run %d failed.", pipeline.run, exc_info=error)
                 self._error = self._error or error
+                # The run may still hold judgments, which are free once this worker lets the endpoint go.
+                self._begin_no_more()
             if error is not None or not pipeline.leased_any:
                 self._let_alone[pipeline.run] = time.monotonic() + LET_ALONE
 
@@ -180,7 +206,7 @@ class Asker:
     def _renew(self) -> bool:
         """Renew the leases; return whether the endpoint is called as before, with the same settings."""
         endpoint = self._endpoint
-        runs = sorted({pipeline.run for pipeline in self._pipelines.values()})
+        runs = sorted({pipeline.run for pipeline in list(self._pipelines.values())}) or [self._run]
         if not leases.renew(endpoint=endpoint.pk, runs=runs, holder=endpoint.holder):
             return False
         found = Endpoint.objects.filter(pk=endpoint.pk).select_related("project").first()
@@ -208,11 +234,14 @@ def call_in_background(found: Sequence[Endpoint], *, run: int) -> None:
     """Call endpoints in threads of their own, as long as any run needs them."""
     sys.setswitchinterval(SWITCH_INTERVAL)
     for endpoint in found:
-        if endpoint.pk not in {worker.pk for worker in _at_work.values()} and not _stopping.is_set():
+        with _at_work_lock:  # several tasks of this process may start calls in the same moment
+            called = {worker.pk for worker in _at_work.values()}
+            if endpoint.pk in called or len(called) >= MOST_AT_WORK or _stopping.is_set():
+                continue
             worker = Asker(endpoint, run=run)
             thread = Thread(target=_work_in_thread, args=(worker,), name="asker", daemon=True)
-            _at_work[thread] = worker
             thread.start()
+            _at_work[thread] = worker
 
 
 def _work_in_thread(worker: Asker) -> None:
@@ -221,7 +250,8 @@ def _work_in_thread(worker: Asker) -> None:
     except Exception:
         logger.exception("Calls to an endpoint failed; they are made again soon.")
     finally:
-        _at_work.pop(current_thread())
+        with _at_work_lock:
+            _at_work.pop(current_thread())
 
 
 def stop_calls() -> None:
@@ -233,5 +263,7 @@ def stop_calls() -> None:
 
 def wait_for_calls() -> None:
     """Wait until the endpoints that are called in the background are given up."""
-    for thread in list(_at_work):
+    with _at_work_lock:
+        threads = list(_at_work)
+    for thread in threads:
         thread.join()

@@ -231,7 +231,8 @@ class RunPace:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # its turn came in the same moment
+            # Its turn came in the same moment. A turn with an exception never came: the run was stopped.
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
                 self._end_call()
             raise
 

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -189,8 +189,9 @@ class ToStore:
         """Return what the write found that has ended since."""
         if self.under_way is None or not self.under_way.done():
             return None
-        stored, self.under_way, self._being_stored = self.under_way.result(), None, 0
-        return stored
+        # A write that failed is not awaited again.
+        ended, self.under_way, self._being_stored = self.under_way, None, 0
+        return ended.result()
 
 
 def count_calls(works: Sequence[JudgmentWork]) -> int:
@@ -289,7 +290,8 @@ class Pipeline:
         leased = self._leased
         if leased.under_way is None or not leased.under_way.done():
             return
-        (found, works), leased.under_way = leased.under_way.result(), None
+        ended, leased.under_way = leased.under_way, None
+        found, works = ended.result()
         leased.add(works)
         if found.has_ended:
             # A lease requested before a call failed may have older information than this worker.
@@ -368,17 +370,29 @@ class Pipeline:
         await self._in_flight.cancel()
         with suppress(Exception):  # what ended the first call is raised already
             self._in_flight.take_ended(self._unasked)
-        # In this order: what a lease under way brings is given back, not left to run out; outcomes are
-        # written while their leases are held, for nobody else can; and the run is finished when none of its
-        # judgments counts as under way.
+        # From the last to the first: what a lease under way brings is given back, not left to run out;
+        # outcomes are written while their leases are held, for no one else can; and the run is finished when
+        # none of its judgments counts as under way. Each step is taken even if the one before failed.
+        async with AsyncExitStack() as steps:
+            steps.callback(self._endpoint.limiter.remove_run, self._pace)
+            steps.push_async_callback(self._give_back)
+            steps.push_async_callback(self._store_rest)
+            steps.push_async_callback(self._take_last_lease)
+
+    async def _take_last_lease(self) -> None:
         if self._leased.under_way is not None:
             found, _ = await self._leased.under_way
             self._unasked += found.judgments
-        if self._to_store.under_way is not None:
-            await self._to_store.under_way
-        if batch := self._to_store.take_batch():
-            await self._later(partial(self._store, batch))
+
+    async def _store_rest(self) -> None:
+        try:
+            if self._to_store.under_way is not None:
+                await self._to_store.under_way
+        finally:
+            if batch := self._to_store.take_batch():
+                await self._later(partial(self._store, batch))
+
+    async def _give_back(self) -> None:
         holder = self._endpoint.holder
         await self._later(partial(leases.give_back, holder=holder, judgments=self._unasked))
         await self._later(partial(leases.finish_if_done, run=self.run))
-        self._endpoint.limiter.remove_run(self._pace)

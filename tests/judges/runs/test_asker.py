@@ -2,16 +2,20 @@
 
 import signal
 from contextlib import contextmanager
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from threading import Event, Semaphore
 
 import pytest
+from django.utils import timezone
 
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
 from judges.runs import asker
 from judges.runs.asker import wait_for_calls
+from judges.runs.commands import leases
 from judges.runs.commands.collecting import collect, start_collecting
+from judges.runs.commands.leases import sweep
 from judges.runs.commands.runs import pause_run, start_run
 from judges.runs.queries.runs import runs_with_open_judgments
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
@@ -279,3 +283,45 @@ def test_calls_beyond_the_rabbitmq_consumer_timeout_cost_no_worker(tmp_path):
 def consumers(broker):
     """Return the queues of a broker with how many consumers each has."""
     return broker.ask("list_queues", "--no-table-headers", "name", "consumers").splitlines()
+
+
+def test_run_whose_answers_cannot_be_stored_keeps_no_judgment(monkeypatch):
+    """Its worker gives the endpoint back, and the other run ends with the next worker."""
+    store = leases.store
+
+    with providing() as provider:
+        run = slow_run(provider)
+        other = running(run.project, make_judge(run.project, endpoint=Endpoint.objects.get(), name="Other"))
+
+        def fail_for_run(**what):
+            if what["run"] == run.pk:
+                raise ValueError("A value that no column takes.")
+            return store(**what)
+
+        monkeypatch.setattr(leases, "store", fail_for_run)
+        start_collecting(run=run.pk, seconds=1)
+        wait_for_calls()
+        assert not LeaseHolder.objects.exists()
+        monkeypatch.setattr(leases, "store", store)
+        Judgment.objects.filter(status="leased").update(leased_until=timezone.now() - timedelta(minutes=1))
+        sweep()
+        for each in (run, other):
+            start_collecting(run=each.pk, seconds=1)
+            wait_for_calls()
+        assert statuses(run) == statuses(other) == {"done": 4}
+
+
+def test_lease_is_renewed_while_one_run_is_locked(monkeypatch):
+    lease, renewed, free = leases.lease, [], Event()
+    renew = leases.renew
+    monkeypatch.setattr(asker, "RENEWED_EVERY", 0.05)
+    monkeypatch.setattr(leases, "renew", lambda **what: renewed.append(what) or renew(**what))
+    monkeypatch.setattr(leases, "lease", lambda **what: free.wait(60) and lease(**what))
+    with providing() as provider:
+        run = slow_run(provider)
+        start_collecting(run=run.pk, seconds=1)
+        assert wait_until(lambda: len(renewed) > 2, seconds=60)
+        assert not provider.asked
+        free.set()
+        wait_for_calls()
+        assert statuses(run) == {"done": 4}

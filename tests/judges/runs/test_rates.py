@@ -162,3 +162,18 @@ def test_calls_of_a_stopped_run_leave_their_turns_to_others():
         await end_calls(calls)
 
     asyncio.run(work())
+
+
+def test_stopped_and_cancelled_calls_are_not_counted_as_ended():
+    async def work():
+        limiter = RateLimiter(calls_in_flight=1)
+        first, second = limiter.add_run(), limiter.add_run()
+        calls = [asyncio.create_task(make_call(run)) for run in (first, first, first, second, second)]
+        await asyncio.sleep(0)
+        first.stop()
+        await end_calls(calls[1:3])
+        assert (first.in_flight, second.in_flight) == (1, 0)
+        await end_calls(calls)
+        assert limiter.in_flight == 0
+
+    asyncio.run(work())
