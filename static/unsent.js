@@ -192,6 +192,10 @@ const Unsent = (() => {
       tell("signed-out", { message: reply.message ?? "", code: reply.code });
       return false;
     }
+    // The page that sent it is gone in this version: without this, it would keep all later answers waiting.
+    if (response.status === 404 || response.status === 405 || response.status === 410) {
+      return entries.every((entry) => refused(entry, { code: "gone", message: reply.message || say("This page is gone") }));
+    }
     if (response.ok || response.status >= 500 || response.status === 429 || !reply.message) return later(say("Not saved, trying again"));
     return entries.every((entry) => refused(entry, reply));
   }

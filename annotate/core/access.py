@@ -109,8 +109,7 @@ def refuse_without_second_factor(user: SomeUser) -> None:
 
 
 def sending_annotator(user: SomeUser, slug: str, membership_key: str) -> Membership:
-    """Return the annotator that sends from a page; `place` is the key of the annotator that the page belongs
-    to.
+    """Return the annotator that sends from a page; `membership_key`: the annotator that the page belongs to.
 
     Raises SignedOutError if the session has ended, NotYoursError if another person has signed in.
     """
@@ -233,7 +232,7 @@ def assignment_for_annotator(
 ) -> Assignment:
     """Return the Round I assignment, or hidden check, at this position in the annotator's order.
 
-    `place` is the key of the annotator that a page belongs to. With it the error states why the item is lost:
+    `membership_key`: the annotator that a page belongs to. With it the error states why the item is lost:
     NotYoursError if the membership is another person's, MembershipClosedError or AssignmentGoneError.
     """
     found = OWN_ASSIGNMENTS.all(user.pk, slug, position) if user.pk else []

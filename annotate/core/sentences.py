@@ -64,6 +64,7 @@ SENTENCES = (
     gettext_noop("Not saved, no connection"),
     gettext_noop("Not saved, signed out"),
     gettext_noop("Not saved, trying again"),
+    gettext_noop("This page is gone"),
     gettext_noop("{state}. This device keeps no copy: leave the page open"),
     gettext_noop(
         "{count} of your answers did not reach the server yet. They stay on this device; sign in "

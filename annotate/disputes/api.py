@@ -388,7 +388,7 @@ class NudgedRow(serializers.Serializer[Any]):
 
     now = NudgedMembership(many=True)
     already = NudgedMembership(many=True, help_text="Nudged today before; nobody is twice on a day.")
-    empty = NudgedMembership(many=True, help_text="Nobody holds the place, or it is closed.")
+    empty = NudgedMembership(many=True, help_text="No one has the membership, or it is closed.")
     mailed = serializers.BooleanField(help_text="Whether a mail goes out beside the line on their page.")
 
 

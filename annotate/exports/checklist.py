@@ -240,7 +240,7 @@ def _payment(study: OutsideStudy | None, joined: int) -> str:
 def _quality_checks(project: Project) -> str:
     hidden = GoldItem.objects.filter(item__document__project=project, use=GoldItem.Use.HIDDEN).count()
     shown = Assignment.objects.filter(
-        round__in=Round.insert_checks.filter(project=project, number=Round.CHECKS)
+        round__in=Round.all_rounds.filter(project=project, number=Round.CHECKS)
     ).count()
     if not hidden and not shown:
         return "No hidden checks in Round I."

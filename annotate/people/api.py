@@ -77,7 +77,7 @@ class LoadRow(serializers.Serializer[Any]):
 
 
 class PersonRow(MembershipRow):
-    """A person's place in a project with the progress of an annotator."""
+    """A person's membership in a project with the progress of an annotator."""
 
     load = serializers.SerializerMethodField(help_text="Items of Round I; null without ratings to give.")
 
@@ -103,7 +103,9 @@ class InvitedRow(serializers.Serializer[Any]):
     """The outcome of inviting several people."""
 
     made = InvitationRow(many=True)
-    members = serializers.ListField(child=serializers.CharField(), help_text="Who has that place already.")
+    members = serializers.ListField(
+        child=serializers.CharField(), help_text="The people who have that membership already."
+    )
     waiting = serializers.ListField(child=serializers.CharField(), help_text="Who has a link that waits.")
 
 
@@ -129,14 +131,15 @@ class HandOverInput(Input):
     """The members who receive the items."""
 
     to = Text(
-        max_length=40, help_text="The id of a place, `everyone`, or `queue`: whoever asks for work next."
+        max_length=40,
+        help_text="The id of a membership, `everyone`, or `queue`: the next annotator who requests work.",
     )
 
 
 class JoinInput(Input):
     """The actual rater of the ratings."""
 
-    member = Text(max_length=40, help_text="The id of the place of an annotator with an account.")
+    member = Text(max_length=40, help_text="The id of the membership of an annotator with an account.")
 
 
 class HandedOverRow(serializers.Serializer[Any]):

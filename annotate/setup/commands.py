@@ -543,7 +543,7 @@ def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
             fields={"note": gettext("Give a reason.")},
         )
     version = freeze_guideline(project, note=note.strip(), by=by)
-    Round.insert_checks.filter(project=project, status=Round.Status.OPEN).update(guideline=version)
+    Round.all_rounds.filter(project=project, status=Round.Status.OPEN).update(guideline=version)
     return version
 
 

@@ -93,7 +93,7 @@ def names_in_order(round: Round, annotator: Membership) -> list[Named]:
 def orders_of_both_rounds(cast: Cast) -> dict[str, list[list[Named]]]:
     """What each annotator meets in Round I, in the checks hidden in it and in Round II, by pseudonym."""
     first = opened(cast)
-    checks = Round.insert_checks.filter(project=cast.project, number=Round.CHECKS)
+    checks = Round.all_rounds.filter(project=cast.project, number=Round.CHECKS)
     for annotator, value in zip(cast.annotators, (1, 5), strict=True):
         for assignment in assignments_taken(first, annotator):
             rate(cast, first, annotator, assignment.item, value)

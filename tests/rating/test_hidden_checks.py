@@ -204,7 +204,7 @@ def counter(page: str) -> list[str]:
 def test_without_checks_there_is_no_round_of_them(cast: Cast) -> None:
     choose_plan(project=cast.project, kind="queue", gold_every=0)
     opened(cast)
-    assert Round.insert_checks.count() == 1
+    assert Round.all_rounds.count() == 1
     assert not checks_of(cast.project)
 
 

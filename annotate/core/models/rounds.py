@@ -111,7 +111,7 @@ class Round(models.Model):
     closed_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, blank=True, related_name="+")
 
     objects = RoundManager()
-    insert_checks = models.Manager["Round"]()
+    all_rounds = models.Manager["Round"]()
 
     class Meta:
         constraints = [

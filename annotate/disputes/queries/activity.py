@@ -43,7 +43,7 @@ def to_decide(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
 
 
 def open_disputes_for(**rater: object) -> QuerySet[Dispute]:
-    """Return the open disputes that need a rater: `rater=place`, or by conditions on the rater's row.
+    """Return the open disputes that need a rater: `rater=membership`, or by conditions on the rater's row.
 
     `asked_since`: the time of the latest addition that the rater is to answer; long ago if there is none.
     """

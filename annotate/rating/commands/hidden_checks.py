@@ -14,7 +14,7 @@ Plan = Assignment.Plan
 PLANS = {"gold": Plan.GOLD, "repeat": Plan.REPEAT}
 CHECKS = {plan: check for check, plan in PLANS.items()}
 CHECKS_OF = Prepared(
-    lambda project: Round.insert_checks.filter(project=project, number=Round.CHECKS), NUMBERS[0]
+    lambda project: Round.all_rounds.filter(project=project, number=Round.CHECKS), NUMBERS[0]
 )
 """The round of checks of a project."""
 
@@ -28,7 +28,7 @@ def round_of_checks(round: Round) -> Round | None:
     checking = checking_of(plan_of(round.project))
     if existing or not (checking.repeat_every or (checking.gold_every and hidden_gold(round.project))):
         return existing
-    return Round.insert_checks.create(
+    return Round.all_rounds.create(
         project=round.project,
         number=Round.CHECKS,
         guideline=round.guideline,

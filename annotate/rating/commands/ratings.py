@@ -238,7 +238,7 @@ _LOCKED = Prepared(
 )
 _ROUND = Prepared(
     lambda pk: (
-        Round.insert_checks.select_related("guideline")
+        Round.all_rounds.select_related("guideline")
         .filter(pk=pk)
         .only("project", "status", "guideline", "guideline__version", "guideline__digest")
     ),

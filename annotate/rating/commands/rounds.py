@@ -153,7 +153,7 @@ def close_round_one(*, project: Project, by: User | None) -> Round:
             return round
         lock_rows(Assignment.objects.filter(round=round))
         closed_at = _close(round, by)
-        Round.insert_checks.filter(project=project, number=Round.CHECKS).update(
+        Round.all_rounds.filter(project=project, number=Round.CHECKS).update(
             status=Round.Status.CLOSED, closed_at=closed_at, closed_by=by
         )
         note_finished(round, finished=False)

@@ -202,7 +202,7 @@ def own_checks(round: Round, annotator: Membership, *, left: int) -> OwnChecks |
     seven queries.
     """
     # Most projects have none, and an annotator may have 50,000 items.
-    if not Round.insert_checks.filter(project=round.project_id, number=Round.CHECKS).exists():
+    if not Round.all_rounds.filter(project=round.project_id, number=Round.CHECKS).exists():
         return None
     mine = own_order(round, annotator)
     if not round.is_open:

@@ -97,7 +97,7 @@ def _rounds(rounds: Sequence[Round]) -> Iterator[Need]:
             slug, step = round.project.slug, f"{'open' if round.is_open else 'close'}-{round.number}"
             message = gettext(
                 "{round} is not complete, and the project cannot change until it is. {problem} "
-                "The operator can try again: concord rounds {step} {slug}"
+                "An admin can try again: concord rounds {step} {slug}"
             )
             yield Need(
                 message.format(round=round, problem=round.problem, slug=slug, step=step),

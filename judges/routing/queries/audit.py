@@ -54,8 +54,8 @@ def audit_drawn(
                 seed=policy.seed,
             )
         )
-    assignments = {name: index for index, name in enumerate(names)}
-    return sorted((assignments[str(each.unit)], each.probability) for each in drawn)
+    positions = {name: index for index, name in enumerate(names)}
+    return sorted((positions[str(each.unit)], each.probability) for each in drawn)
 
 
 def audit_probabilities(

@@ -31,7 +31,7 @@ from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.route_by_certificates import decided_by_certificate
 from judges.routing.queries.route_by_reliability import decided_by_indicator, measure
 from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
-from judges.routing.queries.verdicts import PolicyVerdict, evidence_of, test_r_by_dimension, verdict_of_plan
+from judges.routing.queries.verdicts import PolicyVerdict, check_r_by_dimension, evidence_of, verdict_of_plan
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     verdict, advice = None, []
     if is_draft:
         keys = (one.key for one in material.dimensions)
-        told = test_r_by_dimension(dict(zip(keys, decided.validities, strict=False)))
+        told = check_r_by_dimension(dict(zip(keys, decided.validities, strict=False)))
         is_by_r = policy.rule == RoutingPolicy.Rule.INDICATOR
         known = evidence_of(project, policy.rts, is_fresh=not preview) if is_by_r else None
         verdict = verdict_of_plan(

@@ -37,8 +37,8 @@ from judges.routing.queries.verdicts import (
     KeptDimension,
     PolicyVerdict,
     certified_part,
+    check_r_by_dimension,
     policy_verdict,
-    test_r_by_dimension,
 )
 
 Why = RoutedUnit.Why
@@ -328,18 +328,18 @@ def _audit_by_dimension(
                 judges=deciding,
             )
         )
-    told = test_r_by_dimension(validities)
+    told = check_r_by_dimension(validities)
     return audited, results, [replace(each, r_tells=told.get(each.dimension.key, False)) for each in parts]
 
 
 def _scores_by(judges: npt.NDArray[np.int64], material: Material, key: str, samples: SamplesOf) -> Scores:
     """Return people and the judge that decides each item, `judges` (items,) by their keys."""
-    keys, assignments = np.unique(judges, return_inverse=True)
+    keys, positions = np.unique(judges, return_inverse=True)
     found = [scores_of(material, key, samples[pk, key]) for pk in keys.tolist()]
     return replace(
         found[0],
-        judge=np.choose(assignments, [each.judge for each in found]),
-        as_read=np.choose(assignments, [each.as_read for each in found]),
+        judge=np.choose(positions, [each.judge for each in found]),
+        as_read=np.choose(positions, [each.as_read for each in found]),
     )
 
 

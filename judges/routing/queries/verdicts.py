@@ -246,7 +246,7 @@ def verdict_of_plan(
     is_fresh: bool,
     known: EvidenceOf | None = None,
 ) -> PolicyVerdict:
-    """Return the verdict on a plan of a policy. items: their number. told: of `test_r_by_dimension`."""
+    """Return the verdict on a plan of a policy. items: their number. told: of `check_r_by_dimension`."""
     certificates = {each.dimension.id: each.certificate for each in decided.certified}
     parts = []
     for one in dimensions:
@@ -267,7 +267,7 @@ def verdict_of_plan(
     return policy_verdict(policy, parts, is_fresh=is_fresh, known=known)
 
 
-def test_r_by_dimension(validities: Mapping[str, Validity]) -> dict[str, bool]:
+def check_r_by_dimension(validities: Mapping[str, Validity]) -> dict[str, bool]:
     """Return by dimension key True if R predicts the judge's agreement with people, by Holm's correction."""
     adjusted = holm_by_key({key: found.p_value for key, found in validities.items()})
     return {key: r_tells(found, adjusted.get(key)) for key, found in validities.items()}
