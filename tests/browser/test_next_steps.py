@@ -110,6 +110,7 @@ def test_a_judge_comes_from_its_endpoint_to_units_at_people_within_twelve_clicks
         mouse.go_on(page, "Save the judge")
         expect(page.get_by_text(f"{name} is saved.")).to_be_visible()
     mouse.go_on(page, "Plan a run")
+    expect(page.locator("#plan")).to_contain_text("calls to make")  # the preview moves the button
     mouse.go_on(page, "Start the run")
     expect(page.locator("#run")).to_contain_text("finished")
     mouse.click(page.get_by_role("link", name="send to people", exact=True))

@@ -154,6 +154,7 @@ def test_trusted_judge(
     page.get_by_label("Prompt").select_option("pair")
     reader.click("Save the judge")
     expect(page.get_by_text("Small RTS and Small MCQ are saved.")).to_be_visible()
+    expect(page.locator("#plan")).to_contain_text("calls to make")  # the preview moves the button
     reader.click("Start the run")
     expect(page.locator("#run")).to_contain_text("finished")
     reader.click("send to people")
