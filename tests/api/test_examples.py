@@ -43,7 +43,9 @@ PATTERNS = {
 }
 
 
-def test_recorded_examples_have_the_fields_of_the_answers(transactional_db: None, scene: Scene) -> None:
+def test_recorded_examples_have_the_fields_of_the_answers(
+    django_db_reset_sequences: None, scene: Scene
+) -> None:
     recorded = json.loads(RECORDED.read_text())
     run_job("rereading", scene.names["rereading"])
     answers, refusals = send_all(scene, recorded["operations"])

@@ -6,9 +6,10 @@ import pytest
 
 from agreement.comparison import Scores
 from agreement.reliability import Guarantee, calibrate, closeness, grid_of, more_than_one_point
-from annotate.core.models import Assignment, Project
+from annotate.core.models import Assignment, Project, Role
 from judges.core.models import CalibrationUnit
 from tests.api.client import concord
+from tests.factories import make_member, make_user
 from tests.published.news_summeval import DIMENSIONS, scores
 
 RISK, SIZE = 0.2, 300
@@ -19,7 +20,8 @@ def certificates_are_those_of_the_arrays(project: Project, judges: Mapping[str, 
 
     Which summaries are drawn depends on their keys in the database; consistency passes with any 300.
     """
-    admin = project.memberships.get(role="admin", user__isnull=False).user
+    admin = make_user()
+    make_member(project, Role.ADMIN, user=admin)
     ids = dict(project.judges.values_list("name", "pk"))
     test = ("--judge", ids[judges["rts"]], "--other", ids[judges["mcq"]], "--size", SIZE, "--risk", RISK)
     before = Assignment.objects.count()
