@@ -315,7 +315,12 @@ def test_lease_is_renewed_while_one_run_is_locked(monkeypatch):
     lease, renewed, free = leases.lease, [], Event()
     renew = leases.renew
     monkeypatch.setattr(asker, "RENEWED_EVERY", 0.05)
-    monkeypatch.setattr(leases, "renew", lambda **what: renewed.append(what) or renew(**what))
+
+    def count(**what):
+        renewed.append(what)
+        return renew(**what)
+
+    monkeypatch.setattr(leases, "renew", count)
     monkeypatch.setattr(leases, "lease", lambda **what: free.wait(60) and lease(**what))
     with providing() as provider:
         run = slow_run(provider)
