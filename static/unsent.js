@@ -193,8 +193,8 @@ const Unsent = (() => {
       return false;
     }
     // The page that sent it is gone in this version: without this, it would keep all later answers waiting.
-    if (response.status === 404 || response.status === 405 || response.status === 410) {
-      return entries.every((entry) => refused(entry, { code: "gone", message: reply.message || say("This page is gone") }));
+    if ([404, 405, 410].includes(response.status) && !reply.message) {
+      return entries.every((entry) => refused(entry, { code: "gone", message: say("This page is gone") }));
     }
     if (response.ok || response.status >= 500 || response.status === 429 || !reply.message) return later(say("Not saved, trying again"));
     return entries.every((entry) => refused(entry, reply));
