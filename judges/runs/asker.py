@@ -257,6 +257,10 @@ def _work_in_thread(worker: Asker) -> None:
 def stop_calls() -> None:
     """Begin no more calls in this process, and wait for those in flight: the worker is about to stop."""
     _stopping.set()
+    until = time.monotonic() + 10.0
+    # What it says next is true: a busy loop may notice only after its next call.
+    while any(not worker.is_over for worker in list(_at_work.values())) and time.monotonic() < until:
+        time.sleep(0.01)
     logger.warning("This worker stops: it begins no more calls and stores those in flight.")
     wait_for_calls()
 
