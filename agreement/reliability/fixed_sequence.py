@@ -342,8 +342,8 @@ def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
             lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
         units = None if step.units is None else np.full(len(accepted), step.units, dtype=np.intp)
         tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
-        would_pass = np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
-        passes = np.flatnonzero(would_pass)
+        is_enough = np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
+        passes = np.flatnonzero(is_enough)
         if len(passes):
             return int(accepted[passes[0]])
         start, block = start + block, 4 * block

@@ -536,8 +536,8 @@ def _make_controls(
     losses = np.zeros_like(panel.human)
     for point, share in zip(points, shares.T, strict=True):
         losses += share * panel.losses(np.full(len(judge), point))
-    shuffle_within_systems = _Control(judge, losses, losses)
-    return found | {"shuffled": shuffle_within_systems}
+    shuffled = _Control(judge, losses, losses)
+    return found | {"shuffled": shuffled}
 
 
 def _share_of(panel: _Panel) -> Callable[[float], FloatArray]:

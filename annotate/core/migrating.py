@@ -3,6 +3,7 @@ from itertools import takewhile
 
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
 
@@ -35,8 +36,8 @@ class TablesTogether(migrations.Migration):
 # version at a time, and drops them at once.
 
 
-class RetireField(migrations.RemoveField):
-    """Take a column out of the models; on PostgreSQL it stays, and gets the field's default."""
+class _StaysOnPostgreSQL(Operation):
+    """An operation that SQLite carries out, and PostgreSQL replaces by `retire`."""
 
     def database_forwards(
         self,
@@ -45,15 +46,10 @@ class RetireField(migrations.RemoveField):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        """Drop the column on SQLite."""
         if schema_editor.connection.vendor == "sqlite":
             super().database_forwards(app_label, schema_editor, from_state, to_state)
-            return
-        model = from_state.apps.get_model(app_label, self.model_name)
-        field = model._meta.get_field(self.name)
-        table, column = (schema_editor.quote_name(name) for name in (model._meta.db_table, field.column))
-        default = schema_editor.quote_value(schema_editor.effective_default(field))
-        schema_editor.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {default}")
+        else:
+            self.retire(app_label, schema_editor, from_state)
 
     def database_backwards(
         self,
@@ -62,48 +58,40 @@ class RetireField(migrations.RemoveField):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        """Make the column again on SQLite."""
         if schema_editor.connection.vendor == "sqlite":
             super().database_backwards(app_label, schema_editor, from_state, to_state)
 
+    def retire(self, app_label: str, editor: BaseDatabaseSchemaEditor, state: ProjectState) -> None:
+        raise NotImplementedError
 
-class RetireModel(migrations.DeleteModel):
+
+class RetireField(_StaysOnPostgreSQL, migrations.RemoveField):
+    """Take a column out of the models; on PostgreSQL it stays, and gets the field's default."""
+
+    def retire(self, app_label: str, editor: BaseDatabaseSchemaEditor, state: ProjectState) -> None:
+        model = state.apps.get_model(app_label, self.model_name)
+        field = model._meta.get_field(self.name)
+        table, column = (editor.quote_name(name) for name in (model._meta.db_table, field.column))
+        default = editor.quote_value(editor.effective_default(field))
+        editor.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {default}")
+
+
+class RetireModel(_StaysOnPostgreSQL, migrations.DeleteModel):
     """Take a table out of the models; on PostgreSQL it stays, and its rows go with the rows they refer to."""
 
-    def database_forwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        """Drop the table on SQLite."""
-        if schema_editor.connection.vendor == "sqlite":
-            super().database_forwards(app_label, schema_editor, from_state, to_state)
-            return
-        table = from_state.apps.get_model(app_label, self.name)._meta.db_table
-        with schema_editor.connection.cursor() as cursor:
-            found = schema_editor.connection.introspection.get_constraints(cursor, table)
-        quoted = schema_editor.quote_name
+    def retire(self, app_label: str, editor: BaseDatabaseSchemaEditor, state: ProjectState) -> None:
+        table = state.apps.get_model(app_label, self.name)._meta.db_table
+        with editor.connection.cursor() as cursor:
+            found = editor.connection.introspection.get_constraints(cursor, table)
+        quoted = editor.quote_name
         # Triggers that guard histories would stop the deletion of a project or a person.
-        schema_editor.execute(f"ALTER TABLE {quoted(table)} DISABLE TRIGGER USER")
+        editor.execute(f"ALTER TABLE {quoted(table)} DISABLE TRIGGER USER")
         for name, constraint in found.items():
             if constraint["foreign_key"]:
                 (column,), (target, key) = constraint["columns"], constraint["foreign_key"]
-                schema_editor.execute(
+                editor.execute(
                     f"ALTER TABLE {quoted(table)}"
                     f" DROP CONSTRAINT {quoted(name)}, ADD CONSTRAINT {quoted(name)}"
                     f" FOREIGN KEY ({quoted(column)}) REFERENCES {quoted(target)} ({quoted(key)})"
                     " ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED"
                 )
-
-    def database_backwards(
-        self,
-        app_label: str,
-        schema_editor: BaseDatabaseSchemaEditor,
-        from_state: ProjectState,
-        to_state: ProjectState,
-    ) -> None:
-        """Make the table again on SQLite."""
-        if schema_editor.connection.vendor == "sqlite":
-            super().database_backwards(app_label, schema_editor, from_state, to_state)

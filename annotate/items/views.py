@@ -44,8 +44,7 @@ def items(request: Request, slug: str) -> HttpResponse:
                     bulk.UNTAG: lambda: _untag(project, chosen, bulk.cleaned_data["tag"], by),
                     bulk.SEND: lambda: _send(project, chosen, bulk.cleaned_data["raters"], by),
                 }
-                do = act[bulk.cleaned_data["act"]]()
-                messages.success(request, do)
+                messages.success(request, act[bulk.cleaned_data["act"]]())
             return redirect(reverse("items", args=[slug]) + (f"?{form.query}" if form.query else ""))
     page = Paginator(select_keys(project, form.chosen), PER_PAGE).get_page(request.GET.get("page"))
     context = {

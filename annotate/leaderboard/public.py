@@ -1,7 +1,7 @@
 """The content of the public pages of a leaderboard: the stored newest version."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote as _quote
@@ -85,12 +85,7 @@ class PublicPage:
             return values_table(board, name)
         table = board_table(board)
         left_out = () if self.settings.shows_effort else (SEVERITY,)
-        positions = [at for at, column in enumerate(table.columns) if column.key not in left_out]
-        return replace(
-            table,
-            columns=[table.columns[at] for at in positions],
-            rows=[[row[at] for at in positions] for row in table.rows],
-        )
+        return table.select([column.key for column in table.columns if column.key not in left_out])
 
     def context(self, given: Mapping[str, str], site: str) -> dict[str, Any]:
         """Return the context of the templates. site: the URL of the installation, without a path."""
@@ -194,15 +189,12 @@ class PublicPage:
 def _without_empty(table: Table) -> Table:
     """Return a table without the columns about additions if no system comes from one."""
     about = ("addition", SEVERITY)
-    positions = [
-        at
-        for at, column in enumerate(table.columns)
-        if column.key not in about or any(row[at].value is not None for row in table.rows)
-    ]
-    return replace(
-        table,
-        columns=[table.columns[at] for at in positions],
-        rows=[[row[at] for at in positions] for row in table.rows],
+    return table.select(
+        [
+            column.key
+            for index, column in enumerate(table.columns)
+            if column.key not in about or any(row[index].value is not None for row in table.rows)
+        ]
     )
 
 

@@ -197,7 +197,7 @@ def spec_of_input(sent: Mapping[str, Any]) -> DimensionSpec:
     kind = sent["kind"]
     if kind in SCALES:
         level = {"measurement_level": "nominal"} if kind == "category" else {}
-        # Return the page's form data: two fields for each point.
+        # The page's form has two fields for each point.
         others = ("points", "note", "kind", "options", "shown_if")
         fields = {name: value for name, value in sent.items() if name not in others}
         for point in sent.get("points", []):

@@ -31,7 +31,7 @@ class ShownVersion:
     """A version as its page shows it.
 
     raters: of the benchmark and its additions. additions: the exports of those that the reader may read, None
-    for a deleted one. bibtex: empty where nobody said who the authors are.
+    for a deleted one. bibtex: empty without authors.
     """
 
     version: Version

@@ -106,7 +106,7 @@ def remove_key(*, endpoint: Endpoint, by: User | None) -> None:
 def encrypt_all_again() -> tuple[int, list[Endpoint]]:
     """Encrypt every key with the first secret; locks each key for a moment. Safe to run twice.
 
-    Return how many keys have the first secret now, and the endpoints whose key no secret could read.
+    Return the number of keys with the first secret, and the endpoints with a key that no secret can read.
     """
     count, unreadable = 0, []
     for pk in EndpointKey.objects.order_by("pk").values_list("pk", flat=True):

@@ -233,8 +233,7 @@ def alignment_decide(request: Request, slug: str, pk: int, step: str) -> HttpRes
     except DomainError as error:
         # Show an error above the form if the form lacks its field.
         error.fields = {}
-        to_form_error = error
-        return _render(request, project, status=add_refusal(form, to_form_error), decided=proposal, form=form)
+        return _render(request, project, status=add_refusal(form, error), decided=proposal, form=form)
     return redirect(_address(project, proposal.judge, proposal.dimension))
 
 

@@ -348,7 +348,8 @@ class CalibrationDetail(serializers.Serializer[Any]):
     dimensions = CertifiedDimensionRow(many=True)
     stages = StageRow(many=True, help_text="The judges that decide, one after the other.")
     bound = serializers.DictField(
-        source="calibration.bound", help_text="What the certificates hold for, as frozen by the draw."
+        source="calibration.bound",
+        help_text="The settings that the certificates are valid for, frozen when the sample was drawn.",
     )
     can_route = serializers.BooleanField(help_text="Whether a policy can follow it.")
     to_ask = JudgeToAskRow(many=True, help_text="Judges that have to judge the sample before `compute`.")

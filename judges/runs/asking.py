@@ -341,7 +341,7 @@ def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
     problem, why = problem_of(reply)
     if isinstance(reading, MethodStep):
         if work.method.takes_steps or problem in ("", Judgment.Problem.TRUNCATED):
-            # Return a judgment that continues: planned, with this call among its steps. The count of
+            # The judgment continues: planned, with this call among its steps. The count of
             # calls restarts for the next step, or a method of many steps would run out of them.
             assert work.chain is not None
             step = {

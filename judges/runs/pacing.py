@@ -99,9 +99,9 @@ class RateLimiter:
         return sum(run.in_flight for run in self._runs)
 
     @property
-    def held(self) -> int:
+    def held_judgments(self) -> int:
         """Judgments of all runs that are in calls or not stored yet."""
-        return sum(run.held for run in self._runs)
+        return sum(run.held_judgments for run in self._runs)
 
     @property
     def runs(self) -> int:
@@ -178,7 +178,7 @@ class RunPace:
         self.limiter = limiter
         self.refusals = refusals
         self.in_flight = 0
-        self.held = 0  # judgments in calls or not stored yet, as the run's pipeline counts them
+        self.held_judgments = 0  # judgments in calls or not stored yet, as the run's pipeline counts them
         self.last_began = -1  # in the order of the server's calls
         self.waiting: deque[asyncio.Future[None]] = deque()
         self._stopped = asyncio.Event()

@@ -309,16 +309,19 @@ class Pipeline:
     def _begin_calls(self) -> None:
         """Begin as many as may be lost with this process: those in flight and those not stored."""
         leased, pace, limiter = self._leased, self._pace, self._endpoint.limiter
-        pace.held = self._in_flight.judgments + len(self._to_store)
+        pace.held_judgments = self._in_flight.judgments + len(self._to_store)
         # What one call gives is lost together, so a call counts with all of its judgments. Calls beyond the
         # endpoint's limit wait in `RunPace.call`: begun already, they start in the moment in which they may.
         while leased.calls:
             works = leased.take_call(limiter.models_without_n)
             most = limiter.calls_in_flight * len(works) + STORED_AT_ONCE
-            if limiter.held + len(works) > most and pace.held + len(works) > most // limiter.runs:
+            if (
+                limiter.held_judgments + len(works) > most
+                and pace.held_judgments + len(works) > most // limiter.runs
+            ):
                 leased.put_back(works)
                 break
-            pace.held += len(works)
+            pace.held_judgments += len(works)
             # One set for the call and for `InFlight`: what was delivered is stored, and must not be given
             # back as well.
             judgments = {work.judgment for work in works}

@@ -298,7 +298,7 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
 def run_plan(request: Request, slug: str) -> HttpResponse:
     """Preview a run; a POST starts it, except with `show`."""
     project = project_for_admin(request.user, slug)
-    # Return the initial choices from a URL such as ?judges=3&documents=20&items=tag%3Dhard.
+    # The initial choices come from a URL such as ?judges=3&documents=20&items=tag%3Dhard.
     judges = [pk for pk in request.GET.getlist("judges") if pk.isdecimal()]
     documents = request.GET.get("documents", "")
     chosen: dict[str, Any] = {"judges": judges} if judges else {}

@@ -87,9 +87,9 @@ def mark_texts(item: Item, standpoints: list[Standpoint], content: ItemContent) 
     for position, each in enumerate(standpoints, start=1):
         colour = str(position) if len(standpoints) <= MOST_COLOURS else "0"
         for passage in each.passages:
-            marks.setdefault(passage.part, []).append(Mark(each.held.name, passage.start, passage.end))
+            marks.setdefault(passage.part, []).append(Mark(each.holder_mark.name, passage.start, passage.end))
         for span in each.spans:
-            mark = Mark(each.held.name, span["start"], span["end"], colour)
+            mark = Mark(each.holder_mark.name, span["start"], span["end"], colour)
             marks.setdefault(span["part"], []).append(mark)
     return [
         MarkedPart(label, text, segments_of(text.replace("\r\n", "\n"), marks.get(number, [])), format)

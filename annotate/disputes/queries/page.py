@@ -183,7 +183,7 @@ class DisputePage:
     def axis(self) -> ScaleAxis:
         return scale_axis(
             self.dimension.values,
-            [each.held for each in self.standpoints],
+            [each.holder_mark for each in self.standpoints],
             decided=self.dispute.adjudicated_value,
         )
 

@@ -140,7 +140,7 @@ class Standpoint:
         return found
 
     @property
-    def held(self) -> HolderMark:
+    def holder_mark(self) -> HolderMark:
         """Return the same as a mark on the scale, with short names."""
         return HolderMark(you() if self.is_me else self.rater.alias, self.value, self.is_me)
 

@@ -79,8 +79,7 @@ class Conversations(ItemsOnly):
         else:
             text = ""
         parts = _parts_of_turns(turns, column)
-        # Return the column with the model's name. A column called “system” may hold a prompt
-        # instead.
+        # A column called “system” may have a prompt instead of the model's name.
         names_system = len(str(fields.get("system", "")).split()) <= MOST_WORDS_OF_NAME
         system = _first(fields, (*MODEL_COLUMNS, "system") if names_system else MODEL_COLUMNS)
         key = _key(fields, parts if system else (*parts, ("", text)))

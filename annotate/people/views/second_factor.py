@@ -34,7 +34,7 @@ from annotate.people.account_changes import AccountChange, note_account_change
 from annotate.people.second_factor import record_own_change
 from annotate.people.sessions import device_of
 
-# What reading it raises; allauth waits for two of them at most.
+# Errors of reading it; allauth handles only two of them.
 # Passkeys that browsers send. An unreadable one is rejected like a wrong one.
 
 UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error)

@@ -155,10 +155,10 @@ class Ratings(ApiView):
             *("dimension", "guideline", "assignment__round", "assignment__annotator"),
             *("assignment__item__document", "assignment__item__system"),
         )
-        annotate_names = named.defer(
+        rows = named.defer(
             "assignment__item__text", "assignment__item__document__parts", "guideline__content"
         )
-        return self.page(annotate_names, RatingRow)
+        return self.page(rows, RatingRow)
 
 
 class RatingChanges(ApiView):

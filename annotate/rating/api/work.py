@@ -191,7 +191,7 @@ class OwnRating(ApiView):
     def put(self, request: Request, slug: str, position: int, key: str) -> Response:
         """Rate an item on a dimension; the previous answer stays in the history."""
         page = _page(request, slug, position)
-        # Return the form's data, with the code for "not applicable" as the value.
+        # The form takes "not applicable" as a value.
         sent = self.check(AnswerInput)
         entered = {name: value for name, value in sent.items() if name not in OTHERWISE}
         if sent.get("not_applicable"):

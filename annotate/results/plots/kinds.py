@@ -140,7 +140,7 @@ def _fill_cell(axes: Axes, column: int, row: int, **how: Any) -> None:
 
 
 def _write_in_cell(axes: Axes, x: float, y: float, words: str, ground: Any) -> None:
-    # Return black or white, the more readable one on a colour (W3C's relative luminance).
+    # Black or white, the more readable one on this colour (W3C's relative luminance).
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in np.asarray(ground, dtype=float)[:3].tolist()

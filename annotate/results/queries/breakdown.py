@@ -20,8 +20,8 @@ Alphas = Callable[[FrozenDimension], Sequence[Coefficient]]
 def breakdowns(rated: RatedRound, items: ItemOrigins) -> list[Table]:
     head = Column("system", gettext("System"), ColumnKind.TEXT)
     title = gettext("Krippendorff’s alpha by system ({round})").format(round=rated.label)
-    table_by_system = alpha_by_label(rated, title, head, items.systems, rated.resampling, plot="heat")
-    return [table_by_system, _table_by_document(rated, items), _table_without_one_rater(rated)]
+    by_system = alpha_by_label(rated, title, head, items.systems, rated.resampling, plot="heat")
+    return [by_system, _table_by_document(rated, items), _table_without_one_rater(rated)]
 
 
 def _table_by_document(rated: RatedRound, items: ItemOrigins) -> Table:

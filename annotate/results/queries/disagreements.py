@@ -143,8 +143,7 @@ class UnitsApart(PagedUnits):
         self._project = project
         units = units_of(kept)
         least = np.full(len(units), meant.apart)
-        # Return the usual threshold of each question that is no scale: few of these have a
-        # distance above 1.
+        # Questions that are no scale rarely have a distance above 1: their usual threshold counts.
         others = project.dimensions.exclude(kind=SCALE.key)
         usual_thresholds = {each.pk: kind_of(each).threshold for each in others}
         for pk, opens in usual_thresholds.items():

@@ -55,7 +55,6 @@ def read_judgments(
 
 def preview_judgments(*, project: Project, source: Source[JudgmentMapping]) -> JudgmentPreview:
     """Return the expected result of the first records, with lookups limited to their names."""
-    # Return the names in the first records.
     named = NamesInFile()
     for row in _first_rows(source):
         named.documents.add(row.document)

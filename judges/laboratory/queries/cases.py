@@ -168,7 +168,7 @@ def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list
     chosen = material.items[is_in_part(judge.project, material, part)].tolist()
     by_item = dict(zip(material.items.tolist(), values.tolist(), strict=True))
     items = Item.objects.select_related("document").in_bulk(chosen)
-    # Return the rationale of the judge's first answer by item.
+    # The rationale of the judge's first answer, by item.
     answers = Judgment.objects.filter(
         judge=judge, dimension=dimension, item__in=chosen, other=None, status=Judgment.Status.DONE
     ).order_by("-sample", "-pk")

@@ -111,7 +111,7 @@ def reliability_report(
     round = rounds.get(round_number or max(rounds, default=0))
     material = material_of(project, round, guideline_of(project, round))
     first = compared_judge or pairing.rts
-    # Return (items,) by dimension key: True if the unit is rated and one of these.
+    # (items,) by dimension key: True if the unit is rated and one of these.
     units = settling_units([pairing.rts, pairing.mcq])
     items = material.items.tolist()
     settling = {

@@ -33,7 +33,7 @@ class SampledUnits:
             return RatedSample(judge=judge, human=human)
         drawn = everywhere[chosen]
         asked = ~np.isnan(drawn)
-        # Return the (least) probability with which the judge's units among these items are
+        # The (least) probability with which the judge's units among these items are
         # sampled. If none of these was sampled, use the probability of any items of the
         # dimension.
         shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]

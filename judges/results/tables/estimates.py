@@ -48,7 +48,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         with_corrected=counts_corrected(chosen),
     )
     about = str(_ABOUT[chosen["about"]])
-    # Return the reasons for missing differences on dimensions, one message each.
+    # By reason, the dimensions without differences.
     reasons: dict[str, list[str]] = {}
     for one in report.dimensions:
         if one.no_differences:

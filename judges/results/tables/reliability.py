@@ -100,7 +100,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         "and does not show the size of errors. Before you route by R, check in the tab “R and P” that it "
         "predicts agreement with people."
     ).format(coefficient=report.label)
-    describe_indicator = f"{says} {report.pairing.warning}".strip()
+    explanation = f"{says} {report.pairing.warning}".strip()
     rows = [
         [text(one.dimension.name), text(name), *_numbers(spread)]
         for one in report.dimensions
@@ -114,7 +114,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
     sections = [
         Section(
             gettext("R: where the model agrees with itself"),
-            describe_indicator,
+            explanation,
             [_indicator(report)],
         ),
         _people_section(report),

@@ -16,18 +16,15 @@ def version_of_judges(project: Project) -> Sequence[object]:
     """Return a version that changes with ratings or judgments. Six queries."""
     drawn = Count("project__documents__development")
     judges = list(Judge.objects.filter(project=project).order_by("pk").annotate(drawn=drawn))
-    # Return the number of unreadable or failed judgments of each judge, which pages report as
-    # excluded.
+    # Pages report the number of unreadable or failed judgments of each judge.
     status = [Judgment.Status.UNREADABLE, Judgment.Status.FAILED]
     counted = Judgment.objects.filter(judge__project=project, status__in=status).order_by("judge")
-    count_without_value = list(
-        counted.values_list("judge").annotate(Count("pk"), Sum("item"), Sum("dimension"))
-    )
+    without_value = list(counted.values_list("judge").annotate(Count("pk"), Sum("item"), Sum("dimension")))
     return [
         *version_of_ratings(project),
         [(judge.pk, judge.name, judge.drawn) for judge in judges],
         *version_of_values(judges),
-        count_without_value,
+        without_value,
     ]
 
 

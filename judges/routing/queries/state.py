@@ -133,7 +133,7 @@ class RoutingState:
 
 
 def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | None:
-    """Return how far a policy is, None unless it is routed. 31 queries at most."""
+    """Return the progress of a routed policy, None for any other. Up to 31 queries."""
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None

@@ -66,7 +66,7 @@ def free_abandoned(*, run: Run, at: datetime, besides: UUID | None = None) -> in
     for holder in LeaseHolder.objects.filter(pk__in=held, places__gt=0).select_related("endpoint"):
         own = abandoned.filter(lease=holder.pk)
         calls, cost = _expected_calls(run, holder.endpoint, own)
-        # Of all that the worker held, `places` calls at most were made. What was leased ahead was in none.
+        # The worker made up to `places` calls. Judgments that it leased ahead were in no call.
         everything = Judgment.objects.filter(lease=holder.pk, status=Judgment.Status.LEASED).count()
         share = min(Decimal(1), Decimal(holder.places) / (everything - own.count() + calls))
         lost = (cost * share).quantize(SMALLEST)
@@ -78,7 +78,7 @@ def free_abandoned(*, run: Run, at: datetime, besides: UUID | None = None) -> in
 
 
 def _expected_calls(run: Run, endpoint: Endpoint, leased: QuerySet[Judgment]) -> tuple[int, Decimal]:
-    """Return how many calls give these judgments of a run, and what they cost at the mean."""
+    """Return the number of calls for these judgments of a run, and their cost at the mean."""
     sizes = shared_calls(run).sizes
     by_judge = leased.order_by().values_list("judge", "judge__model")
     counts = list(by_judge.annotate(judgments=Count("pk"), calls=count_shared_calls(Q())))

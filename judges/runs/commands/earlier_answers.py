@@ -88,7 +88,7 @@ def _give_back(batch: Sequence[Judgment]) -> None:
     for judgment in batch:
         change = last[judgment.pk]
         before = {**EMPTY, **change.answer_before}
-        restore_earlier = JudgmentChange(
+        restored = JudgmentChange(
             judgment=judgment,
             at=now,
             kind=Kind.GIVEN_BACK,
@@ -98,7 +98,7 @@ def _give_back(batch: Sequence[Judgment]) -> None:
             status_after=change.status_before,
             value_after=change.value_before,
         )
-        changes.append(restore_earlier)
+        changes.append(restored)
         for name in PLAIN:
             setattr(judgment, name, before[name])
         judgment.status, judgment.value = change.status_before, change.value_before

@@ -189,7 +189,7 @@ def _sizes_of_leased(runs: Sequence[int]) -> dict[int, int]:
 def _most_in_flight(sizes: Mapping[int, int]) -> dict[int, int]:
     """Return how many judgments of runs are in calls at the most: those of batches are in none of these.
 
-    sizes: by run, how many judgments a call of it gives, 0 where that is one. What workers lease ahead is in
+    sizes: by run, the number of judgments per call, 0 if it is one. What workers lease ahead is in
     no call. Where a worker holds judgments of several runs, its calls are shared by these in proportion.
     """
     if not sizes:
