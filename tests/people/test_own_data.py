@@ -140,7 +140,7 @@ PROMISED = {
     "account": ("account", "@example.org"),
     "sessions": ("sessions", "A browser"),
     "tokens": ("tokens", "A notebook"),
-    "places": ("places", "pseudonym"),
+    "memberships": ("places", "pseudonym"),
     "own ratings with their history": ("ratings", "Reason of A."),
     "comments": ("ratings", "A kept reason."),
     "practice answers": ("practice_answers", "A practice answer."),
