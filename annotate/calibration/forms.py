@@ -11,8 +11,6 @@ LISTED = 100  # documents to choose from
 
 
 class SessionForm(forms.Form):
-    """The documents and annotators of a session."""
-
     documents = forms.ModelMultipleChoiceField(
         queryset=Document.objects.none(), widget=forms.CheckboxSelectMultiple, label=_("Documents")
     )
@@ -30,7 +28,6 @@ class SessionForm(forms.Form):
 
     @property
     def chosen(self) -> dict[str, list[int]]:
-        """Return the keys of documents and annotators."""
         data = self.cleaned_data
         return {
             "documents": [each.pk for each in data["documents"]],
@@ -39,8 +36,6 @@ class SessionForm(forms.Form):
 
 
 class AgreedForm(forms.Form):
-    """An agreement for the guidelines; the command rejects an empty one."""
-
     text = forms.CharField(
         required=False,
         max_length=20_000,

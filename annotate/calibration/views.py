@@ -19,7 +19,6 @@ from annotate.core.page import Request, render_in_project, request_user
 @login_required
 @require_http_methods(["GET", "POST"])
 def sessions(request: Request, slug: str) -> HttpResponse:
-    """List the project's calibration sessions; a POST starts another."""
     project, status = project_for_admin(request.user, slug), 200
     form = SessionForm(request.POST or None, project=project)
     if request.method == "POST":
@@ -57,7 +56,6 @@ def session(request: Request, slug: str, pk: int) -> HttpResponse:
 
 
 def _act(request: Request, session: Project, form: AgreedForm) -> str:
-    """Carry out the request and return a message about it; empty if the form is invalid."""
     by = request_user(request)
     acts: dict[str, tuple[Callable[[], object], str]] = {
         "reveal": (

@@ -81,7 +81,6 @@ class Wire:
         self._names |= new
 
     def _values_to_text(self, values: Sequence[object]) -> Sequence[Any]:
-        """Return values as untyped strings. The server infers their types from the comparison."""
         return self._types.dump_sequence(values, [PyFormat.TEXT] * len(values)) if values else ()
 
     def _results(self) -> list[PGresult]:

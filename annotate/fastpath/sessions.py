@@ -23,7 +23,6 @@ def likely_holder(key: str) -> int | None:
 
 class SessionStore(db.SessionStore):
     def load(self) -> dict[str, Any]:
-        """Read the session, and remember its owner."""
         found: dict[str, Any] = super().load()
         if self.session_key and SESSION_KEY in found:
             if len(_holders) >= MOST_HOLDERS:

@@ -96,7 +96,6 @@ class Writes:
         self._groups.setdefault((type(row), fields), []).append(row)
 
     def flush(self) -> None:
-        """Write them, one statement for each kind; referenced rows come before referring ones."""
         inserted = {model for model, fields in self._groups if not fields}
 
         def refers_to_new(group: tuple[type[Model], tuple[str, ...]]) -> bool:

@@ -72,7 +72,6 @@ def _list(parts: Iterable[str]) -> str:
 
 
 def _values(fields: list[Any], row: Model) -> list[Any]:
-    """Return the values of these fields in the database driver's form."""
     here = connections[DEFAULT_DB_ALIAS]
     given = [(field, getattr(row, field.attname)) for field in fields]
     return [

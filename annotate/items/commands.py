@@ -35,7 +35,6 @@ def tag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) ->
 
 @transaction.atomic
 def untag_items(*, project: Project, items: QuerySet[Item], tag: str, by: User) -> int:
-    """Remove a tag from items; return the number of items that had it."""
     count, _ = ItemTag.objects.filter(item__in=items.order_by().values("pk"), name=tag).delete()
     _record(project, "items.untagged", tag, count, by)
     return count

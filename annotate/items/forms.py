@@ -49,14 +49,12 @@ class ItemFilterForm(forms.Form):
 
     @property
     def chosen(self) -> ItemFilter:
-        """Return the filter."""
         self.is_valid()
         given = {name: value for name, value in self.cleaned_data.items() if value not in ("", None, [])}
         return ItemFilter(**{**given, "marked": tuple(given.get("marked", ()))})
 
     @property
     def query(self) -> str:
-        """The filter as a URL's query."""
         return query_of(vars(self.chosen))
 
     @property
@@ -82,8 +80,6 @@ class ItemFilterForm(forms.Form):
 
 
 class BulkForm(forms.Form):
-    """An action on items: on all that the filter found, or on the ticked ones."""
-
     TAG, UNTAG, SEND = "tag", "untag", "send"
 
     act = forms.ChoiceField(choices=[(TAG, TAG), (UNTAG, UNTAG), (SEND, SEND)])
@@ -105,7 +101,6 @@ class BulkForm(forms.Form):
         )
 
     def clean(self) -> dict[str, Any]:
-        """Reject an action without items or without its value."""
         given = super().clean() or self.cleaned_data
         if not given.get("everything") and not given.get("item"):
             raise forms.ValidationError(_("Select items first, or select all items that match."))

@@ -54,7 +54,6 @@ class ItemFilter:
 
 
 def items_of(project: Project, chosen: ItemFilter) -> QuerySet[Item]:
-    """Return the project's items that match the filter, unordered. One query for its Round I."""
     found = Item.objects.filter(document__project=project)
     round = round_one(project) if chosen.state or chosen.raters else None
     assignments: QuerySet[Any, Any] = Assignment.objects.filter(round=round).order_by().values("item")
@@ -184,15 +183,12 @@ def listed_items(keys: Sequence[int]) -> list[ListedItem]:
 
 
 def tags_of(project: Project) -> list[str]:
-    """Return the tags of a project's items, by name. One query."""
     tags = ItemTag.objects.filter(item__document__project=project)
     return list(tags.order_by("name").values_list("name", flat=True).distinct())
 
 
 @dataclass(frozen=True)
 class AnswerHistory:
-    """A rating with every state in which it was saved."""
-
     rating: Rating
     changes: Sequence[RatingChange]
 

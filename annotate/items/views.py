@@ -26,7 +26,6 @@ PER_PAGE = 25
 @login_required
 @require_http_methods(["GET", "POST"])
 def items(request: Request, slug: str) -> HttpResponse:
-    """List a project's items that match the filter; a POST of an admin applies an action to many."""
     project = access.project_for_reader(request.user, slug)
     shown = shows_systems(project)
     form = ItemFilterForm(request.GET, project=project, shows_systems=shown)

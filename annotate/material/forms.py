@@ -95,7 +95,6 @@ class SeveralFiles(forms.FileInput):
     allow_multiple_selected = True
 
     def value_from_datadict(self, data: Any, files: "MultiValueDict[str, Any]", name: str) -> Any:  # noqa: ARG002
-        """Return one file, as a single-file field needs it."""
         return files.get(name)
 
 
@@ -114,7 +113,6 @@ class UploadForm(forms.Form):
         self.project = project
 
     def clean_file(self) -> "File[Any]":
-        """Reject a file that is too large or has an unknown format, before storing it."""
         listed = self.files.getlist("file") if isinstance(self.files, MultiValueDict) else []
         files = listed or [self.cleaned_data["file"]]
         for file in files:
@@ -192,17 +190,14 @@ class ColumnsForm(forms.Form):
         return str(mapping.problem)
 
     def store(self, mapping: Any) -> dict[str, Any]:
-        """Return the stored form of a mapping."""
         stored: dict[str, Any] = mapping.to_json()
         return stored
 
     def may_repeat(self, meaning: str) -> bool:
-        """Return True if several columns can have a meaning."""
         del meaning
         return False
 
     def clean(self) -> dict[str, Any]:
-        """Make the mapping; reject one that lacks something."""
         data = self.cleaned_data
         columns: dict[str, list[str]] = {}
         for index, column in enumerate(self.columns):
@@ -231,7 +226,6 @@ class ColumnsForm(forms.Form):
 
     @property
     def missing(self) -> str:
-        """The reason why the guessed mapping cannot be used."""
         return self.find_problem(self.guess)
 
     @property
@@ -245,11 +239,9 @@ class ColumnsForm(forms.Form):
         )
 
     def file_fields(self) -> list[forms.BoundField]:
-        """Return the controls for the whole file."""
         return [self[name] for name in self.fields if not name.startswith(("meaning_", "label_"))]
 
     def column_fields(self) -> Iterator[tuple[str, str, forms.BoundField, forms.BoundField | None]]:
-        """Yield each column's name and first value with the controls for its meaning and heading."""
         for index, (column, example) in enumerate(zip(self.columns, self.examples, strict=True)):
             heading = self[f"label_{index}"] if self.has_headings else None
             yield column, example, self[f"meaning_{index}"], heading
@@ -288,11 +280,9 @@ class MappingForm(ColumnsForm):
             )
 
     def read(self, stored: dict[str, Any]) -> Mapping:
-        """Return the mapping that an import stores."""
         return mapping_from_json(json.dumps(stored))
 
     def guess_mapping(self, upload: DataImport, opening: Opening) -> Mapping:
-        """Return the mapping that a file suggests."""
         return guess_of(upload, opening)
 
     def meanings(self, upload: DataImport) -> Iterator[tuple[str, str]]:
@@ -302,12 +292,10 @@ class MappingForm(ColumnsForm):
             yield f"{VALUES_OF}{name}", gettext("values of {dimension}").format(dimension=name)
 
     def may_repeat(self, meaning: str) -> bool:
-        """Return True if several columns can have a meaning."""
         is_shipped = bool(self.cleaned_data.get("mapping_name"))  # which ignores the columns' meanings
         return is_shipped or meaning in REPEATED or meaning.startswith(VALUES_OF)
 
     def initial_of(self, mapping: Mapping) -> dict[str, str]:
-        """Return the initial values of the form under a mapping."""
         initial = {"mapping_name": mapping.name}
         if not isinstance(mapping, ColumnMapping):
             kept = {f"meaning_{index}": "metadata" for index, _ in enumerate(self.columns)}
@@ -324,7 +312,6 @@ class MappingForm(ColumnsForm):
         return initial
 
     def make_mapping(self, columns: Entered[str, list[str]]) -> Mapping:
-        """Return the chosen shipped mapping, or the mapping of columns by meaning."""
         if name := self.cleaned_data["mapping_name"]:
             return SHIPPED[name]
         label_of = {column: self.cleaned_data[f"label_{index}"] for index, column in enumerate(self.columns)}
@@ -342,7 +329,6 @@ class MappingForm(ColumnsForm):
         )
 
     def find_problem(self, mapping: Mapping) -> str:
-        """Return the reason for which a mapping lacks the requested rows."""
         if reason := misfit(mapping, self.columns):
             return reason
         what = self.cleaned_data["what"] if self.is_bound else self.guessed_what
@@ -364,7 +350,6 @@ class MappingForm(ColumnsForm):
         return self.seems_to_hold.label if is_other else ""
 
     def store(self, mapping: Mapping) -> dict[str, Any]:
-        """Return the stored form of a mapping."""
         stored: dict[str, Any] = json.loads(mapping_to_json(mapping))
         return stored
 
@@ -374,7 +359,6 @@ def _dimensions_of(upload: DataImport) -> list[str]:
 
 
 def guess_of(upload: DataImport, opening: Opening) -> Mapping:
-    """Return the mapping that an upload suggests as a file of items and ratings."""
     return guess_mapping(opening.guessed, _dimensions_of(upload))
 
 
@@ -393,8 +377,6 @@ def guessed_what(mapping: Mapping, opening: Opening) -> What:
 
 
 class ComparisonsForm(forms.Form):
-    """The size of comparisons, and their number for each document."""
-
     size = forms.IntegerField(label=_("Outputs in a comparison"), min_value=2, max_value=MOST_SIDES)
     per_document = forms.IntegerField(
         label=_("Comparisons of each document"),
@@ -406,8 +388,6 @@ class ComparisonsForm(forms.Form):
 
 
 class PartsFileForm(forms.Form):
-    """A file of parts."""
-
     file = forms.FileField(
         label=_("Parts"),
         help_text=_(
@@ -418,7 +398,6 @@ class PartsFileForm(forms.Form):
     )
 
     def clean_file(self) -> "UploadedFile[Any]":
-        """Reject a file that is too large to read at once."""
         file: UploadedFile[Any] = self.cleaned_data["file"]
         if (file.size or 0) > MOST_BYTES:
             raise forms.ValidationError(

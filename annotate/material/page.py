@@ -56,7 +56,6 @@ def preview_of_upload(upload: DataImport, *, again: bool = False) -> UploadPrevi
 def start_on_worker(
     request: Request, upload: DataImport, mapping: dict[str, Any], what: str = "", *, only_good: bool = False
 ) -> HttpResponse:
-    """Start the import of an upload of any kind on a worker, and show its page."""
     with show_refusal(request):
         start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
     return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)

@@ -163,10 +163,6 @@ def _render(
 
 
 def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResponse:
-    """Show the column mapping and a preview of the import.
-
-    A POST runs the import unless it only requests `show`.
-    """
     if opening.problem:
         return _render(request, upload, opening=opening, workers=worker_health())
     kind, members = KINDS[upload.kind], _chosen_members(request)
@@ -209,7 +205,6 @@ def _chosen_members(request: Request) -> dict[str, int]:
 @login_required
 @require_http_methods(["GET", "POST"])
 def comparisons(request: Request, slug: str) -> HttpResponse:
-    """Show the numbers of stored and possible comparisons; a POST creates or removes comparisons."""
     project = project_for_admin(request.user, slug)
     if "remove" in request.POST:
         with show_refusal(request):

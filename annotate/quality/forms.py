@@ -16,8 +16,6 @@ from annotate.rating.forms import PointsFormField
 
 
 class CountingForm(forms.Form):
-    """The decision with its reason."""
-
     counted = forms.BooleanField(required=False, widget=forms.HiddenInput)
     note = forms.CharField(
         label=_("Why"),
@@ -31,8 +29,6 @@ class CountingForm(forms.Form):
 
 
 class MarkForm(forms.Form):
-    """An item, by its document and system, and its use."""
-
     document = forms.CharField(
         max_length=200,
         widget=forms.TextInput(attrs={"list": "documents"}),
@@ -51,7 +47,6 @@ class MarkForm(forms.Form):
         self.project = project
 
     def clean(self) -> dict[str, Any]:
-        """Find the item."""
         values = self.cleaned_data
         found = Item.objects.filter(
             document__project=self.project,
@@ -101,7 +96,6 @@ class GoldForm(forms.Form):
 
     @property
     def right_values(self) -> dict[int, RightValue]:
-        """The values in the form, by the key of the dimension."""
         values = self.cleaned_data
         return {
             each.pk: RightValue(values[f"value-{each.pk}"], values[f"why-{each.pk}"])
@@ -111,8 +105,6 @@ class GoldForm(forms.Form):
 
 
 class BarForm(forms.Form):
-    """The required percentage of right practice answers before Round I."""
-
     practice_bar = forms.IntegerField(
         label=_("Percent to get right before Round I"),
         required=False,

@@ -134,7 +134,6 @@ class PracticeItem:
 
     @property
     def token(self) -> str:
-        """The ID of this item in this attempt, as its page sends it."""
         return f"practice-{self.gold.pk}-{self.practice.attempt}"
 
 
@@ -319,7 +318,6 @@ class MiddleRater:
 
     @property
     def percent(self) -> int:
-        """The share of right values, rounded down, as the bar is compared with it."""
         return self.right * 100 // self.asked
 
     @property
@@ -379,8 +377,6 @@ class Rater:
 
 @dataclass(frozen=True)
 class ShownItem:
-    """An item with a signal, and the values given on scales, in the order of the dimensions."""
-
     position: int | None
     document: str
     characters: int

@@ -41,7 +41,6 @@ class RatedItem:
 
     @property
     def one_value(self) -> float | None:
-        """The only value of the item; None if it has several or no values."""
         return self.lowest if self.lowest == self.highest else None
 
 
@@ -72,5 +71,4 @@ def signals_of(items: Sequence[RatedItem]) -> Signals:
 
 
 def _longest_run(values: Iterable[float | None]) -> int:
-    """Return the length of the longest run of items with one and the same single value."""
     return max((len(list(run)) for value, run in groupby(values) if value is not None), default=0)

@@ -113,7 +113,6 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def practice_bar(request: HttpRequest, slug: str) -> HttpResponse:
-    """Set the required percentage of right practice answers before Round I, or switch practice off."""
     project = project_for_admin(request.user, slug)
     form = BarForm(request.POST)
     with show_refusal(request):
@@ -185,7 +184,6 @@ def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 @refusals_as_json
 def save_practice_answer(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResponse:
-    """Save one practice answer. The response has the format of a saved rating, for the same browser queue."""
     membership, gold = _sender(request, slug, pk)
     (reply,) = _save_sent(
         membership, gold, request.POST.get("assignment", ""), [{**request.POST.dict(), "key": key}]
@@ -198,7 +196,6 @@ def save_practice_answer(request: HttpRequest, slug: str, pk: int, key: str) -> 
 @require_POST
 @refusals_as_json
 def save_practice_answers(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Save the queued answers of a practice item; the reply has an outcome for each answer."""
     membership, gold = _sender(request, slug, pk)
     sent = sent_answers(request.POST.get("answers", ""))
     replies = _save_sent(membership, gold, request.POST.get("assignment", ""), sent)

@@ -119,14 +119,12 @@ class QuestionKind:
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return the stored form of an answer. Raises InvalidValueError with a message."""
         raise NotImplementedError
 
     def describe(self, dimension: FrozenDimension, given: Given) -> str:
         raise NotImplementedError
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return an answer as a cell of a file. sides: the systems compared."""
         return json.dumps(given.data, ensure_ascii=False) if given.data else f"{given.value:g}"
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float | None:

@@ -62,7 +62,6 @@ class LabelsKind(QuestionKind):
         }
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return the labels, and that none of them may apply."""
         return (
             f"Choose every label that applies, or none:\n{choice_lines(dimension.options['labels'])}\n\n"
             'Field "labels": the list of the keys that apply, empty if none does.'
@@ -101,7 +100,6 @@ class LabelsKind(QuestionKind):
         return DISTANCES[dimension.options["distance"]](labels_in(one), labels_in(other))
 
     def describe_distance(self, options: Options, apart: float) -> str:
-        """Return a message with the distance of the sets, or one for sets without a common label."""
         if apart >= 1:
             return gettext("The sets of labels have no label in common.")
         return gettext("The sets of labels differ by {distance}.").format(distance=format_value(apart))

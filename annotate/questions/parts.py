@@ -67,7 +67,6 @@ class PartsKind(QuestionKind):
         }
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return the labels, one of which each numbered part gets."""
         return (
             f"Give each of the {len(item.parts)} numbered parts one label:\n"
             f"{choice_lines(dimension.options['labels'])}\n\n"
@@ -99,7 +98,6 @@ class PartsKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return the labels; they have a share once every part has one."""
         chosen = data.get("parts") if isinstance(data, dict) else None
         known = [label["key"] for label in dimension.options["labels"]]
         if not isinstance(chosen, list) or len(chosen) != len(item.parts):

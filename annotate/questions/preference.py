@@ -65,7 +65,6 @@ class PreferenceKind(QuestionKind):
         return {"choices": choices}
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return the choice between the two outputs, and the strengths."""
         ties = ' or "tie" if neither is' if dimension.options["ties"] else ""
         lines = [
             "Which of the two texts is better? The order in which they are shown means nothing.",
@@ -79,7 +78,6 @@ class PreferenceKind(QuestionKind):
         return "\n".join(lines)
 
     def reply_fields(self, dimension: FrozenDimension, item: ItemContent) -> dict[str, Any]:
-        """Return the fields of the reply: the better output, and the strength if there are several."""
         choices = ["A", "B", *(["tie"] if dimension.options["ties"] else [])]
         fields: dict[str, Any] = {"better": {"type": "string", "enum": choices}}
         if (strength := dimension.options["strength"]) > 1:
@@ -119,7 +117,6 @@ class PreferenceKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return the preference with the order of the sides on the page."""
         low, high = self.bounds(dimension.options)
         if value is None or not low <= value <= high or value != int(value):
             raise refuse_data(dimension)
@@ -134,7 +131,6 @@ class PreferenceKind(QuestionKind):
         return choice_name(step, dimension.options["strength"])
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return the better system, or “tie”."""
         if not given.value:
             return "tie"
         return sides[given.value > 0] if len(sides) > 1 else f"{given.value:g}"
@@ -149,7 +145,6 @@ class PreferenceKind(QuestionKind):
         return 1.0 if apart and dimension.options["tie_disputes"] else apart
 
     def describe_distance(self, options: Options, apart: float) -> str:
-        """Return a message: raters prefer different outputs, or an output and a tie."""
         if apart >= 1 and options["tie_disputes"]:
             return gettext("The raters do not agree which output is better.")
         if apart >= 1:
@@ -158,12 +153,10 @@ class PreferenceKind(QuestionKind):
 
 
 def sign(value: float) -> int:
-    """Return -1, 0 or 1."""
     return (value > 0) - (value < 0)
 
 
 def choice_name(step: int, strength: int) -> str:
-    """Return the name of a choice, from left (below 0) to right."""
     if step == 0:
         return gettext("Tie")
     output = 1 if step < 0 else 2

@@ -33,7 +33,6 @@ class RankingKind(QuestionKind):
     number_name = gettext_lazy("ranked first")
 
     def read_options(self, options: Options) -> dict[str, Any]:
-        """Return two options: whether ranks can be shared, and whether raters choose only best and worst."""
         best_worst = bool(options.get("best_worst", False))
         return {"best_worst": best_worst, "ties": bool(options.get("ties", True)) and not best_worst}
 
@@ -101,7 +100,6 @@ class RankingKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return ranks without gaps."""
         ranks = data.get("ranks") if isinstance(data, dict) else None
         if not isinstance(ranks, list) or len(ranks) != len(item.sides):
             raise refuse_data(dimension)
@@ -133,7 +131,6 @@ class RankingKind(QuestionKind):
         return " > ".join(" = ".join(map(str, sorted(levels[rank]))) for rank in sorted(levels))
 
     def write(self, dimension: FrozenDimension, given: Given, sides: Sequence[str] = ()) -> str:
-        """Return the systems, the best first: a > b = c."""
         ranks = (given.data or {}).get("ranks", ())
         levels: dict[int, list[str]] = {}
         for side, rank in enumerate(ranks):

@@ -20,7 +20,6 @@ def unreadable_reply(sentence: str) -> InvalidValueError:
 
 
 def choice_lines(rows: ChoiceRows) -> str:
-    """Return a line for each choice, with its key first."""
     return "\n".join(
         f"- {row['key']}: {row['name']}" + (f" ({row['description']})" if row["description"] else "")
         for row in rows
@@ -41,7 +40,6 @@ def strict_object(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_list(reply: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the list in a field. Raises InvalidValueError."""
     found = reply.get(name)
     if not isinstance(found, list):
         raise unreadable_reply(gettext("The reply has no list “{name}”.").format(name=name))

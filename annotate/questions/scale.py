@@ -61,14 +61,12 @@ class CategoryKind(ScaleKind):
         return dimension.name_of(given.value)
 
     def distance(self, dimension: FrozenDimension, one: Given, other: Given) -> float:
-        """Return 1 for different categories."""
         return float(one.value != other.value)
 
     def describe_distance(self, options: Options, apart: float) -> str:
         return gettext("The raters chose different categories.")
 
     def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:
-        """Return the usual rule: different categories open a dispute, and only equal ones settle it."""
         return 1, 0
 
 

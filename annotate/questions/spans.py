@@ -75,7 +75,6 @@ class SpansKind(QuestionKind):
         }
 
     def bounds(self, options: Options) -> tuple[int, int]:
-        """Return no error, and the heaviest sum there can be."""
         return 0, MOST_SPANS * LARGEST_WEIGHT
 
     def input_context(
@@ -92,7 +91,6 @@ class SpansKind(QuestionKind):
         }
 
     def prompt(self, dimension: FrozenDimension, item: ItemContent) -> str:
-        """Return categories and severities, with the instruction to quote passages verbatim."""
         both = dimension.options["where"] == "both"
         where = ' Say where it stands ("in"): "text" or "document".' if both else ""
         return (
@@ -138,7 +136,6 @@ class SpansKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Return spans sorted by position, each inside its part."""
         rows = data.get("spans") if isinstance(data, dict) else None
         if not isinstance(rows, list) or not all(isinstance(each, Mapping) for each in rows):
             raise refuse_data(dimension)
@@ -196,7 +193,6 @@ class SpansKind(QuestionKind):
         return self.distance(dimension, one, other)
 
     def describe_distance(self, options: Options, apart: float) -> str:
-        """Return a message about marked words: their distance, or that words or severities differ."""
         if apart >= 1:
             return gettext("The raters mark different words, or give the same words different severities.")
         return gettext("The marked spans differ by {distance}.").format(distance=format_value(apart))

@@ -62,7 +62,6 @@ class TextKind(QuestionKind):
     def clean(
         self, dimension: FrozenDimension, value: float | None, data: Data, item: ItemContent
     ) -> Cleaned:
-        """Strip the blanks around an answer."""
         text = data.get("text") if isinstance(data, dict) else None
         if not isinstance(text, str) or not text.strip():
             raise refuse_data(dimension)

@@ -39,7 +39,6 @@ class RaterCalibration:
 
     @property
     def distance(self) -> float:
-        """The mean absolute difference of values from their references; 0 for categories."""
         return abs(self.bias or 0)
 
 

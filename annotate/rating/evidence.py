@@ -40,7 +40,6 @@ def passages_to_json(passages: Iterable[Passage]) -> Stored | None:
 
 
 def passages_as_sent(passages: Iterable[Passage]) -> str:
-    """Return passages as a page reads and sends them: a list of [part, start, end]."""
     return json.dumps([astuple(each) for each in passages], separators=(",", ":"))
 
 

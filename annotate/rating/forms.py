@@ -30,8 +30,6 @@ MOST_VALUES = 2001  # of a scale that are offered to choose from
 
 
 class DeadlineForm(forms.Form):
-    """A day, or none."""
-
     deadline = forms.DateField(
         required=False,
         label=_("Raters should finish by the end of"),
@@ -53,8 +51,6 @@ LARGEST_LIST = 20 * 1024**2
 
 
 class PlanForm(forms.Form):
-    """A kind of plan with its settings."""
-
     kind = forms.ChoiceField(
         label=_("How items are shared out"),
         widget=forms.RadioSelect,
@@ -140,7 +136,6 @@ class PlanForm(forms.Form):
         super().__init__(entered, files, initial=model_to_dict(choice, AssignmentPlan.SETTINGS))
 
     def clean(self) -> dict[str, Any]:
-        """Read the list if the plan needs one; a stored list can be omitted."""
         values = self.cleaned_data
         values["pairs"] = []
         for name in ("dealt_by", "work_order", "dimension_order"):
@@ -180,10 +175,7 @@ NO_EVIDENCE = _("Evidence is a list of passages, each with its part, its start a
 
 
 class PointsFormField(forms.FloatField):
-    """A value of a scale, validated by its dimension, or a distance on it; whole numbers are ints."""
-
     def to_python(self, value: Any) -> Any:
-        """Return a number or None."""
         found = super().to_python(value)
         return found if found is None or not isfinite(found) else int_if_whole(found)
 
@@ -192,20 +184,15 @@ class ValueField(PointsFormField):
     """A value, or the word for "not applicable"."""
 
     def to_python(self, value: Any) -> Any:
-        """Return a number, the word, or None."""
         return NOT_APPLICABLE if value == NOT_APPLICABLE else super().to_python(value)
 
     def validate(self, value: Any) -> None:
-        """Raise ValidationError for a value that is neither a number nor the word."""
         if value != NOT_APPLICABLE:
             super().validate(value)
 
 
 class EvidenceField(forms.Field):
-    """Passages as the page sends them: a list of [part, start, end]."""
-
     def to_python(self, value: Any) -> Any:
-        """Return passages sorted by part."""
         try:
             rows = json.loads(value or "[]")
             passages = sorted(Passage(*row) for row in rows)
@@ -217,10 +204,7 @@ class EvidenceField(forms.Field):
 
 
 class DataField(forms.JSONField):
-    """The data that the question kind stores in addition to the value: a JSON object, or empty."""
-
     def to_python(self, value: Any) -> Any:
-        """Return the object or None."""
         if not value or isinstance(value, dict):
             return value or None
         try:
@@ -233,8 +217,6 @@ class DataField(forms.JSONField):
 
 
 class AnswerForm(forms.Form):
-    """An answer about one unit, with the page's state at that moment."""
-
     value = ValueField(required=False, error_messages={"invalid": _("A rating is a number on the scale.")})
     unsure = forms.BooleanField(required=False)
     cannot_rate = forms.BooleanField(required=False)
@@ -257,7 +239,6 @@ class AnswerForm(forms.Form):
                 self.add_error(name, error)
 
     def answer(self) -> Answer:
-        """Return the answer in the form."""
         data = self.cleaned_data
         not_applicable = data["value"] == NOT_APPLICABLE
         value = None if not_applicable else data["value"]
@@ -272,7 +253,6 @@ class AnswerForm(forms.Form):
         )
 
     def to_sent(self) -> SaveOrigin:
-        """Return the metadata of the answer."""
         data = self.cleaned_data
         return SaveOrigin(
             data["revision"] or 0,
@@ -352,7 +332,6 @@ class OwnWorkForm(forms.Form):
 
     @property
     def chosen(self) -> OwnFilter:
-        """The filter."""
         self.is_valid()
         known = self.cleaned_data.get
         return OwnFilter(
@@ -365,5 +344,4 @@ class OwnWorkForm(forms.Form):
 
     @property
     def query(self) -> str:
-        """The filter as a URL query."""
         return query_of(vars(self.chosen))

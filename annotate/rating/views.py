@@ -150,7 +150,6 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 
 
 def _count_prefetched(request: HttpRequest) -> int:
-    """Return the number of items that a page loads ahead, 0 if the browser requests a page."""
     asked = request.headers.get("Concord-Ahead", "")
     return min(int(asked), LOADED_AHEAD) if asked.isdecimal() else 0
 
@@ -190,7 +189,6 @@ def _assignment_after(request: HttpRequest, page: ItemPage) -> Assignment | None
 
 
 def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any]:
-    """Return the context of an item's page; restart its reservation."""
     membership = assignment.annotator
     assert membership is not None
     renew_reservation(assignment=assignment, annotator=membership)
@@ -243,7 +241,6 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
 @vary_on_headers("HX-Request")
 @require_GET
 def my_values(request: Request, slug: str) -> HttpResponse:
-    """Show the distribution of the annotator's own values; My work loads it on opening."""
     membership = access.membership(request.user, slug, Role.ANNOTATOR)
     round = round_one(membership.project)
     if round is None:
@@ -263,10 +260,6 @@ def how_rating_works(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def guideline(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the questions and their explanations:
-
-    the wording in force, or before a round the wording to freeze.
-    """
     membership = access.membership(request.user, slug)
     project = membership.project
     rounds = rounds_of(project)
@@ -351,10 +344,6 @@ def save_answers(request: HttpRequest, slug: str, position: int) -> HttpResponse
 @prefetch_request(_sender)
 @refusals_as_json
 def save_private_note(request: HttpRequest, slug: str, position: int) -> HttpResponse:
-    """Save the annotator's private note about an item.
-
-    The response has the format of `save`, for the same queue.
-    """
     save_note(assignment=_assignment_at(request, slug, position), text=request.POST.get("comment", ""))
     return JsonResponse({"revision": 0})
 
@@ -404,7 +393,6 @@ def _dimension(assignment: Assignment, key: str) -> FrozenDimension:
 
 
 def _read_answer(assignment: Assignment, sent: dict[str, object]) -> SubmittedAnswer | InvalidValueError:
-    """Return one of several answers, or its error: the other answers are saved anyway."""
     try:
         dimension = _dimension(assignment, str(sent.get("key", "")))
         form = _valid(AnswerForm(sent))

@@ -121,7 +121,6 @@ def move_dimension(*, dimension: Dimension, up: bool) -> None:
 
 @transaction.atomic
 def duplicate_dimension(*, dimension: Dimension) -> Dimension:
-    """Add a copy with scale and guidelines below a dimension. Locks the project. Raises FrozenError."""
     dimension = _lock_dimension(dimension)
     name = f"{dimension.name[:70]} (copy)"
     copy = add_dimension(project=dimension.project, dimension=replace(spec_of(dimension), name=name))
@@ -448,7 +447,6 @@ def save_template(*, owner: User, template: ProjectTemplate) -> SavedTemplate:
 
 
 def import_template(*, owner: User, text: bytes) -> SavedTemplate:
-    """Save the template of a file. Raises ImportRefusedError with every problem of the file, by its path."""
     try:
         return save_template(owner=owner, template=read_template(text))
     except TemplateRefusedError as error:

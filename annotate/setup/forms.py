@@ -193,18 +193,15 @@ class DimensionForm(forms.Form):
 
     @property
     def kinds(self) -> Iterator[KindChoice]:
-        """The kinds to choose from, each with its button."""
         for each, button in zip(KINDS.values(), self["kind"], strict=True):
             yield KindChoice(each.key, each.name, each.about, button, each.key == self.kind_key)
 
     @property
     def is_scale(self) -> bool:
-        """Whether answers are numbers of a scale or codes of categories."""
         return self.kind_key in SCALES
 
     @property
     def settings_fields(self) -> list[BoundField]:
-        """The fields of this kind only."""
         return [self[name] for name in self.question_settings.fields()]
 
     @property
@@ -214,13 +211,11 @@ class DimensionForm(forms.Form):
 
     @property
     def point_rows(self) -> Iterator[tuple[int, BoundField, BoundField]]:
-        """The rows of the scale's points, lowest first: value, label and description."""
         for value in self._values_shown():
             yield value, self[f"label_{value}"], self[f"description_{value}"]
 
     @property
     def is_listed_whole(self) -> bool:
-        """Whether every point of the scale has a row."""
         scale = self._scale()
         return scale is not None and len(scale) <= self._most_listed
 
@@ -231,13 +226,11 @@ class DimensionForm(forms.Form):
 
     @property
     def usual_scales(self) -> Iterable[UsualScale]:
-        """Scales that can replace the entered one."""
         nominal = MeasurementLevelChoices.NOMINAL
         return [each for each in USUAL_SCALES.values() if (each.level == nominal) == self.is_named]
 
     @property
     def advice(self) -> list[Advice]:
-        """The consequences of each measurement level for coefficients."""
         return [advice(level) for level in MeasurementLevelChoices.values]
 
     def clean(self) -> dict[str, Any]:
@@ -318,7 +311,6 @@ class DimensionForm(forms.Form):
             seen.setdefault(name, value)
 
     def to_spec(self) -> DimensionSpec:
-        """Return the checked input as the argument of a command."""
         values = self.cleaned_data
         spec = DimensionSpec(
             name=values["name"],
@@ -344,7 +336,6 @@ class DimensionForm(forms.Form):
         )
 
     def _kind(self) -> str:
-        """Return the kind entered; a nominal scale is one of categories."""
         entries = self.initial if self.frozen else self._entries()
         kind = entries.get("kind") or "scale"
         if kind == "scale" and entries.get("measurement_level") == MeasurementLevelChoices.NOMINAL:
@@ -352,7 +343,6 @@ class DimensionForm(forms.Form):
         return kind if kind in KINDS else "scale"
 
     def _add_condition(self) -> None:
-        """Add the choice of a question that this one depends on, and of its answers."""
         if not self.earlier:
             return
         self.fields["condition"] = forms.ChoiceField(
@@ -433,7 +423,6 @@ class DimensionForm(forms.Form):
 
 
 def note_field() -> forms.CharField:
-    """Return the field that a change of wording in an open round needs."""
     return forms.CharField(
         label=gettext("What changed and why"),
         max_length=1000,
@@ -447,7 +436,6 @@ _INTERVAL = MeasurementLevelChoices.INTERVAL
 
 
 def initial_of(dimension: Dimension | None) -> dict[str, Any]:
-    """Return the form's initial values: the present dimension, or a usual scale."""
     if dimension is None:
         return {
             **{"kind": "scale", "scale_minimum": 1, "scale_maximum": 5, "scale_step": 1},
@@ -492,7 +480,6 @@ def _name_value(value: float, labels: Mapping[float, str]) -> str:
 
 
 def _other_kind(entered: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries with the usual settings of the chosen kind."""
     general = ("kind", "name", "definition", "guidelines", "condition", "condition_values", "not_applicable")
     kept = {name: entered[name] for name in general if name in entered}
     usual = {**initial_of(None)}
@@ -525,8 +512,6 @@ NO_TEMPLATE = ""
 
 
 class NewProjectForm(forms.Form):
-    """The name of a new project and its template."""
-
     name = forms.CharField(max_length=150, help_text=_("Concord derives the URL from it."))
     template = forms.ChoiceField(
         label=_("Start from"),
@@ -555,8 +540,6 @@ class NewProjectForm(forms.Form):
 
 
 class SettingsForm(forms.Form):
-    """Settings of a whole project."""
-
     name = forms.CharField(max_length=150)
     description = forms.CharField(
         required=False,
@@ -605,12 +588,10 @@ class SettingsForm(forms.Form):
 
     @property
     def reworded(self) -> bool:
-        """Whether the form changes the guidelines."""
         return bool(self.cleaned_data["guidelines"] != self._project.guidelines)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The checked settings, without the note on a change of wording."""
         return {name: value for name, value in self.cleaned_data.items() if name != "note"}
 
     def clean(self) -> dict[str, Any]:
@@ -622,7 +603,5 @@ class SettingsForm(forms.Form):
 
 
 class SettingsPageForm(SettingsForm):
-    """The settings on their page; the dispute threshold has a separate page."""
-
     dispute_threshold = None  # type: ignore[assignment] # Django's way of taking a field away
     tolerance = None  # type: ignore[assignment]

@@ -141,7 +141,6 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
 
 
 def _content_of_sides(item: Item | None, *, sides: int) -> ItemContent:
-    """Return the sides of a comparison, or of an example if the project has no comparison."""
     example = gettext("Here stands output {number}. Draw comparisons to see yours.")
     outputs = [each.output for each in item.sides.all()] if item else []
     texts = [each.text for each in outputs]

@@ -22,8 +22,6 @@ ONE_LINE_EACH = _("One per line: “Name: description”. The description can be
 
 
 class QuestionSettings:
-    """The fields of one kind. A subclass has its fields, and reads and writes the kind's options."""
-
     lists: Sequence[str] = ()
     """The fields that list names and descriptions; their wording can change after Round I opened."""
     weighted = "severities"
@@ -130,8 +128,6 @@ class PreferenceSettings(QuestionSettings):
 
 
 class RankingSettings(QuestionSettings):
-    """Ties, or only the best and the worst."""
-
     def fields(self) -> dict[str, forms.Field]:
         return {
             "ties": forms.BooleanField(label=_("Outputs can share a rank"), required=False, initial=True),
@@ -190,12 +186,10 @@ SETTINGS: Mapping[str, QuestionSettings] = {
 
 
 def settings_of_kind(kind: str) -> QuestionSettings:
-    """Return the settings of a kind; a scale has only the dimension's own."""
     return SETTINGS.get(kind, QuestionSettings())
 
 
 def write_rows(rows: Rows) -> str:
-    """Return names with weights and descriptions, a line for each."""
     lines = []
     for row in rows:
         weight = f" = {int_if_whole(float(row['weight']))}" if "weight" in row else ""

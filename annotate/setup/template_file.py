@@ -69,11 +69,9 @@ class _TemplateDumper(yaml.SafeDumper):
     """Writes strings of several lines as blocks."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
-        """Write every value in full, without YAML aliases."""
         return True
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
-        """Return a string, as a block if it has several lines."""
         return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 

@@ -96,7 +96,6 @@ def dimension_new(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def dimension(request: Request, slug: str, key: str) -> HttpResponse:
-    """Edit a dimension; after the freeze, its wording."""
     project = project_for_admin(request.user, slug)
     edited = dimension_in(project, key)
 
@@ -223,7 +222,6 @@ def images(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def image(request: Request, slug: str, key: str) -> HttpResponse:
-    """Send an image to a member of its project."""
     found = image_in(membership(request.user, slug).project, key)
     with found.file.open("rb") as file:
         response = HttpResponse(file.read(), content_type=content_type(found.key))
@@ -319,7 +317,6 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 @xframe_options_sameorigin
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the annotator's screen; answers on it are not saved."""
     project = project_for_admin(request.user, slug)
     asked = request.GET.get("item", "")
     page, guideline = preview_page(project, int(asked) if asked.isdecimal() and len(asked) < 8 else 1)

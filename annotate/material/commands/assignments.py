@@ -39,15 +39,11 @@ class AssignmentsToTake(ItemAssignments):
         self._new: list[tuple[str, ImportedRater]] = []
 
     def new_rater(self, label: str) -> ImportedRater:
-        """Register a new rater; `write` creates the membership."""
         rater = super().new_rater(label)
         self._new.append((label, rater))
         return rater
 
     def take(self, item: ItemRecord, rater: ImportedRater) -> int | None:
-        """Return the assignment of this item that the rater has or now takes; None if all belong to
-        others.
-        """
         held = self.holds(item, rater)
         assignment = super().take(item, rater)
         if assignment is not None and not held:
@@ -76,7 +72,6 @@ class AssignmentsToTake(ItemAssignments):
         write_in_steps(self._claims, reserve)
 
     def release(self) -> None:
-        """Release the reserved assignments without ratings, and remove the raters without ratings."""
         reserved = [assignment for assignment, _ in self._claims]
         own = Assignment.objects.filter(plan=Assignment.Plan.IMPORTED, started_at=None)
         write_in_steps(
@@ -110,7 +105,6 @@ def _reserve(claims: Sequence[tuple[int, ImportedRater]], positions: Counter[int
 
 
 def mark_progress(assignments: Sequence[int], dimensions: int) -> None:
-    """Mark assignments with ratings as started, and the completely rated as completed."""
     now = timezone.now()
     whole = Assignment.objects.filter(pk__in=assignments, partial=False)
     whole.filter(started_at=None).update(started_at=now, reserved_until=None)

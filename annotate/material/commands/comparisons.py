@@ -88,7 +88,6 @@ def _sizes(comparisons: QuerySet[Item]) -> Iterator[tuple[int, int]]:
 def _draw_sets(
     project: Project, outputs: dict[int, list[Item]], size: int, per_document: int | None
 ) -> Iterator[list[Item]]:
-    """Yield the sets of outputs to compare, the least compared first if a document gets only some."""
     chance = Stream(project.seed).of("comparisons", size).shuffler()
     times: Counter[tuple[str, ...]] = Counter()
     for items in outputs.values():

@@ -4,7 +4,6 @@ from annotate.core.models import ComparisonSide, Document, Item, ItemPart, Proje
 
 
 def copy_documents(project: Project, into: Project, keys: Collection[int]) -> dict[int, Document]:
-    """Copy documents without their outputs; return the copies by the keys of the originals."""
     originals = list(project.documents.filter(pk__in=keys).order_by("pk"))
     fields = ("key", "title", "parts", "digest", "metadata")
     copies = Document.objects.bulk_create(

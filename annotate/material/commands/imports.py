@@ -71,7 +71,6 @@ class ItemImporter(ItemCheck):
         self._characters = 0
 
     def flush(self) -> None:
-        """Write the prepared rows: documents, followed by items with their assignments."""
         with step():
             keep_lease(self.brought_by)
             self._write()

@@ -62,7 +62,6 @@ class _CancelledError(Exception):
 def receive_upload(
     *, project: Project, by: User | None, file: "File[Any]", name: str, kind: str = MATERIAL
 ) -> DataImport:
-    """Store an uploaded file until it is imported or discarded."""
     return DataImport.objects.create(
         project=project,
         kind=kind,
@@ -156,7 +155,6 @@ def _record_heartbeat(data_import: DataImport) -> None:
 
 
 def _import(data_import: DataImport) -> None:
-    """Import a file; a worker without the lease writes nothing of it."""
     try:
         report = KINDS[data_import.kind].run(data_import, _progress_notes(data_import))
     except _CancelledError as error:

@@ -15,8 +15,6 @@ TO_BE_MADE = 0
 
 
 class ImportedRater:
-    """A rater of the file: an existing annotator of the project, or a new one."""
-
     __slots__ = ("number", "pk")
 
     def __init__(self, number: int, pk: int | None) -> None:
@@ -71,7 +69,6 @@ class ItemAssignments:
         return self.round is not None and self.round.assignments.filter(partial=True).exists()
 
     def new_rater(self, label: str) -> ImportedRater:
-        """Register an annotator without a membership in the project."""
         rater = self.raters[label] = ImportedRater(len(self.raters), None)
         return rater
 

@@ -26,16 +26,12 @@ class DocumentRecord:
 
 @dataclass(slots=True)
 class SystemRecord:
-    """A system of the project or of the file."""
-
     number: int
     pk: int | None
 
 
 @dataclass(slots=True)
 class ItemRecord:
-    """An item of the project (line 0) or of the file."""
-
     number: int
     pk: int | None
     digest: bytes
@@ -122,7 +118,6 @@ class Catalogue:
         return known
 
     def item(self, document: str, system: str) -> ItemRecord | None:
-        """The item of a document and a system, if both and it are known."""
         known_document, known_system = self.documents.get(document), self.systems.get(system)
         if known_document is None or known_system is None:
             return None

@@ -72,7 +72,6 @@ class FileCheck(FileReading):
 
     @property
     def new_raters(self) -> list[str]:
-        """Return the raters of the file without a membership in the project."""
         raters = self.ratings.assignments.raters if self.ratings else {}
         return [name for name, rater in raters.items() if rater.pk is None]
 

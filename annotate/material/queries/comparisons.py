@@ -8,8 +8,6 @@ from annotate.core.models import Item, Project
 
 @dataclass(frozen=True)
 class ComparisonCount:
-    """The comparisons of one size, stored and new."""
-
     size: int
     drawn: int
     new: int

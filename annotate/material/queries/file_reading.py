@@ -42,7 +42,6 @@ class FileReading(ABC):
         """Return the report of the lines read."""
 
     def check(self, limit: int | None, on_progress: OnProgress) -> FileReport:
-        """Read the file, or its first `limit` records, and report."""
         with self.kept or nullcontext():
             self.take_all("checking", on_progress, limit)
         return self.report()
@@ -73,7 +72,6 @@ class FileReading(ABC):
                 self.kept.add(record, refused)
 
     def facts(self) -> dict[str, Any]:
-        """Return the fields of every report except its counts."""
         return {
             "lines": self.lines,
             "complete": self.complete,

@@ -79,13 +79,11 @@ class State:
 
     @property
     def may_leave_out(self) -> bool:
-        """Return True if omitting the rejected lines leaves rows to import."""
         refused = self.data_import.status == Status.REFUSED
         return refused and self.report is not None and self.report.may_leave_out
 
 
 def imports_of(project: Project, kind: str = MATERIAL) -> list[DataImport]:
-    """Return the project's imports of one kind, the newest first. One query."""
     return list(DataImport.objects.filter(project=project, kind=kind).select_related("created_by"))
 
 
@@ -105,7 +103,6 @@ def is_late(preview: UploadPreview) -> bool:
 def source_of(
     data_import: DataImport, mapping: AnyMapping, what: str = "", kept: KeptRecords | None = None
 ) -> Source[AnyMapping]:
-    """Return the source of an import: file, mapping and rows; kept: only its first records."""
     return Source(
         path=Path() if kept else local_path(data_import.file),
         name=data_import.name,

@@ -20,7 +20,6 @@ class ItemCheck:
         self._last_digest = b""
 
     def take(self, row: ImportedDocument | ImportedItem) -> RefusedLine | None:
-        """Take a row's document and item; a rejection names the key with a different content."""
         key = row.document
         parts = row.parts
         if parts != self._last_parts or not self._last_digest:
@@ -106,7 +105,6 @@ class ItemCheck:
 
 
 def part_digests(parts: Sequence[Part]) -> tuple[bytes, ...]:
-    """Return a short digest of each part, for comparing parts."""
     return tuple(hashlib.blake2b("\0".join(part).encode(), digest_size=8).digest() for part in parts)
 
 

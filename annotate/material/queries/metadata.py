@@ -41,7 +41,6 @@ class MetadataOwners:
         self._differ_in_item.update(self._differing(before, hashes))
 
     def _hashes(self, metadata: Metadata) -> bytes:
-        """Return a hash for each known column, 0 for a blank cell."""
         for name in metadata:
             self._columns.setdefault(name, len(self._columns))
         found = array("q", bytes(8 * len(self._columns)))

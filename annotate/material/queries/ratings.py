@@ -48,9 +48,6 @@ class RatingCheck:
         self._values = self._values_of(round) if round else {}
 
     def take(self, row: ImportedRating) -> RefusedLine | None:
-        """Take a rating; a rejection reports an unknown name, a value off the scale, a full item or a
-        different value.
-        """
         scale = self._scale_by_word.get(plain_word(row.dimension))
         if scale is None:
             names = ", ".join(scale.name for scale in self.scales) or "none yet"
@@ -128,7 +125,6 @@ class RatingCheck:
     def take_new(
         self, row: ImportedRating, item: ItemRecord, rater: ImportedRater, scale: Scale
     ) -> RefusedLine | None:
-        """Take a rating that is neither in the project nor in an earlier row."""
         if self.round and not self.round.is_open:
             raise RoundClosedError(
                 gettext(
@@ -177,7 +173,6 @@ class RatingCheck:
         return self.assignments.new_rater(label)
 
     def _values_of(self, round: Round) -> dict[tuple[int, int, int], float | None]:
-        """Return the ratings of a round, by the numbers of item and rater and the key of the dimension."""
         items, raters = self.assignments.item_numbers, self.assignments.rater_numbers
         ratings = Rating.objects.filter(assignment__round=round, assignment__annotator__isnull=False)
         if self.catalogue.named:

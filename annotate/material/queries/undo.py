@@ -20,7 +20,6 @@ def documents_of(data_import: DataImport) -> QuerySet[Document]:
 
 
 def unused_systems_of(data_import: DataImport) -> QuerySet[System]:
-    """Return the systems that an import created and no item uses (any more)."""
     return System.objects.filter(brought_by=data_import, items__isnull=True)
 
 

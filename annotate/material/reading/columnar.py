@@ -34,7 +34,6 @@ class RefusedFileError(Exception):
 
 
 def main(kind: str, most_bytes: int) -> None:
-    """Decode the file at the standard input, up to `most_bytes` of records."""
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     _limit(resource.RLIMIT_CPU, PROCESSOR_SECONDS)
     sys.stdout.write("." + json.dumps(_decode(kind, most_bytes)) + "\n")

@@ -34,8 +34,6 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class PartColumn:
-    """A column that holds a part of the document, and the label that annotators see over it."""
-
     column: str
     label: str
 
@@ -86,7 +84,6 @@ class ColumnMapping:
 
     @property
     def needed_columns(self) -> list[str]:
-        """The columns without which no line can be read."""
         single = (
             self.document_key,
             self.system,
@@ -149,7 +146,6 @@ class ColumnMapping:
 
 
 def attempt(line: int, make: Callable[[], Row]) -> Row | RefusedLine:
-    """Return the result of `make`, or the rejected line with the invalid field."""
     try:
         return make()
     except RefusedFieldError as refused:

@@ -30,8 +30,6 @@ FRONT_MATTER = re.compile(r"\A\ufeff?---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a configuration with its shards, in the order of their names."""
-
     config: str
     split: str
     shards: tuple[str, ...]
@@ -110,7 +108,6 @@ def _splits_of_config(config: dict[str, Any], folder: Folder) -> Iterator[Split]
 
 
 def _patterns(files: Any) -> Iterator[tuple[str, list[str]]]:
-    """Each split with its patterns: of a pattern, a list of them, or a list of {split, path}."""
     listed = files if isinstance(files, list) else [files]
     loose = [str(each) for each in listed if not isinstance(each, dict)]
     if loose:

@@ -56,11 +56,9 @@ class Directory(Folder):
         self.names = tuple(sorted(each.as_posix() for each in found if not _is_hidden(each.parts)))
 
     def size(self, name: str) -> int:
-        """Return the size of a file in bytes."""
         return (self.path / name).stat().st_size
 
     def open(self, name: str) -> IO[bytes]:
-        """Open a file that can be read from any position."""
         return (self.path / name).open("rb")
 
 
@@ -81,7 +79,6 @@ class Zipped(Folder):
         self.names = tuple(sorted(self.files))
 
     def size(self, name: str) -> int:
-        """Return the unpacked size of a file in bytes."""
         return self.files[name].file_size
 
     def open(self, name: str) -> IO[bytes]:

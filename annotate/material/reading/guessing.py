@@ -187,7 +187,6 @@ class _ColumnGuess:
         return {field: name or bare.get(by_bare_name[field], "") for field, name in found.items()}
 
     def _drop_misnamed(self, records: Sequence[Record]) -> None:
-        """Drop columns whose contents contradict their names, such as a model of long prose."""
         found = self.found
         for field in ("document_key", "system", "rater", "dimension"):
             column = self.columns.get(found[field])
@@ -289,7 +288,6 @@ class _ColumnGuess:
 
 
 def columns_by_words(names: Sequence[str], fields: WordsOfFields) -> dict[str, str]:
-    """Return for each field the column with the first of its words, empty if there is none."""
     by_word = {_word(name): name for name in reversed(names)}
     return {
         field: next((by_word[word] for word in words if word in by_word), "")
@@ -305,7 +303,6 @@ def _word(name: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """Return a name without its part in brackets, "documentId" as two words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"\(.*?\)|\[.*?\]", "", name))
 
 
@@ -314,7 +311,6 @@ def _names(words: re.Pattern[str], name: str) -> bool:
 
 
 def is_round(value: object, *rounds: int) -> bool:
-    """Return True if a cell names one of these rounds."""
     try:
         return round_of(value, "") in rounds
     except RefusedFieldError:

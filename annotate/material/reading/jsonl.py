@@ -13,7 +13,6 @@ class _DuplicateKeyError(ValueError):
 
 
 def read_jsonl(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
-    """Yield the records of a JSONL stream. A broken line is rejected and reading continues."""
     for number, text in numbered_lines(stream):
         if isinstance(text, OverlongLine):
             reason = gettext("The line is longer than {limit} MiB; shorten its texts.").format(

@@ -12,8 +12,6 @@ SINGLE_FIELDS = ("document_key", "document_title", "system", "text", "rater", "d
 
 
 class MappingError(ValueError):
-    """An invalid mapping: the field and the reason."""
-
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(reason)
         self.field = field

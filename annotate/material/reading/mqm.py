@@ -33,8 +33,6 @@ NO_ERROR = re.compile(r"no[-_ ]?error", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class MarkedError:
-    """An error: characters `start` to before `end` of the source or the target without tags."""
-
     side: str
     start: int
     end: int
@@ -53,8 +51,6 @@ class MarkedSegment:
 
 
 class MqmSegments(ItemsOnly):
-    """MQM's segments as documents, and the systems' translations; the errors are not read."""
-
     name = "mqm"
     title = gettext_noop("MQM: segments and translations, without the marked errors")
 

@@ -68,7 +68,6 @@ class Opening:
 
     @property
     def examples(self) -> list[str]:
-        """Return the first value under each column, shortened."""
         return self.rows[0][1] if self.rows else []
 
     @property
@@ -130,7 +129,6 @@ def _problem(reason: str) -> str:
 
 
 def opening_from_json(text: str, part: str) -> Opening:
-    """Return the opening from its stored JSON."""
     said: Mapping[str, Any] = json.loads(text)
     problem = said.get("problem")
     return Opening(

@@ -33,12 +33,10 @@ ENVIRONMENT = {
 
 
 def read_parquet(stream: IO[bytes]) -> Iterator[Record]:
-    """The records of a Parquet file, numbered from 1; raises UnreadableFileError."""
     yield from _read(stream, "parquet", "Parquet file")
 
 
 def read_arrow(stream: IO[bytes]) -> Iterator[Record]:
-    """The records of an Arrow shard, as `datasets` writes it to a folder; raises UnreadableFileError."""
     yield from _read(stream, "arrow", "Arrow file")
 
 
@@ -83,8 +81,6 @@ def _read_in_child(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
 
 
 class _DeadChildError(Exception):
-    """The child ended without a reason for the missing rest."""
-
     def __init__(self, code: int, complaints: IO[bytes]) -> None:
         complaints.seek(0)
         self.said = complaints.read(4000).decode(errors="replace").strip()

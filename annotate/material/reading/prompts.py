@@ -59,7 +59,6 @@ class Conversations(ItemsOnly):
     title = gettext_noop("Conversations: messages with roles")
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """The conversation of a line; without an output it is a document."""
         yield attempt(record.line, partial(self._row, record))
 
     def _row(self, record: Record) -> Row:
@@ -167,7 +166,6 @@ class PreferencePairs(ItemsOnly):
 
 
 def prompt_shape(fields: Fields) -> str:
-    """Return the name of the mapping for a record of prompts and outputs, or an empty string."""
     has_prompt = bool(_first(fields, (*PROMPT_COLUMNS, *SOURCE_COLUMNS)))
     if not is_blank(fields.get("chosen")) and not is_blank(fields.get("rejected")):
         own_prompt = _is_turns(fields["chosen"]) or _is_transcript(fields["chosen"])
@@ -231,7 +229,6 @@ def _turns(value: object, name: str) -> Turns:
 
 
 def _content(turn: Mapping[str, object], name: str) -> str:
-    """Return the content of a message. Some files split it into pieces."""
     content = turn.get("content", turn.get("value"))
     if is_blank(content):
         return ""

@@ -116,7 +116,6 @@ class RecordFile:
 
     @property
     def fraction_read(self) -> float:
-        """Return the share of the bytes read, from 0 to 1."""
         # Not `tell`: a child process may be the one that reads, and moves the position that both have.
         here = os.lseek(self.file.fileno(), 0, os.SEEK_CUR) if self.file and not self.file.closed else 0
         return min((self.passed + here) / self.size, 1.0) if self.size else 1.0
@@ -130,7 +129,6 @@ def first_records(
 
 
 def size_of(path: Path) -> int:
-    """Return the size of a file, or all files of a folder, in bytes."""
     files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
     return sum(each.stat().st_size for each in files)
 
@@ -165,7 +163,6 @@ def _sheets_of(stream: IO[bytes]) -> list[str]:
 
 
 def is_zipped_folder(stream: IO[bytes]) -> bool:
-    """Whether this is a zip file, and no workbook."""
     return _magic(stream) == ZIP_MAGIC and not is_workbook(stream)
 
 

@@ -32,7 +32,6 @@ class RefusedFile:
         self._opened.close()
 
     def add(self, record: Record | RefusedLine, refused: Sequence[RefusedLine]) -> None:
-        """Write a line unchanged, with the reason of its rejection."""
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._opened.enter_context(self.path.open("a", encoding="utf-8"))
@@ -51,7 +50,6 @@ class LineEcho:
 
 
 def refused_jsonl(opened: Opened) -> Iterator[str]:
-    """Yield the rejected lines as JSON lines, each with its number, invalid fields and reasons."""
     with opened() as file:
         for line in file:
             yield line.decode()

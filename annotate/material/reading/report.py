@@ -34,8 +34,6 @@ class Tally:
 
 @dataclass(slots=True)
 class ImportCounts(Tally):
-    """The number of rows of each kind."""
-
     documents: int = 0
     systems: int = 0
     items: int = 0
@@ -60,7 +58,6 @@ class Cause:
 
     @property
     def more_lines(self) -> int:
-        """The number of lines that are not shown."""
         return self.count - len(self.first_lines)
 
     def __str__(self) -> str:
@@ -153,35 +150,29 @@ class FileReport:
 
     @property
     def is_refused(self) -> bool:
-        """Return True if a line was rejected, so that nothing is imported."""
         return self.refused_count > 0
 
     @property
     def may_leave_out(self) -> bool:
-        """Return True if omitting the rejected lines leaves rows to import."""
         return bool(self.made.total) and not self.stopped
 
     @property
     def refused_lines(self) -> list[RefusedLine]:
-        """Return the listed lines in order, each with its reason."""
         lines = [RefusedLine(line, each.field, each.reason) for each in self.refused for line in each.lines]
         return sorted(lines, key=lambda each: each.line)
 
     @property
     def unlisted(self) -> int:
-        """Return the number of rejected lines without a listed cause."""
         return self.refused_count - sum(cause.count for cause in self.refused)
 
     @property
     def remarks(self) -> list[str]:
-        """Return further events of the import, as messages."""
         said = {gettext("Lines with something refused were left out: {count:,}."): self.left_out}
         said[gettext("Rows with only empty cells were left out: {count:,}.")] = self.empty_rows
         return [sentence.format(count=count) for sentence, count in said.items() if count]
 
     @property
     def unread(self) -> tuple[Cause, ...]:
-        """Return the reasons why values of new rows were unreadable."""
         return ()
 
     def to_json(self) -> dict[str, Any]:
@@ -216,7 +207,6 @@ class ImportReport(FileReport):
 
     @property
     def remarks(self) -> list[str]:
-        """Return further events of the import, as messages."""
         opened = (
             [gettext("The import opens Round I and freezes its guideline.")] if self.opens_round_one else []
         )

@@ -52,8 +52,6 @@ LONGEST_VALUE = 80
 
 
 class _Dots:
-    """Replaces a value in a message about many lines, in any format."""
-
     def __format__(self, _spec: str) -> str:
         return "…"
 
@@ -117,8 +115,6 @@ class ImportedItem:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRating:
-    """A recorded value with its rater, system, document and dimension."""
-
     line: int
     document: str
     system: str

@@ -125,11 +125,9 @@ class SummEval:
     gives_ratings = True
 
     def item_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """Yield the item of a line, and its article if the line has it."""
         yield attempt(record.line, partial(self._item, record))
 
     def rating_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
-        """Yield one rating per expert and dimension, without the crowd's ratings."""
         document, system = self._unit(record)
         for number, scores in enumerate(_list(record, "expert_annotations"), start=1):
             field = f"expert_annotations[{number - 1}]"
@@ -158,8 +156,6 @@ class SummEval:
 
 
 class SummEvalDocuments(ItemsOnly):
-    """The articles of SummEval's summaries."""
-
     name = "summeval-documents"
     title = gettext_noop("SummEval: the articles alone")
 

@@ -133,5 +133,4 @@ def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
 
 
 def named_cells(header: Sequence[str], cells: Sequence[object]) -> dict[str, object]:
-    """Return a row's cells by column name, without columns that have no name."""
     return {name: cell for name, cell in zip(header, cells, strict=True) if name}

@@ -79,7 +79,6 @@ def text_of(value: object, name: str) -> str:
 
 
 def key_of(value: object, name: str, limit: int = KEY_LIMIT) -> str:
-    """A name or key without surrounding space, no longer than the limit."""
     key = text_of(value, name).strip()
     if len(key) > limit:
         reason = LineReason.fill(
@@ -111,7 +110,6 @@ def rated_value(value: object, name: str) -> float:
 
 
 def round_of(value: object, name: str) -> int:
-    """The round, 1 or 2, of a cell such as 2, "II" or "Round 2"."""
     word = re.sub(r"^r(ound)?[\s_-]*", "", str(value).strip().casefold())
     if word not in ROUND_WORDS:
         shown = shorten(str(value), 40)
@@ -121,7 +119,6 @@ def round_of(value: object, name: str) -> int:
 
 
 def is_blank(value: object) -> bool:
-    """Return True if a cell is empty because a rater gave no value."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
@@ -139,7 +136,6 @@ def parts_of(value: object, label: str, name: str) -> tuple[Part, ...]:
 
 
 def metadata_of(fields: Mapping[str, object], columns: Iterable[str]) -> Metadata:
-    """Return the values of some columns that are not blank, each as JSON can hold it."""
     return {name: _metadata_value(fields[name], name) for name in columns if not is_blank(fields.get(name))}
 
 

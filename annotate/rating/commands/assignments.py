@@ -60,7 +60,6 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
 def _next_items(
     round: Round, annotator: Membership, how_many: int, *, keeps_back: bool
 ) -> tuple[list[Item], list[Item]]:
-    """Return the next items for the annotator, and the items that are in reserve for a repeat."""
     by_document = round.work_order == WorkOrder.BY_DOCUMENT
     if not (keeps_back and by_document and plan_of(round.project).repeat_every):
         return first_items(round, annotator, 2 * how_many), []
@@ -73,7 +72,6 @@ def _next_items(
 
 
 def _write_assignments(annotator: Membership, assignments: Sequence[Assignment], position: int) -> int:
-    """Reserve locked assignments after a position; return the last position."""
     until = timezone.now() + timedelta(minutes=annotator.project.reservation_minutes)
     with send_together():
         for assignment in assignments:
@@ -104,7 +102,6 @@ def _give_due_checks(
 
 
 def _continues_document(round: Round, last: Assignment, found: list[Item], after: Item | None) -> bool:
-    """Return True if the next item continues the document of the last reserved assignment."""
     if round.work_order == WorkOrder.MIXED or after is None:
         return False
     document_of = {item.pk: item.document_id for item in found}

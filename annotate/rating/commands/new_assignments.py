@@ -23,7 +23,6 @@ class NewAssignment(NamedTuple):
 
 
 def next_slots(round: Round, items: Iterable[int]) -> dict[int, int]:
-    """Return the first free slot of each item, by its key. One query."""
     wanted = list(items)
     taken = Assignment.objects.filter(round=round, item__in=wanted).order_by().values_list("item")
     last = dict(taken.annotate(last=Max("slot")))

@@ -88,7 +88,6 @@ def save_rating(
     by: User | None,
     sent: SaveOrigin = SaveOrigin(),
 ) -> SaveOutcome:
-    """Save one answer, see `save_ratings`; raises the InvalidValueError that it returns."""
     (saved,) = save_ratings(assignment=assignment, given=[SubmittedAnswer(dimension, answer, sent)], by=by)
     if isinstance(saved, InvalidValueError):
         raise saved
@@ -144,8 +143,6 @@ def save_ratings(
 
 @dataclass(frozen=True)
 class _Step:
-    """The planned write of one answer, decided before any write."""
-
     given: SubmittedAnswer
     rating: Rating
     seen: Guideline
@@ -210,7 +207,6 @@ def _answers_after(
 
 
 def _drop_answer(step: "_Step") -> "_Step":
-    """Return a step without its answer: another answer of the same request hides its question."""
     return replace(step, given=replace(step.given, answer=Answer()))
 
 

@@ -23,8 +23,6 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class HandedOver:
-    """Numbers of reassigned assignments, free assignments, and started ones among both."""
-
     given: int
     freed: int
     begun: int
@@ -181,7 +179,6 @@ class _Dealer:
         self.last = last_positions(round.project_id, self.receivers)
 
     def deal(self, assignments: Iterable[Assignment], before: Membership) -> None:
-        """Set the new annotator of each assignment, or None."""
         for row in assignments:
             able = [each for each in self.receivers if (each, row.item_id) not in self.held]
             row.origin = row.origin or f"taken over from {before.rater_name}"

@@ -28,11 +28,6 @@ class WantedUnit:
 
 @dataclass
 class _DealtAssignment:
-    """The state of an assignment during the distribution:
-
-    `asks`: its present dimensions; `gets`: the new ones.
-    """
-
     row: Assignment
     asks: set[int]
     gets: dict[int, float]
@@ -157,7 +152,6 @@ def _assign_units(
     origin: str,
     seed: int,
 ) -> int:
-    """Add an item's missing units to `places`; return the number of units that lacked any."""
     missing_count = 0
     # Only assignments of the same origin grow: another policy can withdraw its own without affecting these.
     own = [

@@ -60,7 +60,6 @@ class _Walk:
         return checks
 
     def come_back(self) -> list[Turn]:
-        """Return a repeat with the reserve item of its document, if one is old enough."""
         far = [document for document in self.kept if self._repeatable(document)]
         if not far:
             return []
@@ -74,7 +73,6 @@ class _Walk:
         return [item for item in self.far_back if self.document_of[item] == document]
 
     def due_gold(self, fitting: Sequence[int] | None = None) -> list[Turn]:
-        """Return the next gold item, of the `fitting` ones, if one is due."""
         every, gold = self.checking.gold_every, self.counts["gold"]
         if not every or gold >= min(self.counts[""] // every, len(self.gold)):
             return []
@@ -84,7 +82,6 @@ class _Walk:
 
     @property
     def is_repeat_due(self) -> bool:
-        """Return True if a repeat is due after the work until now."""
         every = self.checking.repeat_every
         return bool(every) and self.counts["repeat"] < self.counts[""] // every
 
@@ -157,8 +154,6 @@ MOST_KEPT_BACK = 3
 
 
 class _Returns:
-    """Returns to documents: a reserve item together with the repeat of another."""
-
     def __init__(self, walk: _Walk, work: int) -> None:
         self.walk = walk
         self.wanted = work // walk.checking.repeat_every if walk.checking.repeat_every else 0
@@ -174,7 +169,6 @@ class _Returns:
         return [item for item in document if item != kept]
 
     def come(self) -> bool:
-        """Return to a document that is old enough; return False without one."""
         pair = self.walk.come_back()
         for turn in pair:
             self.walk.meet(turn)

@@ -115,7 +115,6 @@ def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> 
 
 
 def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_CheckValue"]]:
-    """Return the values of assignments (by key) at a time, by dimension in guideline order. One query."""
     changes = RatingChange.objects.filter(rating__assignment__in=times)
     dimension = "rating__dimension"
     rows = changes.order_by(f"{dimension}__position", dimension, "rating", "revision").values_list(

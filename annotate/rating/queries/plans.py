@@ -34,7 +34,6 @@ class PlannedWork:
 
     @cached_property
     def severity(self) -> tuple[float, float] | None:
-        """The effect of severity alone on the difference of two systems, see `severity_between_systems`."""
         return severity_between_systems(self.plan, self.systems)
 
     @property
@@ -43,7 +42,6 @@ class PlannedWork:
 
     @cached_property
     def rows(self) -> list[tuple[Membership, int, list[int]]]:
-        """Each annotator with the own items and the items shared with each annotator, in order."""
         return [
             (annotator, own, shared)
             for annotator, own, shared in zip(
@@ -136,7 +134,6 @@ def planned_annotators(project: Project) -> list[Membership]:
 
 
 def _rated_items(project: Project) -> list[tuple[int, int, int]]:
-    """Return the keys of the items of Round I, with document and system, in a fixed order."""
     return list(items_of_round_one(project).order_by("pk").values_list("pk", "document", "system"))
 
 

@@ -32,17 +32,14 @@ class Progress:
 
     @property
     def left(self) -> int:
-        """Items that this annotator has yet to rate, fewer if other annotators rate them first."""
         return self.total - self.done
 
     @property
     def time_left(self) -> str:
-        """The estimate in words, empty without one."""
         return rough_time(self.seconds_left)
 
     @property
     def time_active(self) -> str:
-        """The time spent in words, empty below a minute."""
         hours, minutes = divmod(int(self.seconds_active / 60), 60)
         return f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else ""
 

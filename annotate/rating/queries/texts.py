@@ -5,7 +5,6 @@ from annotate.fastpath.queries import NUMBERS, Prepared
 
 
 def item_texts(item: int) -> list[str]:
-    """Return the numbered parts of an item, see `texts_of`. One query; one more for a comparison."""
     return texts_of(_ITEM.all(item)[0])
 
 

@@ -47,8 +47,6 @@ class ScaleChoice:
 
 @dataclass(frozen=True)
 class Row:
-    """A dimension of the rating form with what this annotator has answered."""
-
     dimension: FrozenDimension
     rating: Rating | None
     content: ItemContent = field(default_factory=ItemContent)
@@ -89,7 +87,6 @@ class Row:
 
     @property
     def choices(self) -> list[ScaleChoice]:
-        """Every value; name and meaning are empty if its point has no description."""
         keys = _keys(self.dimension.values)
         return [
             ScaleChoice(
@@ -107,12 +104,10 @@ class Row:
 
     @property
     def evidence(self) -> str:
-        """The passages marked as evidence, as the page reads and sends them: a list of [part, start, end]."""
         return passages_as_sent(passages_from_json(self.rating.evidence if self.rating else None))
 
 
 def _keys(values: Sequence[float]) -> dict[float, str]:
-    """Return the digit keys of values: the values themselves, else their positions in the row."""
     if values[0] >= 0 and values[-1] <= 10:
         ten: dict[float, str] = {} if 0 in values else {10: "0"}
         return {value: str(value) for value in values if value < 10 and isinstance(value, int)} | ten
