@@ -10,7 +10,6 @@ from annotate.leaderboard import api as leaderboard_api
 from annotate.material import api as material_api
 from annotate.people import api as people_api
 from annotate.quality import api as quality_api
-from annotate.rating.api import plans as plans_api
 from annotate.rating.api import ratings as ratings_api
 from annotate.rating.api import rounds as rounds_api
 from annotate.rating.api import work as work_api
@@ -50,7 +49,7 @@ urlpatterns = [
     path(f"{P}gold/", quality_api.Gold.as_view(), name="gold"),
     path(f"{P}gold/bar/", quality_api.BarOfPractice.as_view(), name="practice_bar"),
     path(f"{P}gold/<int:pk>/", quality_api.GoldItemView.as_view(), name="gold_item"),
-    path(f"{P}plan/", plans_api.Plan.as_view(), name="plan"),
+    path(f"{P}plan/", rounds_api.Plan.as_view(), name="plan"),
     path(f"{P}audit/", watching_api.Audit.as_view(), name="audit"),
     path(f"{P}invitations/", people_api.Invitations.as_view(), name="invitations"),
     path(f"{P}invitations/several/", people_api.SeveralInvitations.as_view(), name="invitations_several"),

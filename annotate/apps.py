@@ -23,9 +23,8 @@ class AnnotateConfig(AppConfig):
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
         from annotate.leaderboard.results import LEADERBOARD_PAGE
-        from annotate.material.commands.previews import PREVIEW_JOB
-        from annotate.material.commands.uploads import IMPORT_JOB
-        from annotate.material.kind import MATERIAL_KIND
+        from annotate.material.commands.uploads import IMPORT_JOB, PREVIEW_JOB
+        from annotate.material.page import MATERIAL_KIND
         from annotate.people.account_mail import ACCOUNT_MAIL
         from annotate.people.commands import INVITATION_MAIL
         from annotate.people.notice_mail import NOTICE_MAIL

@@ -15,7 +15,7 @@ from annotate.material import views as material_views
 from annotate.people.views import account, installation, joining, members, outside, preferences
 from annotate.quality import views as quality_views
 from annotate.rating import views as rating_views
-from annotate.rating.steps import STEPS
+from annotate.rating.commands.rounds import STEPS
 from annotate.results import views as results_views
 from annotate.setup import views as setup_views
 from annotate.versions import views as version_views

@@ -30,8 +30,11 @@ from annotate.core.models import (  # noqa: E402
 from annotate.exports.choice import ExportChoice, Format  # noqa: E402
 from annotate.exports.commands.exports import start_export  # noqa: E402
 from annotate.management.demonstration.load import load_demonstration  # noqa: E402
-from annotate.material.commands.undo import undo_import  # noqa: E402
-from annotate.material.commands.uploads import receive_upload, start_upload  # noqa: E402
+from annotate.material.commands.uploads import (  # noqa: E402
+    receive_upload,
+    start_upload,
+    undo_import,
+)
 from annotate.material.reading.guessing import guess_mapping  # noqa: E402
 from annotate.material.reading.mapping_json import mapping_to_json  # noqa: E402
 from annotate.material.reading.readers import first_records  # noqa: E402

@@ -1,13 +1,17 @@
 """Sessions in the database, read by a statement that is compiled once: every request reads one."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from annotate.fastpath.queries import WORD, Prepared
+from annotate.fastpath import is_off
+from annotate.fastpath.queries import WORD, Prepared, Value, prefetch_queries
 
 MOST_HOLDERS = 10_000
 SESSION = Prepared(lambda key: Session.objects.filter(session_key=key), WORD)
@@ -36,3 +40,36 @@ class SessionStore(db.SessionStore):
             self._session_key = None
             return None
         return found
+
+
+View = Callable[..., HttpResponse]
+Question = tuple[Prepared[Any], tuple[Value, ...]]
+
+
+def prefetch_request(questions: Callable[..., tuple[Question, ...]]) -> Callable[[View], View]:
+    """Send these questions together with the session query, if this process has seen the owner of the
+    session.
+
+    questions: gets the likely owner's key and the view's arguments; returns the view's likely queries.
+
+    The usual code decides on the session's validity, its owner and the owner's rights, from the rows found.
+    If the session now belongs to another person, the queries run again for that person.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def inner(request: HttpRequest, **arguments: Any) -> HttpResponse:
+            key = request.session.session_key or ""
+            holder = None if is_off() else likely_holder(key)
+            # The first request of a session in this process sends the queries individually, and so learns the
+            # owner.
+            if holder is None:
+                return view(request, **arguments)
+            # Only the same question with the same values finds the rows, each once. So a wrong guess costs
+            # unused rows, and reading after a write reads again.
+            with prefetch_queries((SESSION, (key,)), *questions(holder, **arguments)):
+                return view(request, **arguments)
+
+        return inner
+
+    return decorate

@@ -29,8 +29,8 @@ from annotate.material.reading.readers import FORMATS, first_records
 from annotate.material.reading.refused import refused_csv, refused_jsonl
 from annotate.material.reading.report import FileReport, report_lines
 from annotate.material.reading.rows import Record, UnreadableFileError
-from annotate.material.reading.sheets import SheetChoice
 from annotate.material.reading.source import Source
+from annotate.material.reading.tables import SheetChoice
 
 
 class ReportedImport(ConcordCommand):

@@ -21,7 +21,7 @@ from annotate.core.page import request_user
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.commands.imports import import_file
 from annotate.material.commands.parts import MOST_PARTS, import_parts
-from annotate.material.commands.undo import undo_import
+from annotate.material.commands.uploads import undo_import
 from annotate.material.reading.columns import ColumnMapping, PartColumn
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import RefusedLine
@@ -243,7 +243,9 @@ class Items(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List items: systems' outputs for documents."""
         project = project_for_reader(request.user, slug)
-        items = Item.objects.filter(document__project=project, **_filters(self.filters(MaterialFilter)))
+        paths = {"document": "document__key", "system": "system__name"}
+        chosen = {paths[name]: value for name, value in self.filters(MaterialFilter).items()}
+        items = Item.objects.filter(document__project=project, **chosen)
         named = items.select_related("document", "system").defer("document__parts")
         return self.page(named, ItemRow)
 
@@ -389,8 +391,3 @@ def _import_rows(
         report = import_file(project=project, source=source, by=request_user(request))
     refuse_lines(report.refused_lines, within=within)
     return report
-
-
-def _filters(chosen: dict[str, str]) -> dict[str, str]:
-    paths = {"document": "document__key", "system": "system__name"}
-    return {paths[name]: value for name, value in chosen.items()}

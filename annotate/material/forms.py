@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.errors import NotReadyError
 from annotate.core.models import DataImport, Project, TextFormat
 from annotate.core.quotas import refuse_over_quota
-from annotate.material.parts_file import MOST_BYTES
+from annotate.material.commands.parts import MOST_BYTES
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.guessing import guess_mapping, is_round
 from annotate.material.reading.mapping_json import mapping_from_json, mapping_to_json
@@ -116,7 +116,18 @@ class UploadForm(forms.Form):
         listed = self.files.getlist("file") if isinstance(self.files, MultiValueDict) else []
         files = listed or [self.cleaned_data["file"]]
         for file in files:
-            self._check(file)
+            if PurePath((file.name or "").lower().removesuffix(".gz")).suffix not in SUFFIXES:
+                raise forms.ValidationError(
+                    gettext("“{name}” is of no known format; upload {formats}.").format(
+                        name=file.name, formats=FORMATS
+                    )
+                )
+            if (file.size or 0) > LARGEST_UPLOAD:
+                raise forms.ValidationError(
+                    gettext("The file is larger than {value} MB; split it or use manage.py.").format(
+                        value=LARGEST_UPLOAD // 1024**2
+                    )
+                )
         size = sum(file.size or 0 for file in files)
         if size > LARGEST_UPLOAD:
             raise forms.ValidationError(gettext("The files are too large together; upload fewer at a time."))
@@ -127,21 +138,6 @@ class UploadForm(forms.Form):
             raise forms.ValidationError(error.message) from error
         except NotTogetherError as error:
             raise forms.ValidationError(str(error)) from error
-
-    def _check(self, file: "UploadedFile[Any]") -> None:
-        name = (file.name or "").lower()
-        if PurePath(name.removesuffix(".gz")).suffix not in SUFFIXES:
-            raise forms.ValidationError(
-                gettext("“{name}” is of no known format; upload {formats}.").format(
-                    name=file.name, formats=FORMATS
-                )
-            )
-        if (file.size or 0) > LARGEST_UPLOAD:
-            raise forms.ValidationError(
-                gettext("The file is larger than {value} MB; split it or use manage.py.").format(
-                    value=LARGEST_UPLOAD // 1024**2
-                )
-            )
 
 
 class ColumnsForm(forms.Form):

@@ -1,19 +1,23 @@
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL
 from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.workers import worker_health
-from annotate.material.commands.previews import ask_for_preview
-from annotate.material.commands.uploads import receive_upload, start_upload
-from annotate.material.forms import UploadForm
-from annotate.material.import_kinds import KINDS
-from annotate.material.queries.imports import imports_of
+from annotate.material.commands.uploads import ask_for_preview, import_material, receive_upload, start_upload
+from annotate.material.forms import MappingForm, UploadForm, guess_of
+from annotate.material.import_kinds import KINDS, ImportKind
+from annotate.material.queries.imports import Preview, imports_of, preview_of
+from annotate.material.reading import mappings
+from annotate.material.reading.opening import Opening
+from annotate.material.reading.report import ImportReport
 
 
 def uploads_page(
@@ -59,3 +63,27 @@ def start_on_worker(
     with show_refusal(request):
         start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
     return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)
+
+
+def _preview(
+    upload: DataImport, opening: Opening, mapping: mappings.Mapping, chosen: Mapping[str, Any]
+) -> Preview:
+    return preview_of(upload, opening, mapping, chosen["what"], chosen["members"])
+
+
+MATERIAL_KIND = ImportKind(
+    key=MATERIAL,
+    run=import_material,
+    report=ImportReport,
+    form=MappingForm,
+    preview=_preview,
+    page="data_import",
+    pages="imports",
+    all_name=_("All imports"),
+    after=lambda slug: reverse("project", args=[slug]),
+    after_name=_("Go to the overview"),
+    rows="material/_rows.html",
+    may_be_undone=True,
+    holds=_("recorded ratings"),
+    recognises=lambda upload, opening: guess_of(upload, opening).gives_ratings,
+)

@@ -19,17 +19,16 @@ from annotate.core.page import Request, render_in_project, request_user, show_re
 from annotate.core.projects import is_frozen
 from annotate.core.workers import worker_health
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
-from annotate.material.commands.parts import import_parts, split_items
-from annotate.material.commands.undo import undo_import
+from annotate.material.commands.parts import import_parts, read_parts, split_items
 from annotate.material.commands.uploads import (
     cancel_import,
     choose_part,
     discard_import,
+    undo_import,
 )
 from annotate.material.forms import ComparisonsForm, PartsFileForm
 from annotate.material.import_kinds import KINDS
 from annotate.material.page import preview_of_upload, start_on_worker, uploads_page
-from annotate.material.parts_file import read_parts
 from annotate.material.queries.comparisons import count_by_size, count_comparisons
 from annotate.material.queries.imports import (
     is_late,
@@ -40,7 +39,7 @@ from annotate.material.queries.imports import (
 from annotate.material.queries.undo import explain_no_undo
 from annotate.material.reading.opening import Opening
 from annotate.material.reading.refused import FORMATS
-from annotate.material.reading.sheets import SheetChoice
+from annotate.material.reading.tables import SheetChoice
 from annotate.people.recorded_raters import name_recorded_raters, possible_members
 
 
@@ -58,18 +57,15 @@ def import_again(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk, MATERIAL)
-    choose_part(data_import=upload, part=_part(request)[:LONGEST_PART])
+    part = str(request.POST.get("part", ""))  # empty: the first configuration or the first sheet
+    if "header_row" in request.POST and "first_sheet" not in request.POST:
+        row = request.POST["header_row"]
+        sheets = tuple(request.POST.getlist("sheet"))
+        part = SheetChoice(int(row) if row.isdecimal() else 1, sheets).part
+    choose_part(data_import=upload, part=part[:LONGEST_PART])
     upload.refresh_from_db(fields=["part"])
     preview_of_upload(upload)
     return redirect("data_import", slug, pk)
-
-
-def _part(request: Request) -> str:
-    """Return the requested part; empty means the first configuration or the first sheet."""
-    if "header_row" not in request.POST or "first_sheet" in request.POST:
-        return str(request.POST.get("part", ""))
-    row = request.POST["header_row"]
-    return SheetChoice(int(row) if row.isdecimal() else 1, tuple(request.POST.getlist("sheet"))).part
 
 
 @login_required
@@ -165,7 +161,11 @@ def _render(
 def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResponse:
     if opening.problem:
         return _render(request, upload, opening=opening, workers=worker_health())
-    kind, members = KINDS[upload.kind], _chosen_members(request)
+    kind = KINDS[upload.kind]
+    chosen_members = zip(
+        request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member"), strict=False
+    )
+    members = {name: int(pk) for name, pk in chosen_members if pk.isdecimal()}
     form = kind.form(request.POST if request.method == "POST" else None, upload, opening)
     what = form.cleaned_data.get("what", "") if form.is_valid() else form.initial.get("what", "")
     if form.is_valid() and "show" not in request.POST:
@@ -192,11 +192,6 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
         ],
         possible_members=possible_members(upload.project),
     )
-
-
-def _chosen_members(request: Request) -> dict[str, int]:
-    names, members = request.POST.getlist("recorded_name"), request.POST.getlist("recorded_member")
-    return {name: int(pk) for name, pk in zip(names, members, strict=False) if pk.isdecimal()}
 
 
 # Steps before questions about comparisons and parts: make comparisons, make parts.

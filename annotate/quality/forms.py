@@ -29,6 +29,8 @@ class CountingForm(forms.Form):
 
 
 class MarkForm(forms.Form):
+    """An item, by its document and system, and its use."""
+
     document = forms.CharField(
         max_length=200,
         widget=forms.TextInput(attrs={"list": "documents"}),
@@ -105,6 +107,8 @@ class GoldForm(forms.Form):
 
 
 class BarForm(forms.Form):
+    """The required percentage of right practice answers before Round I."""
+
     practice_bar = forms.IntegerField(
         label=_("Percent to get right before Round I"),
         required=False,

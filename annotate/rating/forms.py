@@ -30,6 +30,8 @@ MOST_VALUES = 2001  # of a scale that are offered to choose from
 
 
 class DeadlineForm(forms.Form):
+    """A day, or none."""
+
     deadline = forms.DateField(
         required=False,
         label=_("Raters should finish by the end of"),

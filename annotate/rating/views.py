@@ -36,7 +36,7 @@ from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.preferences import PERSON, key_map_of
 from annotate.core.rounds import round_one, rounds_of
 from annotate.core.wording import changes_of_wording
-from annotate.fastpath.prefetch import Question, prefetch_request
+from annotate.fastpath.sessions import Question, prefetch_request
 from annotate.rating.commands.assignments import (
     LOADED_AHEAD,
     renew_reservation,

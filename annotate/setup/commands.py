@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import FileField, Max, Model, ProtectedError, Q, QuerySet
+from django.db.models import FileField, Max, ProtectedError, Q, QuerySet
 from django.db.models.fields.files import FieldFile
 from django.utils import timezone
 from django.utils.text import slugify
@@ -65,7 +65,7 @@ def add_dimension(*, project: Project, dimension: DimensionSpec) -> Dimension:
         position=last + 1,
         dispute_threshold=dimension.dispute_threshold,
         tolerance=dimension.tolerance,
-        **_fields(dimension),
+        **{field: getattr(dimension, field) for field in DIMENSION_FIELDS},
     )
     write_points(made, dimension)
     record(project, "dimension.added", made, after=asdict(dimension))
@@ -79,8 +79,8 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
     before = spec_of(dimension)
     to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
     to = checked_question(dimension.project, to, besides=dimension)
-    for field, value in _fields(to).items():
-        setattr(dimension, field, value)
+    for field in DIMENSION_FIELDS:
+        setattr(dimension, field, getattr(to, field))
     key = dimension.key
     dimension.key = _free_key(dimension.project, to.name, besides=dimension)
     if dimension.key != key:
@@ -253,10 +253,6 @@ def _can_be_said(asked: Dimension, value: float | str) -> bool:
     return asked.kind == "labels" and value in [each["key"] for each in (asked.options or {})["labels"]]
 
 
-def _fields(dimension: DimensionSpec) -> dict[str, Any]:
-    return {field: getattr(dimension, field) for field in DIMENSION_FIELDS}
-
-
 def write_points(dimension: Dimension, spec: DimensionSpec) -> None:
     """Write the points of a dimension that have a label or description, inside the caller's transaction."""
     scale = range(spec.scale_minimum, spec.scale_maximum + 1)
@@ -347,7 +343,8 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
     counts = {}
     # Directly in the tables: protected references, which block deletion, are deleted with their rows.
     for rows in rows_of_project(project):
-        files += _files_of(rows)
+        names = [each.name for each in rows.model._meta.concrete_fields if isinstance(each, FileField)]
+        files += [getattr(row, name) for name in names for row in rows.only(name)]
         if deleted := rows._raw_delete(rows.db):
             counts[str(rows.model._meta.verbose_name_plural)] = deleted
     permission.delete()
@@ -359,20 +356,15 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
         subject=project.name,
         before={"slug": project.slug, **counts},
     )
-    transaction.on_commit(lambda: _forget(imports, files))
 
+    def delete_files() -> None:
+        for file in files:
+            if file.name:
+                file.storage.delete(file.name)
+        for each in imports:
+            forget_files(each)
 
-def _files_of(rows: QuerySet[Model]) -> list[FieldFile]:
-    fields = [each.name for each in rows.model._meta.concrete_fields if isinstance(each, FileField)]
-    return [getattr(row, name) for name in fields for row in rows.only(name)]
-
-
-def _forget(imports: list[DataImport], files: list[FieldFile]) -> None:
-    for file in files:
-        if file.name:
-            file.storage.delete(file.name)
-    for each in imports:
-        forget_files(each)
+    transaction.on_commit(delete_files)
 
 
 # Creating and configuring projects.

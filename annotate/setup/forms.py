@@ -24,8 +24,6 @@ from annotate.setup.question_settings import settings_of_kind
 
 # A dimension with its scale: one row of the form for each point that can be described.
 
-# Usual scales, as the page of a dimension offers them.
-
 
 @dataclass(frozen=True)
 class UsualScale:
@@ -432,14 +430,11 @@ def note_field() -> forms.CharField:
     )
 
 
-_INTERVAL = MeasurementLevelChoices.INTERVAL
-
-
 def initial_of(dimension: Dimension | None) -> dict[str, Any]:
     if dimension is None:
         return {
             **{"kind": "scale", "scale_minimum": 1, "scale_maximum": 5, "scale_step": 1},
-            "measurement_level": _INTERVAL,
+            "measurement_level": MeasurementLevelChoices.INTERVAL,
         }
     points, kind, condition = dimension.points.all(), kind_of(dimension), dimension.shown_if or {}
     options = dimension.options or {}
@@ -469,14 +464,12 @@ def answers_of(dimension: Dimension) -> list[tuple[str, str]]:
     labels: dict[float, str] = {point.value: point.label for point in dimension.points.all() if point.label}
     is_named = dimension.measurement_level == MeasurementLevelChoices.NOMINAL
     return [
-        (str(value), labels.get(value, str(value)) if is_named else _name_value(value, labels))
+        (
+            str(value),
+            labels.get(value, str(value)) if is_named or value not in labels else f"{value}: {labels[value]}",
+        )
         for value in values
     ]
-
-
-def _name_value(value: float, labels: Mapping[float, str]) -> str:
-    label = labels.get(value)
-    return f"{value}: {label}" if label else str(value)
 
 
 def _other_kind(entered: Mapping[str, Any]) -> dict[str, Any]:
@@ -512,6 +505,8 @@ NO_TEMPLATE = ""
 
 
 class NewProjectForm(forms.Form):
+    """The name of a new project and its template."""
+
     name = forms.CharField(max_length=150, help_text=_("Concord derives the URL from it."))
     template = forms.ChoiceField(
         label=_("Start from"),
@@ -540,6 +535,8 @@ class NewProjectForm(forms.Form):
 
 
 class SettingsForm(forms.Form):
+    """Settings of a whole project."""
+
     name = forms.CharField(max_length=150)
     description = forms.CharField(
         required=False,

@@ -354,30 +354,32 @@ def _dimension(reading: _Reading) -> DimensionSpec:
                 names=", ".join(KINDS), value=_format_value(kind)
             ),
         )
-    spec = _scale(reading) if kind in ("scale", "category") else _question(reading, kind)
+    spec = DimensionSpec(
+        name=reading.text("name", most=80, needed=True),
+        definition=reading.text("definition", needed=True),
+        guidelines=reading.text("guidelines"),
+        dispute_threshold=reading.points("dispute_threshold", SMALLEST_STEP, 1000),
+        tolerance=reading.points("tolerance", 0, 1000),
+    )
+    if kind in ("scale", "category"):
+        spec = _with_scale(spec, reading)
+    else:
+        spec = _with_options(spec, reading, kind)
     threshold, tolerance = spec.dispute_threshold, spec.tolerance
     if threshold is not None and tolerance is not None and tolerance >= threshold:
         reading.refuse("tolerance", gettext("must be less than the dispute threshold."))
     return replace(spec, shown_if=_condition(reading))
 
 
-def _question(reading: _Reading, kind: str) -> DimensionSpec:
+def _with_options(spec: DimensionSpec, reading: _Reading, kind: str) -> DimensionSpec:
     options = reading.part("options").content
     try:
         complete = KINDS[kind].read_options(options) if kind in KINDS else None
     except InvalidValueError as error:
         reading.refuse("options", error.message)
         complete = None
-    return DimensionSpec(
-        name=reading.text("name", most=80, needed=True),
-        definition=reading.text("definition", needed=True),
-        guidelines=reading.text("guidelines"),
-        not_applicable=reading.truth("not_applicable"),
-        dispute_threshold=reading.points("dispute_threshold", SMALLEST_STEP, 1000),
-        tolerance=reading.points("tolerance", 0, 1000),
-        kind=kind,
-        options=complete,
-    )
+    not_applicable = reading.truth("not_applicable")
+    return replace(spec, not_applicable=not_applicable, kind=kind, options=complete)
 
 
 def _condition(reading: _Reading) -> dict[str, Any] | None:
@@ -405,22 +407,18 @@ def free_key(name: str, taken: Container[str]) -> str:
     return next(each for each in candidates if each not in taken and each not in RESERVED_KEYS)
 
 
-def _scale(reading: _Reading) -> DimensionSpec:
+def _with_scale(spec: DimensionSpec, reading: _Reading) -> DimensionSpec:
     scale, named = reading.part("scale"), reading.content.get("kind") == "category"
     minimum = scale.number("minimum", SMALLEST, LARGEST_VALUE, 1)
     maximum = scale.number("maximum", SMALLEST, LARGEST_VALUE, 5)
-    spec = DimensionSpec(
-        name=reading.text("name", most=80, needed=True),
-        definition=reading.text("definition", needed=True),
-        guidelines=reading.text("guidelines"),
+    spec = replace(
+        spec,
         scale_minimum=minimum,
         scale_maximum=maximum,
         scale_step=scale.points("step", SMALLEST_STEP, LARGEST_VALUE) or 1,
         measurement_level=scale.text("level") or ("nominal" if named else "interval"),
         not_applicable=scale.truth("not_applicable"),
         points=tuple(_point(each, minimum, maximum) for each in scale.parts("points")),
-        dispute_threshold=reading.points("dispute_threshold", SMALLEST_STEP, 1000),
-        tolerance=reading.points("tolerance", 0, 1000),
     )
     _check_scale(scale, spec)
     return spec

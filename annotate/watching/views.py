@@ -27,8 +27,8 @@ from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
 from annotate.exports.registry import ExportColumn, ExportTable
 from annotate.rating.commands.deadlines import set_deadline
+from annotate.rating.commands.rounds import STEPS
 from annotate.rating.forms import DeadlineForm
-from annotate.rating.steps import STEPS
 from annotate.results.reproduction.queries import paper_of
 from annotate.setup.commands import delete_project
 from annotate.setup.queries import counts_of_project

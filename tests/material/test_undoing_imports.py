@@ -22,8 +22,7 @@ from annotate.core.jobs import run_job
 from annotate.core.models import Assignment, DataImport, Document, Item, Project, Role, System
 from annotate.material.commands import uploads
 from annotate.material.commands.imports import import_file
-from annotate.material.commands.undo import undo_import
-from annotate.material.commands.uploads import cancel_import, receive_upload
+from annotate.material.commands.uploads import cancel_import, receive_upload, undo_import
 from annotate.material.queries.imports import notes_of, refused_file_of, state_of
 from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records

@@ -14,7 +14,7 @@ from openpyxl import Workbook
 from annotate.core.models import DataImport, Rating
 from annotate.material.reading.readers import first_records
 from annotate.material.reading.rows import Record, UnreadableFileError
-from annotate.material.reading.sheets import SheetChoice, choice_of_part
+from annotate.material.reading.tables import SheetChoice, choice_of_part
 from tests.factories import make_project
 from tests.material.files import read_uploads
 

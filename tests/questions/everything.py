@@ -8,7 +8,7 @@ from annotate.core.models import Assignment, Dispute, Item
 from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.questions import Given
-from annotate.questions.conditions import hidden_dimensions
+from annotate.questions.kind import hidden_dimensions
 from annotate.rating.commands.ratings import Answer, SubmittedAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
 from annotate.rating.queries.assigned import asked_dimensions

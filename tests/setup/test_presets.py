@@ -10,8 +10,7 @@ from annotate.core.models import ItemPart, Project
 from annotate.core.specification import ProjectTemplate
 from annotate.material.commands.comparisons import draw_comparisons
 from annotate.material.commands.imports import import_file
-from annotate.material.commands.parts import import_parts
-from annotate.material.parts_file import read_parts
+from annotate.material.commands.parts import import_parts, read_parts
 from annotate.material.reading.columns import ColumnMapping, PartColumn
 from annotate.material.reading.source import Source
 from annotate.questions import KINDS

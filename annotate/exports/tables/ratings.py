@@ -24,7 +24,7 @@ from annotate.exports.tables.rows import (
     ColumnRows,
     add_actor_names,
 )
-from annotate.questions.conditions import hidden_dimensions
+from annotate.questions.kind import hidden_dimensions
 from annotate.rating.queries.assigned import dimensions_of_kind, order_for_rater
 from annotate.rating.queries.contents import stored_answer
 

@@ -9,8 +9,7 @@ from django.core.management.base import CommandError
 from annotate.management.base import ConcordCommand
 from annotate.management.printing import print_rows
 from annotate.management.projects import project_called
-from annotate.material.commands.parts import import_parts, split_items
-from annotate.material.parts_file import read_parts
+from annotate.material.commands.parts import import_parts, read_parts, split_items
 
 
 class Command(ConcordCommand):

@@ -6,7 +6,6 @@ from itertools import combinations
 from math import comb
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from agreement.streams import Stream
@@ -53,7 +52,7 @@ def draw_comparisons(*, project: Project, size: int = 2, per_document: int | Non
             )
         )
     there = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
-    compared = {key for key, sides in _sizes(there) if sides == size}
+    compared = {each.document_id for each in there.prefetch_related("sides") if len(each.sides.all()) == size}
     left = {document: items for document, items in enough.items() if document not in compared}
     made = 0
     for items in _draw_sets(project, left, size, per_document):
@@ -80,31 +79,26 @@ def remove_comparisons(*, project: Project) -> int:
     return count
 
 
-def _sizes(comparisons: QuerySet[Item]) -> Iterator[tuple[int, int]]:
-    for item in comparisons.prefetch_related("sides"):
-        yield item.document_id, len(item.sides.all())
-
-
 def _draw_sets(
     project: Project, outputs: dict[int, list[Item]], size: int, per_document: int | None
 ) -> Iterator[list[Item]]:
     chance = Stream(project.seed).of("comparisons", size).shuffler()
-    times: Counter[tuple[str, ...]] = Counter()
+    times: Counter[tuple[str, ...]] = Counter()  # of a system, and of a pair
+
+    def count_uses(chosen: tuple[Item, ...]) -> tuple[int, int]:
+        names = [item.system.name for item in chosen]
+        return sum(times[name,] for name in names), sum(times[pair] for pair in combinations(names, 2))
+
     for items in outputs.values():
         sets = list(combinations(items, size))
         chance.shuffle(sets)
         for _ in range(len(sets) if per_document is None else min(per_document, len(sets))):
-            chosen = min(sets, key=lambda each: _uses(times, each))
+            chosen = min(sets, key=count_uses)
             sets.remove(chosen)
             names = [item.system.name for item in chosen]
             times.update((name,) for name in names)
             times.update(combinations(names, 2))
             yield list(chosen)
-
-
-def _uses(times: Counter[tuple[str, ...]], chosen: tuple[Item, ...]) -> tuple[int, int]:
-    names = [item.system.name for item in chosen]
-    return sum(times[name,] for name in names), sum(times[pair] for pair in combinations(names, 2))
 
 
 def _make_comparison(project: Project, outputs: list[Item]) -> Item:

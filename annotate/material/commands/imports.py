@@ -73,21 +73,18 @@ class ItemImporter(ItemCheck):
     def flush(self) -> None:
         with step():
             keep_lease(self.brought_by)
-            self._write()
-
-    def _write(self) -> None:
-        written = write_rows(Document, DOCUMENT, [row for _, row in self._documents])
-        for (known, _), pk in zip(self._documents, written, strict=True):
-            known.pk = pk
-        items = [(known.pk, *row) for _, known, row in self._items]
-        written = write_rows(Item, ITEM, items)
-        for (known_item, _, _), pk in zip(self._items, written, strict=True):
-            known_item.pk = pk
-        if self.round and self.round.is_open and self.round.every_item:
-            asked = items_of_round_one(self.project).filter(pk__in=written).order_by("pk")
-            add_assignments(round=self.round, items=asked.values_list("pk", flat=True))
-            if self.project.dimensions.filter(kind=PARTS.key).exists():
-                split_written(written)
+            written = write_rows(Document, DOCUMENT, [row for _, row in self._documents])
+            for (known, _), pk in zip(self._documents, written, strict=True):
+                known.pk = pk
+            items = [(known.pk, *row) for _, known, row in self._items]
+            written = write_rows(Item, ITEM, items)
+            for (known_item, _, _), pk in zip(self._items, written, strict=True):
+                known_item.pk = pk
+            if self.round and self.round.is_open and self.round.every_item:
+                asked = items_of_round_one(self.project).filter(pk__in=written).order_by("pk")
+                add_assignments(round=self.round, items=asked.values_list("pk", flat=True))
+                if self.project.dimensions.filter(kind=PARTS.key).exists():
+                    split_written(written)
         self._documents, self._items, self._characters = [], [], 0
 
     def new_document(self, digest: bytes, row: ImportedDocument | ImportedItem) -> DocumentRecord:
@@ -209,7 +206,20 @@ class Writing(FileCheck):
             raise
 
     def _write_at_once(self, checked: ImportReport, by: User | None, on_progress: OnProgress) -> ImportReport:
-        made = _import_without_upload(self.project, self.source, self.ratings_are, by)
+        source = self.source
+        what = (What.BOTH if source.items else self.ratings_are) if source.ratings else What.ITEMS
+        made = DataImport.objects.create(
+            project=self.project,
+            name=source.name[-255:],
+            size=size_of(source.path),
+            mapping=json.loads(mapping_to_json(source.mapping)),
+            part=source.part,
+            what=what,
+            status=DataImport.Status.IMPORTED,
+            progress=1.0,
+            created_by=by,
+            touched_at=timezone.now(),
+        )
         report = self._write(checked, made, by, on_progress)
         made.report, made.lines = report.to_json(), report.lines
         made.save(update_fields=["report", "lines"])
@@ -275,24 +285,6 @@ class Writing(FileCheck):
         if writes_in_steps():
             with step():
                 note_written(self.data_import, DataImport.Written.RATINGS)
-
-
-def _import_without_upload(
-    project: Project, source: Source[Mapping], ratings_are: What, by: User | None
-) -> DataImport:
-    what = (What.BOTH if source.items else ratings_are) if source.ratings else What.ITEMS
-    return DataImport.objects.create(
-        project=project,
-        name=source.name[-255:],
-        size=size_of(source.path),
-        mapping=json.loads(mapping_to_json(source.mapping)),
-        part=source.part,
-        what=what,
-        status=DataImport.Status.IMPORTED,
-        progress=1.0,
-        created_by=by,
-        touched_at=timezone.now(),
-    )
 
 
 WRITINGS: dict[str, type[Writing]] = {}

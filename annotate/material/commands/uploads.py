@@ -17,15 +17,17 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.audit import record
+from annotate.core.configuration import lock_project
 from annotate.core.errors import NotReadyError
-from annotate.core.files import changed_at, iter_file_names, keep_file, scratch
+from annotate.core.files import changed_at, iter_file_names, keep_file, local_path, scratch
 from annotate.core.job_notes import JobNotes
 from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
-from annotate.core.models import DataImport, Project, UploadPreview, User
+from annotate.core.models import Assignment, DataImport, Project, UploadPreview, User
 from annotate.core.models.imports import MATERIAL
 from annotate.material.commands.holding import remove_written
 from annotate.material.commands.imports import WRITINGS, Writing, import_file
 from annotate.material.import_kinds import KINDS
+from annotate.material.queries.catalogue import BATCH
 from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.material.queries.imports import (
     FOLDER,
@@ -35,7 +37,9 @@ from annotate.material.queries.imports import (
     refused_file_of,
     source_of,
 )
+from annotate.material.queries.undo import documents_of, explain_no_undo, items_of, unused_systems_of
 from annotate.material.reading.mapping_json import mapping_from_json
+from annotate.material.reading.opening import GONE, read_opening
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.report import FileReport, ImportReport
 
@@ -140,6 +144,38 @@ def discard_import(*, data_import: DataImport) -> None:
     locked.delete()
     record(data_import.project, "import.discarded", data_import)
     transaction.on_commit(lambda: forget_files(data_import))
+
+
+@transaction.atomic
+def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
+    """Delete the documents, items and systems that an import created. An undone import is returned unchanged.
+
+    Free assignments of its items are deleted too; a system remains while other items use it. Locks the
+    project, as importing and planning a run do, the import, then its items' assignments, so that none is
+    started in the meantime. Raises NotReadyError.
+    """
+    lock_project(data_import.project)
+    locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
+    if locked.status == Status.UNDONE:
+        return locked
+    if locked.status != Status.IMPORTED or locked.kind != MATERIAL:
+        raise NotReadyError(gettext("You can undo only a completed import of documents and items."))
+    items = items_of(locked)
+    assignments = Assignment.objects.filter(item__in=items).order_by("pk")
+    locked_assignments = list(assignments.select_for_update().values_list("pk", flat=True))
+    if reason := explain_no_undo(locked):
+        raise NotReadyError(reason)
+    for start in range(0, len(locked_assignments), BATCH):
+        Assignment.objects.filter(pk__in=locked_assignments[start : start + BATCH]).delete()
+    # Directly in the tables: nothing refers to these rows, and Django's collector would load every output.
+    items._raw_delete(items.db)
+    documents_of(locked)._raw_delete(items.db)
+    unused_systems_of(locked).delete()
+    locked.status, locked.undone_at, locked.undone_by = Status.UNDONE, timezone.now(), by
+    locked.save(update_fields=["status", "undone_at", "undone_by"])
+    record(locked.project, "import.undone", locked, before=(locked.report or {}).get("made"), by=by)
+    transaction.on_commit(lambda: forget_files(locked))
+    return locked
 
 
 def forget_files(data_import: DataImport) -> None:
@@ -274,6 +310,47 @@ IMPORT_JOB = JobKind(
     may_take=may_start,
     stop=_note_stop,
     beat=_record_heartbeat,
+)
+
+
+@transaction.atomic
+def ask_for_preview(*, data_import: DataImport, again: bool = False) -> UploadPreview:
+    """Return an upload's preview, which a worker computes.
+
+    A preview of another part of the file is replaced. again: a preview that stopped is replaced too.
+    """
+    part = data_import.part
+    preview, is_new = UploadPreview.objects.get_or_create(data_import=data_import, defaults={"part": part})
+    if preview.fits(data_import, again=again):
+        if is_new:
+            wake_worker(PREVIEW_JOB, preview.pk)
+        return preview
+    preview.part, preview.status, preview.content, preview.reason = part, UploadPreview.Status.WAITING, "", ""
+    preview.lease, preview.attempts, preview.touched_at = None, 0, timezone.now()
+    preview.save()
+    wake_worker(PREVIEW_JOB, preview.pk)
+    return preview
+
+
+def _read_preview(preview: UploadPreview) -> None:
+    upload = preview.data_import
+    try:
+        path = local_path(upload.file)
+    except FileNotFoundError as error:
+        raise NotReadyError(gettext(GONE)) from error
+    content = read_opening(path, upload.name, preview.part)
+    own_row(preview).update(
+        status=UploadPreview.Status.READY, content=content, lease=None, touched_at=timezone.now()
+    )
+
+
+PREVIEW_JOB = JobKind(
+    "preview",
+    UploadPreview,
+    _read_preview,
+    does="reads the beginning of an uploaded file",
+    statuses={UploadPreview.Status.WAITING: UploadPreview.Status.READING},
+    related=("data_import",),
 )
 
 

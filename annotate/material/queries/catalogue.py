@@ -70,20 +70,12 @@ class Catalogue:
         self.documents: dict[str, DocumentRecord] = {}
         self.systems: dict[str, SystemRecord] = {}
         self.items: dict[tuple[int, int], ItemRecord] = {}
-        self._load(project)
-
-    @property
-    def item_numbers(self) -> dict[int, int]:
-        """The numbers of the items that are written, by their ids."""
-        return {item.pk: item.number for item in self.items.values() if item.pk}
-
-    def _load(self, project: Project) -> None:
         documents, systems = Document.objects.filter(project=project), System.objects.filter(project=project)
         items = Item.objects.filter(document__project=project)
-        if self.named:
-            documents = documents.filter(key__in=self.named.documents)
-            systems = systems.filter(name__in=self.named.systems)
-            items = items.filter(document__key__in=self.named.documents, system__name__in=self.named.systems)
+        if named:
+            documents = documents.filter(key__in=named.documents)
+            systems = systems.filter(name__in=named.systems)
+            items = items.filter(document__key__in=named.documents, system__name__in=named.systems)
         keys, names = {}, {}
         for key, pk, digest in documents.values_list("key", "pk", "digest").iterator(BATCH):
             keys[pk] = key
@@ -93,12 +85,14 @@ class Catalogue:
             self.add_system(name, pk=pk)
         columns = items.values_list("document_id", "system_id", "pk", "digest")
         for document, system, pk, digest in columns.iterator(BATCH):
-            self._add_written_item(keys[document], names[system], pk, digest)
+            if named is None or (keys[document], names[system]) in named.items:
+                place = (self.documents[keys[document]].number, self.systems[names[system]].number)
+                self.items[place] = ItemRecord(len(self.items), pk, bytes.fromhex(digest), 0)
 
-    def _add_written_item(self, document: str, system: str, pk: int, digest: str) -> None:
-        if self.named is None or (document, system) in self.named.items:
-            key = (self.documents[document].number, self.systems[system].number)
-            self.items[key] = ItemRecord(len(self.items), pk, bytes.fromhex(digest), 0)
+    @property
+    def item_numbers(self) -> dict[int, int]:
+        """The numbers of the items that are written, by their ids."""
+        return {item.pk: item.number for item in self.items.values() if item.pk}
 
     def add_document(
         self, key: str, digest: bytes, *, line: int = 0, pk: int | None = None

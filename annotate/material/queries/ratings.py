@@ -76,7 +76,10 @@ class RatingCheck:
             )
             reason = LineReason(sentence, general, f"{row.value:g}")
             return RefusedLine(row.line, "value", reason)
-        rater = self.assignments.raters.get(row.rater) or self._new_rater(row.rater)
+        rater = self.assignments.raters.get(row.rater)
+        if rater is None:
+            self.made.raters += 1
+            rater = self.assignments.new_rater(row.rater)
         unit = (item.number, rater.number, scale.id)
         if unit in self._values:
             return self._compare(row, scale, self._values[unit])
@@ -141,13 +144,10 @@ class RatingCheck:
                 )
             )
         assignment = self.assignments.take(item, rater)
-        if assignment is None:
-            return RefusedLine(row.line, "rater", self._full(row))
-        self.accept(assignment, item, rater, scale, row.value)
-        return None
-
-    def _full(self, row: ImportedRating) -> str:
-        reason = (
+        if assignment is not None:
+            self.accept(assignment, item, rater, scale, row.value)
+            return None
+        sentence = (
             gettext(
                 "Each item has {raters} raters, and “{rater}” would be one too many "
                 "for “{system}” on document “{document}”; Round I has frozen this, "
@@ -159,18 +159,15 @@ class RatingCheck:
                 "for “{system}” on document “{document}”; raise the project's raters per item."
             )
         )
-        return LineReason.fill(
-            reason,
+        reason = LineReason.fill(
+            sentence,
             example=f"{row.rater} – {row.system} – {row.document}",
             shared={"raters": self.assignments.raters_per_item},
             rater=row.rater,
             system=row.system,
             document=row.document,
         )
-
-    def _new_rater(self, label: str) -> ImportedRater:
-        self.made.raters += 1
-        return self.assignments.new_rater(label)
+        return RefusedLine(row.line, "rater", reason)
 
     def _values_of(self, round: Round) -> dict[tuple[int, int, int], float | None]:
         items, raters = self.assignments.item_numbers, self.assignments.rater_numbers

@@ -19,7 +19,7 @@ from annotate.material.reading.datasets import Split
 from annotate.material.reading.parquet import ENVIRONMENT, ROOT
 from annotate.material.reading.readers import RecordFile, sheets_in, splits_in
 from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
-from annotate.material.reading.sheets import SheetChoice, choice_of_part
+from annotate.material.reading.tables import SheetChoice, choice_of_part
 
 SHOWN_RECORDS = 3
 GUESSED_RECORDS = 20

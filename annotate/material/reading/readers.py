@@ -17,8 +17,7 @@ from annotate.material.reading.jsonl import read_jsonl
 from annotate.material.reading.lines import MOST_COLUMNS, too_many_columns
 from annotate.material.reading.parquet import read_arrow, read_parquet
 from annotate.material.reading.rows import EmptyRow, Record, RefusedLine, UnreadableFileError
-from annotate.material.reading.sheets import SheetChoice, choice_of_part
-from annotate.material.reading.tables import read_csv, read_tsv
+from annotate.material.reading.tables import SheetChoice, choice_of_part, read_csv, read_tsv
 
 Records = Iterator[Record | RefusedLine]
 AllRows = Iterator[Record | RefusedLine | EmptyRow]

@@ -3,6 +3,9 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import PurePosixPath
 from typing import IO, Literal
 
 from annotate.core.translation import gettext
@@ -56,13 +59,15 @@ def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | Refuse
     lines = _CsvLines(stream)
     texts = iter(lines)
     header_line = next((text for text in texts if text.strip()), "")
-    delimiter, columns = _delimiter(header_line, delimiter or DELIMITERS)
+    unquoted = re.sub(r'"[^"]*"', "", header_line)
+    delimiter = max(delimiter or DELIMITERS, key=unquoted.count)
+    columns = unquoted.count(delimiter) + 1
     if columns > WIDEST_SHEET:  # splitting the line would take much memory
         raise UnreadableFileError(lines.number, too_many_columns(columns))
     # MQM's files do not escape quotation marks.
     is_mqm = has_mqm_columns(header_line.rstrip().split("\t"))
     quoting: Literal[0, 3] = csv.QUOTE_NONE if is_mqm else csv.QUOTE_MINIMAL
-    rows = csv.reader(_chain(header_line, texts), delimiter=delimiter, quoting=quoting, strict=True)
+    rows = csv.reader(chain([header_line], texts), delimiter=delimiter, quoting=quoting, strict=True)
     header: tuple[str, ...] = ()
     for cells in _csv_rows(rows, lines):
         if isinstance(cells, RefusedLine):
@@ -75,11 +80,6 @@ def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | Refuse
             yield _csv_record(lines.row_starts, header, cells)
         elif cells:  # a blank line has no cells, and is no row
             yield EmptyRow(lines.row_starts)
-
-
-def _chain(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 def _csv_rows(rows: Iterator[list[str]], lines: _CsvLines) -> Iterator[list[str] | RefusedLine]:
@@ -110,12 +110,6 @@ def _csv_record(line: int, header: Sequence[str], cells: Sequence[str]) -> Recor
     return Record(line, named_cells(header, cells))
 
 
-def _delimiter(header_line: str, delimiters: str) -> tuple[str, int]:
-    unquoted = re.sub(r'"[^"]*"', "", header_line)
-    delimiter = max(delimiters, key=unquoted.count)
-    return delimiter, unquoted.count(delimiter) + 1
-
-
 def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
     """The column names of a header row; a duplicate or too many names make the file unreadable."""
     names = tuple("" if cell is None else str(cell).strip() for cell in cells)
@@ -134,3 +128,45 @@ def header_names(cells: Sequence[object], line: int) -> tuple[str, ...]:
 
 def named_cells(header: Sequence[str], cells: Sequence[object]) -> dict[str, object]:
     return {name: cell for name, cell in zip(header, cells, strict=True) if name}
+
+
+SHEETS_PART = re.compile(r"row (\d{1,7})/(.+)", re.DOTALL)
+ALL_SHEETS = "*"
+
+
+@dataclass(frozen=True)
+class SheetChoice:
+    """header_row: from 1, the same in every sheet. sheets: their names; empty: all visible sheets."""
+
+    header_row: int = 1
+    sheets: tuple[str, ...] = ()
+
+    @property
+    def part(self) -> str:
+        """Return the form in which an import stores it. No name of a worksheet has a slash."""
+        return f"row {self.header_row}/{'/'.join(self.sheets) or ALL_SHEETS}"
+
+
+def choice_of_part(part: str) -> SheetChoice | None:
+    """Return the choice in a part, None if the part is empty or belongs to a data set's folder."""
+    found = SHEETS_PART.fullmatch(part)
+    if found is None:
+        return None
+    sheets = () if found[2] == ALL_SHEETS else tuple(found[2].split("/"))
+    return SheetChoice(max(int(found[1]), 1), sheets)
+
+
+def position_columns(file: str, sheet: str, row: int) -> dict[str, object]:
+    """Return the position of a row, as columns that a mapping can give a meaning.
+
+    file: its path in the folder. row: counted from 1 below the header. Cells lack the information that a
+    release puts in names of folders, files and sheets (rater, document).
+    """
+    path = PurePosixPath(file)
+    return {
+        "[folder]": path.parent.name,
+        "[file]": path.stem,
+        "[sheet]": sheet,
+        "[file/sheet]": f"{path.stem}/{sheet}",
+        "[row]": row,
+    }

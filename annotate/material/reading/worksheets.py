@@ -15,8 +15,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 
 from annotate.core.translation import gettext
 from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
-from annotate.material.reading.sheets import SheetChoice, position_columns
-from annotate.material.reading.tables import header_names, named_cells
+from annotate.material.reading.tables import SheetChoice, header_names, named_cells, position_columns
 
 logger = logging.getLogger(__name__)
 

@@ -9,14 +9,24 @@ from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
+from annotate.api.values import ChoiceValue, Input, Whole
 from annotate.core.access import membership, project_for_admin, round_in
-from annotate.core.models import Rating, Role, Round
+from annotate.core.models import (
+    AssignmentPlan,
+    DimensionOrder,
+    Rating,
+    Role,
+    Round,
+    WorkOrder,
+)
 from annotate.core.page import request_user
 from annotate.core.rounds import rounds_of
 from annotate.disputes.queries.counts import dispute_counts
 from annotate.rating.commands.deadlines import set_deadline
+from annotate.rating.commands.plans import choose_plan
+from annotate.rating.commands.rounds import STEPS
 from annotate.rating.forms import DeadlineForm
-from annotate.rating.steps import STEPS
+from annotate.rating.queries.plans import plan_of
 
 Deadline = form_input("Deadline", DeadlineForm)
 
@@ -105,3 +115,49 @@ class RoundDeadline(ApiView):
 
 def _round(round: Round) -> Response:
     return Response(RoundRow(round, context={"is_annotator": False}).data)
+
+
+class PlanRow(serializers.ModelSerializer[AssignmentPlan]):
+    """A plan."""
+
+    class Meta:
+        model = AssignmentPlan
+        fields = AssignmentPlan.SETTINGS
+
+
+class PlanInput(Input):
+    """A plan; fixed lists are uploaded on the page “Assignment plan”."""
+
+    kind = ChoiceValue([kind for kind in AssignmentPlan.Kind.values if kind != AssignmentPlan.Kind.LISTED])
+    share = Whole(required=False, min_value=0, max_value=100, help_text="Percent that every pair shares.")
+    gold_every = Whole(required=False, min_value=0, max_value=1000, help_text="0: none.")
+    repeat_every = Whole(required=False, min_value=0, max_value=1000, help_text="0: none.")
+    dealt_by = ChoiceValue(
+        AssignmentPlan.DealtBy.choices,
+        required=False,
+        help_text="For balanced and sharing: whether all items of a document have the same raters.",
+    )
+    work_order = ChoiceValue(
+        WorkOrder.choices, required=False, help_text="Whether the items of a document come in succession."
+    )
+    dimension_order = ChoiceValue(
+        DimensionOrder.choices, required=False, help_text="Whether each annotator has an order of their own."
+    )
+
+
+class Plan(ApiView):
+    """The plan of a project."""
+
+    about = "rounds"
+
+    @reads(PlanRow)
+    def get(self, request: Request, slug: str) -> Response:
+        """Show the assignment plan of Round I, for admins."""
+        return Response(PlanRow(plan_of(project_for_admin(request.user, slug))).data)
+
+    @writes(PlanRow, accepts=PlanInput)
+    def put(self, request: Request, slug: str) -> Response:
+        """Choose the assignment plan, before Round I opens."""
+        project = project_for_admin(request.user, slug)
+        choose_plan(project=project, **self.check(PlanInput))
+        return Response(PlanRow(plan_of(project)).data)

@@ -16,7 +16,7 @@ from annotate.rating.commands.hidden_checks import gold_for, round_of_checks, wr
 from annotate.rating.commands.new_assignments import NewAssignment, write_assignments
 from annotate.rating.planning import CannotBeMetError
 from annotate.rating.planning.checks import Turn, insert_checks, sort_by_group
-from annotate.rating.planning.lists import Pair
+from annotate.rating.planning.plan import Pair
 from annotate.rating.queries.hidden_checks import checking_of
 from annotate.rating.queries.plans import PlannedWork, plan_of, planned_work
 

@@ -17,12 +17,10 @@ from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.fastpath.statements import send_together
 from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
 from annotate.questions import Given, ItemContent, kind_of
-from annotate.questions.conditions import hidden_dimensions
-from annotate.questions.kind import Data, is_storable, refuse_data
+from annotate.questions.kind import Data, hidden_dimensions, is_storable, refuse_data
 from annotate.rating.evidence import Passage, check_passages, passages_from_json, passages_to_json
 from annotate.rating.queries.assigned import asked_dimensions
-from annotate.rating.queries.contents import content_of, stored_answer
-from annotate.rating.queries.texts import item_texts
+from annotate.rating.queries.contents import content_of, item_texts, stored_answer
 
 LONGEST_COMMENT = 10_000
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from agreement.streams import Stream
 from annotate.core.audit import record
@@ -431,3 +431,11 @@ def _hand_disputes_to_raters(second: Round) -> None:
         ),
         write,
     )
+
+
+STEPS: dict[str, tuple[Callable[..., Round], str]] = {
+    "open-1": (open_round_one, gettext_noop("Round I is open: annotators can rate.")),
+    "close-1": (close_round_one, gettext_noop("Round I is closed and its disputes are open.")),
+    "open-2": (open_round_two, gettext_noop("Round II is open: raters can discuss their disputes.")),
+    "close-2": (close_round_two, gettext_noop("Round II is closed.")),
+}

@@ -4,6 +4,14 @@ Items and annotators are numbered from 0. A plan keeps its guarantees exactly, o
 suggestion.
 """
 
-from annotate.rating.planning.dealing import deal_balanced, everyone, sharing
-from annotate.rating.planning.lists import ListRefusedError, plan_from_list, read_list
-from annotate.rating.planning.plan import CannotBeMetError, DealtPlan, severity_between_systems
+from annotate.rating.planning.plan import (
+    CannotBeMetError,
+    DealtPlan,
+    ListRefusedError,
+    deal_balanced,
+    everyone,
+    plan_from_list,
+    read_list,
+    severity_between_systems,
+    sharing,
+)

@@ -19,7 +19,7 @@ from annotate.core.models import (
     Round,
 )
 from annotate.questions import kind_of
-from annotate.questions.conditions import hidden_dimensions
+from annotate.questions.kind import hidden_dimensions
 from annotate.rating.queries.contents import stored_answer
 
 Unit = tuple[int, int]

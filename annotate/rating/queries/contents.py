@@ -4,7 +4,6 @@ from agreement.streams import Stream
 from annotate.core.models import Assignment, Item, ItemPart, Rating
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.questions import Given, ItemContent
-from annotate.rating.queries.texts import item_texts
 
 
 def stored_answer(rating: Rating | None) -> Given | None:
@@ -41,3 +40,22 @@ _SIDES = Prepared(
     lambda item: Item.objects.filter(comparisons__item=item).order_by("comparisons__position"), NUMBERS[0]
 )
 _PARTS = Prepared(lambda item: ItemPart.objects.filter(item=item).order_by("position"), NUMBERS[0])
+
+
+def item_texts(item: int) -> list[str]:
+    return texts_of(_ITEM.all(item)[0])
+
+
+def texts_of(item: Item) -> list[str]:
+    """Return the output, its document's parts, and the sides of a comparison, by number of the part.
+
+    Each end of a line is one character. The item's document is loaded. One query for a comparison.
+    """
+    texts = [item.text, *(part["text"] for part in item.document.parts)]
+    if item.is_comparison:
+        sides = Item.objects.filter(comparisons__item=item).order_by("comparisons__position")
+        texts += sides.values_list("text", flat=True)
+    return [text.replace("\r\n", "\n") for text in texts]
+
+
+_ITEM = Prepared(lambda pk: Item.objects.select_related("document").filter(pk=pk), NUMBERS[0])

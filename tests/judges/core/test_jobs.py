@@ -39,8 +39,7 @@ from annotate.disputes.commands.nudges import nudge_raters
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
 from annotate.exports.commands.pushes import start_push
-from annotate.material.commands.previews import ask_for_preview
-from annotate.material.commands.uploads import receive_upload
+from annotate.material.commands.uploads import ask_for_preview, receive_upload
 from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records
 from annotate.people.account_mail import post_account_mail
@@ -125,7 +124,7 @@ def an_import(_provider: Provider, folder: Path) -> Case:
 def a_preview(_provider: Provider, folder: Path) -> Case:
     preview = ask_for_preview(data_import=upload_of(make_project(), folder))
     ready = type(preview).objects.filter(status="ready")
-    return Case("preview", preview, "annotate.material.commands.previews.read_opening", ready.count)
+    return Case("preview", preview, "annotate.material.commands.uploads.read_opening", ready.count)
 
 
 def an_export(_provider: Provider, _folder: Path) -> Case:
