@@ -361,10 +361,8 @@ def _dimension(reading: _Reading) -> DimensionSpec:
         dispute_threshold=reading.points("dispute_threshold", SMALLEST_STEP, 1000),
         tolerance=reading.points("tolerance", 0, 1000),
     )
-    if kind in ("scale", "category"):
-        spec = _with_scale(spec, reading)
-    else:
-        spec = _with_options(spec, reading, kind)
+    is_scale = kind in ("scale", "category")
+    spec = _with_scale(spec, reading) if is_scale else _with_options(spec, reading, kind)
     threshold, tolerance = spec.dispute_threshold, spec.tolerance
     if threshold is not None and tolerance is not None and tolerance >= threshold:
         reading.refuse("tolerance", gettext("must be less than the dispute threshold."))
