@@ -1,5 +1,3 @@
-from collections.abc import Iterable
-
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
@@ -52,21 +50,21 @@ def send_to_people(*, project: Project, items: QuerySet[Item], raters: int, by: 
     round = round_one(project)
     if round is None or not round.is_open:
         raise NotReadyError(gettext("Items are sent to people while Round I is open."))
+    dimensions = [each.id for each in guideline_of(round).dimensions]
+    units = (
+        WantedUnit(item, dimension, 1.0)
+        for item in items.order_by("pk").values_list("pk", flat=True)
+        for dimension in dimensions
+    )
     missing = ask_for_units(
         round=round,
-        units=_units(items, [each.id for each in guideline_of(round).dimensions]),
+        units=units,
         raters=raters,
         origin=ORIGIN,
         seed=Stream(project.seed).of("items", by.pk).shuffler().randrange(2**31),
     )
     _record(project, "items.sent_to_people", f"{raters} raters", missing, by)
     return missing
-
-
-def _units(items: QuerySet[Item], dimensions: Iterable[int]) -> Iterable[WantedUnit]:
-    dimensions = list(dimensions)
-    for item in items.order_by("pk").values_list("pk", flat=True):
-        yield from (WantedUnit(item, dimension, 1.0) for dimension in dimensions)
 
 
 def _record(project: Project, act: str, subject: str, count: int, by: User) -> None:

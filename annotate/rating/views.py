@@ -138,8 +138,13 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
             raise Http404(gettext(ASSIGNMENT_GONE))
         refusals = _save_all(request, assignment)
         if not refusals:
-            return _go_on(slug, item_page(assignment), back="back" in request.POST)
-    if how_many := _count_prefetched(request):
+            page = item_page(assignment)
+            next_position = page.previous if "back" in request.POST else page.next
+            if next_position is None:
+                return redirect("rate", slug)
+            return redirect("rate_item", slug, next_position)
+    ahead = request.headers.get("Concord-Ahead", "")
+    if how_many := min(int(ahead), LOADED_AHEAD) if ahead.isdecimal() else 0:
         return HttpResponse("".join(_items_ahead(request, assignment, how_many)))
     context = _item_context(request, assignment) | {
         "layout": "base.html",
@@ -147,11 +152,6 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         "refusals": refusals,
     }
     return render(request, "rating/item.html", context, status=422 if refusals else 200)
-
-
-def _count_prefetched(request: HttpRequest) -> int:
-    asked = request.headers.get("Concord-Ahead", "")
-    return min(int(asked), LOADED_AHEAD) if asked.isdecimal() else 0
 
 
 def _items_ahead(request: HttpRequest, first: Assignment, how_many: int) -> Iterator[str]:
@@ -409,11 +409,6 @@ def _assignment_at(request: HttpRequest, slug: str, position: int) -> Assignment
     if request.POST.get("assignment") != access.token_of(assignment):
         raise AssignmentGoneError(gettext(ASSIGNMENT_GONE))
     return assignment
-
-
-def _go_on(slug: str, page: ItemPage, *, back: bool) -> HttpResponse:
-    position = page.previous if back else page.next
-    return redirect("rate", slug) if position is None else redirect("rate_item", slug, position)
 
 
 def _save(

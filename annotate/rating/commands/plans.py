@@ -1,7 +1,7 @@
 """Assignment plans: choosing one, and writing its assignments when Round I opens."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict, Unpack
 
 from django.db import transaction
@@ -18,7 +18,7 @@ from annotate.rating.planning import CannotBeMetError
 from annotate.rating.planning.checks import Turn, insert_checks, sort_by_group
 from annotate.rating.planning.plan import Pair
 from annotate.rating.queries.hidden_checks import checking_of
-from annotate.rating.queries.plans import PlannedWork, plan_of, planned_work
+from annotate.rating.queries.plans import plan_of, planned_work
 
 PLANS = {
     AssignmentPlan.Kind.EVERYONE: Assignment.Plan.EVERYONE,
@@ -77,11 +77,7 @@ def give_planned_items(*, round: Round) -> bool:
         return False
     if not work.plan.ratings:
         raise NotReadyError(gettext("By this plan nobody rates anything. Choose another one."))
-    _give(round, round_of_checks(round), work, PLANS[AssignmentPlan.Kind(choice.kind)])
-    return True
-
-
-def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignment.Plan) -> None:
+    checks, plan = round_of_checks(round), PLANS[AssignmentPlan.Kind(choice.kind)]
     slot_of: dict[int, dict[int, int]] = defaultdict(dict)
     for item, raters in zip(work.items, work.plan.raters, strict=True):
         for slot, annotator in enumerate(raters):
@@ -92,7 +88,14 @@ def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignmen
         for annotator in work.annotators
         if annotator.pk in slot_of
     }
-    write_assignments(_new_assignments(round, orders, slot_of, plan))
+    write_assignments(
+        NewAssignment(
+            round.pk, turn.item, slot_of[annotator][turn.item], annotator, position, plan, round.seed
+        )
+        for annotator, order in orders.items()
+        for position, turn in enumerate(order, start=1)
+        if not turn.check
+    )
     if checks:
         turns = [
             (annotator, position, turn)
@@ -101,6 +104,7 @@ def _give(round: Round, checks: Round | None, work: PlannedWork, plan: Assignmen
             if turn.check
         ]
         write_checks(checks, turns)
+    return True
 
 
 def _order(
@@ -121,17 +125,3 @@ def _order(
         return [Turn(item) for item in items]
     checking = checking_of(plan_of(round.project))
     return insert_checks(items, gold_for(round, annotator), checking, generator, document_of)
-
-
-def _new_assignments(
-    round: Round,
-    orders: Mapping[int, Sequence[Turn]],
-    slot_of: Mapping[int, Mapping[int, int]],
-    plan: Assignment.Plan,
-) -> Iterator[NewAssignment]:
-    for annotator, order in orders.items():
-        for position, turn in enumerate(order, start=1):
-            if turn.check:
-                continue
-            slot = slot_of[annotator][turn.item]
-            yield NewAssignment(round.pk, turn.item, slot, annotator, position, plan, round.seed)

@@ -48,7 +48,8 @@ def hand_over_work(*, membership: Membership, to: Collection[Membership] = ()) -
     _Dealer(round, receivers).deal([*work, *(rest for rest, _ in divided)], membership)
     fields = ["annotator", "position", "reserved_until", "origin"]
     Assignment.objects.bulk_update(work, fields, batch_size=BATCH)
-    _store(divided)
+    Assignment.objects.bulk_create([rest for rest, _ in divided], BATCH)
+    AssignedUnit.objects.bulk_create([unit for _, units in divided for unit in units], BATCH)
     moved = [*work, *(rest for rest, _ in divided)]
     given = sum(row.annotator_id is not None for row in moved)
     told = {"to": [each.label for each in receivers], "given": given, "freed": len(moved) - given}
@@ -104,7 +105,10 @@ def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
     their units.
     """
     everything = [each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions]
-    given = _answered_dimensions(begun)
+    given: dict[int, set[int]] = defaultdict(set)  # the answered dimensions
+    answered = Rating.objects.filter(has_answer(), assignment__in=begun)
+    for assignment, dimension in answered.values_list("assignment", "dimension"):
+        given[assignment].add(dimension)
     # A new assignment needs another slot: the started one keeps its slot.
     slots = next_slots(round, {row.item_id for row in begun})
     units: dict[int, dict[int, float]] = defaultdict(dict)
@@ -132,7 +136,13 @@ def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
             kept += _units(row, {each: asked[each] for each in asked if each in given[row.pk]})
         # Completed, so that it is not offered again; each unit keeps its own probability.
         row.partial, row.inclusion_probability, row.completed_at = True, None, now
-    _withdraw_unanswered(begun, given)
+    rows = AssignedUnit.objects.filter(assignment__in=[row.pk for row in begun])
+    unanswered = [
+        pk
+        for pk, assignment, dimension in rows.values_list("pk", "assignment", "dimension")
+        if dimension not in given[assignment]
+    ]
+    AssignedUnit.objects.filter(pk__in=unanswered).delete()
     Assignment.objects.bulk_update(begun, ["partial", "inclusion_probability", "completed_at"], BATCH)
     AssignedUnit.objects.bulk_create(kept, BATCH)
     return divided
@@ -143,29 +153,6 @@ def _units(row: Assignment, chances: dict[int, float]) -> list[AssignedUnit]:
         AssignedUnit(assignment=row, dimension_id=dimension, inclusion_probability=chance)
         for dimension, chance in chances.items()
     ]
-
-
-def _withdraw_unanswered(begun: Iterable[Assignment], given: dict[int, set[int]]) -> None:
-    rows = AssignedUnit.objects.filter(assignment__in=[row.pk for row in begun])
-    gone = [
-        pk
-        for pk, assignment, dimension in rows.values_list("pk", "assignment", "dimension")
-        if dimension not in given[assignment]
-    ]
-    AssignedUnit.objects.filter(pk__in=gone).delete()
-
-
-def _answered_dimensions(begun: Sequence[Assignment]) -> dict[int, set[int]]:
-    given = Rating.objects.filter(has_answer(), assignment__in=begun)
-    found: dict[int, set[int]] = defaultdict(set)
-    for assignment, dimension in given.values_list("assignment", "dimension"):
-        found[assignment].add(dimension)
-    return found
-
-
-def _store(divided: Sequence[Divided]) -> None:
-    Assignment.objects.bulk_create([rest for rest, _ in divided], BATCH)
-    AssignedUnit.objects.bulk_create([unit for _, units in divided for unit in units], BATCH)
 
 
 class _Dealer:

@@ -158,20 +158,15 @@ def own_spreads(round: Round, annotator: Membership) -> list[Spread]:
     for dimension, value, count in ratings.values_list("dimension", "value").annotate(n=Count("pk")):
         counts.setdefault(dimension, {})[value or 0] = count
     dimensions = guideline_of(round).scales
-    return [_spread(each, counts[each.id]) for each in dimensions if each.id in counts]
-
-
-def _spread(dimension: FrozenDimension, counts: dict[float, int]) -> Spread:
-    values = [value for value, count in sorted(counts.items()) for _ in range(count)]
-    shown = dimension.values if len(dimension.values) <= MOST_SHOWN else ()
-    return Spread(
-        dimension,
-        len(values),
-        [(name_on_page(dimension, value), counts.get(value, 0)) for value in shown],
-        values[0],
-        median(values),
-        values[-1],
-    )
+    spreads = []
+    for dimension in dimensions:
+        if own := counts.get(dimension.id):
+            values = [value for value, count in sorted(own.items()) for _ in range(count)]
+            shown = dimension.values if len(dimension.values) <= MOST_SHOWN else ()
+            named = [(name_on_page(dimension, value), own.get(value, 0)) for value in shown]
+            low, middle, high = values[0], median(values), values[-1]
+            spreads.append(Spread(dimension, len(values), named, low, middle, high))
+    return spreads
 
 
 def seconds_for_an_item(annotator: Membership, round: Round) -> float | None:
