@@ -36,7 +36,7 @@ from judges.core.stages import stages_of
 from judges.endpoints.commands import add_endpoint, add_judge
 from judges.endpoints.keys import key_of
 from judges.results.queries.scores import material_of, samples_of
-from judges.routing.commands.asking import ask_waiting_judges
+from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import make_policy
 from judges.routing.queries.bindings import bound_now, population_of
 from judges.routing.queries.learn_certificates import Look, batch_of, decide_items, look_at

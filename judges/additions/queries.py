@@ -19,8 +19,8 @@ from judges.core.material import outputs_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
 from judges.results.queries.scores import material_of, samples_of
-from judges.routing.queries.asking import RunToAsk, asking_of
-from judges.routing.queries.learned import refusal_where_learned
+from judges.routing.queries.calibration_state import RunToAsk, asking_of
+from judges.routing.queries.route_by_certificates import refusal_where_learned
 from judges.routing.queries.state import describe_stops
 
 

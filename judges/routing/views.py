@@ -21,9 +21,12 @@ from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import PolicySpec, policy_from_certificates
 from judges.results.queries.pairings import measured_judges
-from judges.results.queries.stored_reliability import IndicatorsNotKeptError
-from judges.routing.commands.asking import ask_waiting_judges
-from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
+from judges.routing.commands.certificates import (
+    ask_waiting_judges,
+    compute_certificates,
+    draw_calibration,
+    withdraw_calibration,
+)
 from judges.routing.commands.policies import (
     draft_policy,
     fit_budget,
@@ -33,7 +36,6 @@ from judges.routing.commands.policies import (
     update_policy,
     withdraw_policy,
 )
-from judges.routing.curves import curve_of_advice
 from judges.routing.forms import (
     CalibrationForm,
     CertifiedRoutingForm,
@@ -43,12 +45,16 @@ from judges.routing.forms import (
     usual_calibration,
     usual_values,
 )
-from judges.routing.queries.asking import asking_of
+from judges.routing.queries.advice import curve_of_advice
 from judges.routing.queries.calibration_plans import draw_plan
-from judges.routing.queries.calibration_state import calibration_state, calibrations_of
-from judges.routing.queries.certificate_tables import certificates_tables
-from judges.routing.queries.preview import RoutingPlan, routing_plan
-from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.calibration_state import (
+    asking_of,
+    calibration_state,
+    calibrations_of,
+    certificates_tables,
+)
+from judges.routing.queries.preview import RoutingPlan, proposal_of, routing_plan
+from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import has_judge_pair, policies_of, routing_state
 from judges.routing.queries.watching import policy_lines
 
@@ -274,7 +280,7 @@ def _policies_enter(
         "judges/routing/policy_form.html#preview" if request.htmx else "judges/routing/policy_form.html"
     )
     context: dict[str, Any] = {"form": form, "policy": policy, "plan": plan, "computing": computing}
-    context["curve"] = curve_of_advice(plan) if plan else None
+    context["curve"] = curve_of_advice(plan.policy, plan.advice) if plan else None
     context["has_pair"] = has_judge_pair(project)
     context["may_enter"] = context["has_pair"] or isinstance(form, CertifiedRoutingForm)
     context |= _asking(project, policy, plan)

@@ -14,8 +14,7 @@ from annotate.core.models import Item, Project, Rating, Round
 from annotate.questions import Given, kind_of
 from annotate.questions.preference import sign
 from judges.core.models import Judge, Judgment
-from judges.results.queries.scores import counted_judgments
-from judges.results.tables.streams import stream_of_judge
+from judges.results.queries.scores import counted_judgments, stream_of_judge
 
 PeopleByItem = Mapping[int, Mapping[int, Given]]
 """By item and annotator."""

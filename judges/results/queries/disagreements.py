@@ -19,7 +19,6 @@ from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import Chosen, ResultsPage
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import material_of, samples_of, value_of_samples
 from judges.results.tables.columns import JUDGE, SYSTEM
 from judges.results.tables.version import values_of, version_of_judges
@@ -49,7 +48,7 @@ def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section
     round = rounds.get(max(rounds, default=0))
     if not judges or round is None:
         return []
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     samples = samples_of(judges, material)
     rows = []
     for judge in judges:

@@ -2,8 +2,8 @@
 judge alone.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,20 @@ from django.utils.translation import gettext
 
 from agreement import RankSet, Stream, rank_sets
 from agreement.comparison import CategoryAgreement, Scores, category_agreement
+from agreement.data import FloatArray
+from agreement.pairs import mean_values
 from agreement.reliability import (
     About,
     Betting,
+    CorrectedSystems,
+    CorrectionGain,
     Difference,
     Estimate,
     RatedSample,
     beyond_batch,
     combined_estimate,
+    correct_systems,
+    correction_gain,
     cut_to_scale,
     guaranteed_mean,
     humans_only,
@@ -29,14 +35,148 @@ from agreement.reliability import (
     projected_guaranteed_widths,
     projected_widths,
 )
+from agreement.reliability.estimates import warnings_of
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project, Round
+from annotate.core.models import AssignedUnit, Project, Round
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
-from judges.results.queries.corrected_means import DimensionCorrection, correct_dimension
-from judges.results.queries.sampling import SampledUnits, load_sampled_units
-from judges.results.queries.scores import material_of, samples_of, scores_of
-from judges.results.tables.streams import stream_of_judge
+from judges.results.queries.scores import (
+    Material,
+    material_of,
+    samples_of,
+    scores_of,
+    stream_of_judge,
+)
+
+SUPPOSED_SHARE = 0.2
+"""Of the documents that people would rate, if they have rated them all."""
+
+
+@dataclass(frozen=True)
+class DimensionCorrection:
+    """One dimension: its systems, and the gain of the judge.
+
+    systems: None with `reason`. raters: the number of raters. is_supposed: True if the gain supposes ratings
+    of a share of the documents, because people rated all. cautions: by system, the reasons why its interval
+    is unsafe.
+    """
+
+    dimension: FrozenDimension
+    systems: CorrectedSystems | None
+    gain: CorrectionGain
+    raters: int
+    is_supposed: bool = False
+    cautions: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+
+
+def correct_dimension(
+    dimension: FrozenDimension, scores: Scores, about: About, *, unequal: bool, confidence_level: float
+) -> DimensionCorrection:
+    """Return the corrected means of a dimension.
+
+    unequal: whether units of a system were sampled with different probabilities.
+    """
+    ratings, judge = _lay_out(scores)
+    raters = int((~np.isnan(ratings)).any(axis=(1, 2)).sum())
+    reason = _explain_no_correction(raters, unequal=unequal)
+    if reason:
+        gain = CorrectionGain(None, None, None, 0, reason)
+        return DimensionCorrection(dimension, None, gain, raters, reason=reason)
+    people = mean_values(ratings.reshape(len(ratings), -1)).reshape(judge.shape)
+    texts = ~np.isnan(people) | ~np.isnan(judge)
+    everything = not np.isnan(people[texts]).any()
+    return DimensionCorrection(
+        dimension,
+        correct_systems(ratings, judge, scores.system_names, about=about, confidence_level=confidence_level),
+        correction_gain(
+            people,
+            judge,
+            share=SUPPOSED_SHARE if everything else None,
+            confidence_level=confidence_level,
+        ),
+        raters,
+        is_supposed=everything,
+        cautions={
+            name: _list_cautions(people[texts[:, index], index])
+            for index, name in enumerate(scores.system_names)
+        },
+    )
+
+
+def _list_cautions(people: FloatArray) -> str:
+    """Return warnings about the interval of people's scores (outputs,), NaN for gaps."""
+    return " ".join(warnings_of(RatedSample(judge=np.zeros(len(people)), human=people)))
+
+
+def _explain_no_correction(raters: int, *, unequal: bool) -> str:
+    if not raters:
+        return gettext("No person has rated a unit yet.")
+    if unequal:
+        return gettext(
+            "There are no corrected means, as units were sampled with different probabilities; the tab “Each "
+            "system alone” counts each unit by its probability."
+        )
+    return ""
+
+
+def _lay_out(scores: Scores) -> tuple[FloatArray, FloatArray]:
+    """Return ratings (raters, documents, systems) and the judge's scores (documents, systems)."""
+    judge = scores.by_document(scores.judge)
+    own = [scores.by_document(row) for row in scores.human]
+    return np.stack(own) if own else np.empty((0, *judge.shape)), judge
+
+
+SENT, LEFT = "sent to people", "left to the judge"
+# nothing of such units is known then, whatever this value is; the stratum contains the reason
+_NEVER_DRAWN = 0.05
+
+
+@dataclass(frozen=True)
+class SampledUnits:
+    """By dimension id, the probability of each item's unit in the sample, NaN if it was not sampled."""
+
+    by_dimension: dict[int, npt.NDArray[np.float64]]
+
+    def sample(self, scores: Scores, dimension: int, chosen: npt.NDArray[np.bool_]) -> RatedSample:
+        """Return these items (a mask) as a sample: simple random if whole items were assigned.
+
+        If units were sampled individually, the units sent with certainty are one stratum. The units left to
+        the judge, of which some were audited, are the other.
+        """
+        human, judge = scores.human_means[chosen], scores.judge[chosen]
+        everywhere = self.by_dimension.get(dimension)
+        if everywhere is None:
+            return RatedSample(judge=judge, human=human)
+        drawn = everywhere[chosen]
+        asked = ~np.isnan(drawn)
+        # The (least) probability with which the judge's units among these items are
+        # sampled. If none of these was sampled, use the probability of any items of the
+        # dimension.
+        shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
+        audit_share = float(shares.min()) if len(shares) else _NEVER_DRAWN
+        chances = np.where(asked, drawn, np.where(np.isnan(human), audit_share, 1.0))
+        return RatedSample(
+            judge=judge,
+            human=human,
+            probabilities=chances,
+            assigned=asked | ~np.isnan(human),
+            strata=np.where(chances == 1, SENT, LEFT),
+        )
+
+
+def load_sampled_units(round: Round | None, material: Material) -> SampledUnits:
+    """Return the units sampled individually up to a round. One query, none before a round."""
+    if round is None:
+        return SampledUnits({})
+    asked = AssignedUnit.objects.filter(
+        assignment__round__project=round.project_id, assignment__round__number__lte=round.number
+    ).values_list("dimension", "assignment__item", "inclusion_probability")
+    found: dict[int, npt.NDArray[np.float64]] = {}
+    for dimension, item, probability in asked.order_by("pk"):
+        chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
+        chances[np.searchsorted(material.items, item)] = probability
+    return SampledUnits(found)
+
 
 SPENT = (5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1000)
 
@@ -139,7 +279,7 @@ def estimates_report(
     documents by these raters. Ratings count as of the end of the round. with_corrected: True if corrections
     by people count. Five queries, before a round three.
     """
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     samples = samples_of([judge], material, with_corrected=with_corrected)
     drawn = load_sampled_units(round, material)
     found = []

@@ -16,10 +16,15 @@ from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
 from annotate.rating.queries.assigned import Unit
 from judges.core.models import Calibration, CalibrationUnit, Judge, RoutingPolicy
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import Pairing
-from judges.results.queries.scores import Material, material_of, samples_of, scores_of
-from judges.results.tables.streams import stream_of_judge, stream_of_pair
+from judges.results.queries.scores import (
+    Material,
+    material_of,
+    samples_of,
+    scores_of,
+    stream_of_judge,
+    stream_of_pair,
+)
 from judges.results.tables.version import digest_of_values
 
 # Units that set the trust in a judge: their ratings report on no policy or certificate of it.
@@ -109,7 +114,7 @@ def reliability_report(
     """
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     first = compared_judge or pairing.rts
     # (items,) by dimension key: True if the unit is rated and one of these.
     units = settling_units([pairing.rts, pairing.mcq])

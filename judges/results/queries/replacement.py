@@ -28,10 +28,16 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
-from judges.results.queries.scores import Material, Samples, material_of, samples_of, scores_of
+from judges.results.queries.scores import (
+    Material,
+    Samples,
+    material_of,
+    samples_of,
+    scores_of,
+    stream_of_judge,
+    stream_of_people,
+)
 from judges.results.queries.texts import lengths_of
-from judges.results.tables.streams import stream_of_judge, stream_of_people
 
 EPSILONS = {
     0.2: gettext_lazy("experts"),
@@ -87,7 +93,7 @@ def replacement_report(
     queries, before a round five.
     """
     round = rounds_of(project).get(1)
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     samples = samples_of([judge], material, with_corrected=with_corrected)
     lengths = np.array(list(lengths_of(project).values()), dtype=float)
     given = [each for each in material.dimensions if samples[judge.pk, each.key].given.any()]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import QuerySet
 
+from agreement import Stream
 from agreement.comparison.head_to_head import Verdicts
 from agreement.comparison.scores import Scores
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
@@ -16,7 +17,7 @@ from annotate.rating.queries.assigned import Unit
 from annotate.results.queries.reliability_data import RatedItems, rated_items
 from judges.core.mapping import map_values
 from judges.core.material import outputs_of
-from judges.core.models import Judge, Judgment
+from judges.core.models import Judge, Judgment, Metric
 
 _VALUE = np.dtype([("judge", "i8"), ("dimension", "i8"), ("item", "i8"), ("sample", "i8"), ("value", "f8")])
 _VERDICT = np.dtype(
@@ -106,11 +107,16 @@ class Material:
 
 
 def material_of(
-    project: Project, round: Round | None, guideline: FrozenGuideline, *, with_development: bool = False
+    project: Project,
+    round: Round | None,
+    guideline: FrozenGuideline | None = None,
+    *,
+    with_development: bool = False,
 ) -> Material:
     """Return a project's outputs and people's values on its scales at the end of a round. Three queries.
 
-    with_development: include documents that judges may have learned from.
+    guideline: `guideline_of` by default, with one query more before a round. with_development: include
+    documents that judges may have learned from.
     """
     items = outputs_of(project).order_by("pk")
     rows = list(items.values_list("pk", "system__name", "document", "document__key", "document__development"))
@@ -119,7 +125,7 @@ def material_of(
         systems=[system for _, system, *_ in rows],
         documents=np.array([document for _, _, document, *_ in rows], dtype=np.int64),
         document_keys=[key for *_, key, _ in rows],
-        dimensions=guideline.scales,
+        dimensions=(guideline or guideline_of(project, round)).scales,
         rated=rated_items(round) if round else {},
         in_development=np.array([drawn is not None for *_, drawn in rows], dtype=bool),
         with_development=with_development,
@@ -213,3 +219,30 @@ def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True
 def _rows(values: "QuerySet[Judgment, tuple[object, ...]]", of: np.dtype[np.void]) -> np.ndarray:
     rows = (tuple(np.nan if value is None else value for value in row) for row in values.iterator(20_000))
     return np.fromiter(rows, dtype=of)
+
+
+NOTHING_FROZEN = FrozenGuideline("", 1, 2, 1, ())
+
+
+def guideline_of(project: Project, round: Round | None) -> FrozenGuideline:
+    """Return the round's guideline, before a round the latest that a run has frozen."""
+    version = round.guideline if round else project.guideline_versions.order_by("-version").first()
+    return FrozenGuideline.from_json(version.content) if version else NOTHING_FROZEN
+
+
+def stream_of_judge(project: Project, judge: Judge, dimension: FrozenDimension) -> Stream:
+    return Stream(project.seed).of("judge", judge.name, dimension.key)
+
+
+def stream_of_metric(project: Project, metric: Metric, dimension: FrozenDimension) -> Stream:
+    return Stream(project.seed).of("metric", metric.name, dimension.key)
+
+
+def stream_of_pair(project: Project, rts: Judge, mcq: Judge, dimension: FrozenDimension) -> Stream:
+    """Return the stream for all statistics between two judges on a dimension: R, above all."""
+    return Stream(project.seed).of("judges", rts.name, mcq.name, dimension.key)
+
+
+def stream_of_people(project: Project, dimension: FrozenDimension) -> Stream:
+    """Return the stream of people alone on a dimension, the same as on the pages about people."""
+    return Stream(project.seed).of("people", dimension.key)

@@ -25,9 +25,8 @@ from annotate.core.rounds import last_round, rounds_of
 from annotate.results.queries.unit_values import DECIMALS, Unit, Values, texts_of, values_of_people
 from annotate.results.queries.version import version_of_ratings
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import first_judge, measured_judges
-from judges.results.queries.scores import material_of, samples_of, value_of_samples
+from judges.results.queries.scores import guideline_of, material_of, samples_of, value_of_samples
 
 Options = Sequence[tuple[str, str]]
 ROUND_ONE, FINAL, JUDGE, PROJECT, VERSION = "round-1", "final", "judge-", "project-", "version-"

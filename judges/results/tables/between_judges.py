@@ -16,9 +16,9 @@ from agreement.comparison import (
 from agreement.comparison.between_judges import AMOUNTS, NAMED
 from annotate.core.guideline import FrozenDimension
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from judges.results.queries.scores import stream_of_pair
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason, yes_or_no
 from judges.results.tables.compared import ComparedJudges
-from judges.results.tables.streams import stream_of_pair
 
 _FIGURES = {
     "spearman": gettext_lazy("Spearman"),

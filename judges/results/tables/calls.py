@@ -1,5 +1,6 @@
 """Effects of the order of dimensions in a call: the previous score, and the position in the call."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,10 +12,43 @@ from agreement import Resampling, kendall_tau_b, pearson
 from agreement.biases import Range, ranges_of, scores_given_before
 from agreement.comparison import Scores, correlation_with_humans
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.core.models import Judge
-from judges.results.queries.calls import CallPositions
+from judges.core.models import Judge, Judgment
 from judges.results.tables.columns import number_or_reason
 from judges.results.tables.compared import Scored, align_raters
+
+
+@dataclass(frozen=True, eq=False)
+class CallPositions:
+    """Positions of a dimension in the calls about items, each (items,).
+
+    places: 0 for the first position, NaN if the call had no other dimensions. before: the id of the dimension
+    before it, 0 if there is none.
+    """
+
+    positions: npt.NDArray[np.float64]
+    before: npt.NDArray[np.int64]
+
+
+def load_call_positions(
+    judges: Sequence[Judge], items: Sequence[int]
+) -> Mapping[tuple[int, int], CallPositions]:
+    """Return positions by judge and dimension id; none for judges with one dimension per call. One query.
+
+    items: ids in the order of the result.
+    """
+    index = {pk: index for index, pk in enumerate(items)}
+    found: defaultdict[tuple[int, int], CallPositions] = defaultdict(
+        lambda: CallPositions(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
+    )
+    done = Judgment.objects.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
+    # Rotated orders depend on the item, so all samples of an item have the same.
+    calls = done.exclude(asked_dimensions=[]).order_by("judge", "item")
+    for judge, item, asked in calls.values_list("judge", "item", "asked_dimensions").distinct():
+        for position, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):
+            own = found[judge, dimension]
+            own.positions[index[item]], own.before[index[item]] = position, before
+    return dict(found)
+
 
 BEFORE = [
     Column("before", lambda: gettext("dimension before"), ColumnKind.TEXT),

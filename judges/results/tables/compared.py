@@ -48,18 +48,18 @@ from annotate.results.registry import Chosen
 from annotate.results.table import Cell, text
 from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import (
     Material,
     Samples,
     material_of,
     samples_of,
     scores_of,
+    stream_of_judge,
+    stream_of_people,
     verdicts_of,
 )
 from judges.results.tables.gaps import count_judged, warning_of_gaps
 from judges.results.tables.parameters import SHARED, counts_corrected
-from judges.results.tables.streams import stream_of_judge, stream_of_people
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +276,7 @@ def compared_values(
         raise NoJudgesError(gettext("There is no judge yet; add one and plan a run, or import judgments."))
     rounds = rounds_of(project)
     round = rounds.get(int(chosen.get("round") or max(rounds, default=0)))
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     people = _people(project, material)
     ordered = [people[each.key].scores for each in material.dimensions if not each.is_named]
     ranking = human_ranking(*ordered) if ordered else ()

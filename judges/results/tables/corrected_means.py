@@ -11,7 +11,7 @@ from annotate.results.queries.by_system import difference_cell
 from annotate.results.queries.compared_systems import RATERS
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from annotate.results.text import MINUS
-from judges.results.queries.corrected_means import DimensionCorrection
+from judges.results.queries.estimates import DimensionCorrection
 from judges.results.tables.columns import SYSTEM, number_or_reason
 
 FEW_RATERS = 3

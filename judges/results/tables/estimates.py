@@ -17,7 +17,6 @@ from judges.results.queries.estimates import (
 )
 from judges.results.tables.categories import JudgeCategories, accuracy_table, f1_table
 from judges.results.tables.columns import SYSTEM, estimate_cell, number_or_reason, yes_or_no
-from judges.results.tables.corrected import add_correction_count
 from judges.results.tables.corrected_means import (
     corrected_pairs_table,
     corrected_sentence,
@@ -26,7 +25,7 @@ from judges.results.tables.corrected_means import (
     gain_table,
     why_not_corrected,
 )
-from judges.results.tables.gaps import add_gaps
+from judges.results.tables.gaps import add_correction_count, add_gaps
 from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 

@@ -1,16 +1,16 @@
 """The number of replies with a value, if a page's statistics exclude more than a few."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from django.db.models import Count, Q
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
-from judges.core.models import Judge, Judgment
+from judges.core.models import DevelopmentDocument, Judge, Judgment
 from judges.results.tables.parameters import counts_corrected
 
 FEW_UNREAD = 0.01
@@ -88,3 +88,45 @@ def _rows(counts: Iterable[_ValueCount]) -> Iterator[list[Cell]]:
         if warning := warning_of_gaps(each.name, each.dimension, each.asked, each.read):
             name = text(each.name, warning=warning)
             yield [name, text(each.dimension, key=each.key), Cell(each.read), Cell(each.asked)]
+
+
+NOTHING_LEFT_OUT = gettext_lazy("No judgment with a value was corrected by a person, so all are included.")
+
+
+def add_correction_count(
+    sections: Sequence[Section], judges: Collection[Judge], chosen: Chosen
+) -> list[Section]:
+    """Return sections, the first with the number excluded for these judges. Two queries, one if all count."""
+    first, *others = sections
+    left_out = [] if counts_corrected(chosen) else [_count_sentence(judges)]
+    left_out += [sentence for judge in list(judges)[:1] if (sentence := sentence_of_development(judge))]
+    return [replace(first, says=" ".join([*left_out, first.says]).strip()), *others]
+
+
+def sentence_of_development(judge: Judge) -> str:
+    """Return a message on the number of documents excluded because judges may learn from them, or an empty
+    string. One query.
+    """
+    drawn = DevelopmentDocument.objects.filter(document__project=judge.project_id).count()
+    if not drawn:
+        return ""
+    return ngettext(
+        "Without people’s values of {count:,} document used for development.",
+        "Without people’s values of {count:,} documents used for development.",
+        drawn,
+    ).format(count=drawn)
+
+
+def _count_sentence(judges: Collection[Judge]) -> str:
+    # Excluded judgments have no value and count on no page, whatever is chosen.
+    left_out = Judgment.objects.filter(judge__in=judges, is_corrected=True, status=Judgment.Status.DONE)
+    counts = dict(left_out.values_list("judge__name").annotate(Count("pk")).order_by("judge__name"))
+    if not counts:
+        return str(NOTHING_LEFT_OUT)
+    number = sum(counts.values())
+    by_judge = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    return ngettext(
+        "Without {count:,} judgment that a person corrected ({by_judge}).",
+        "Without {count:,} judgments that a person corrected ({by_judge}).",
+        number,
+    ).format(count=number, by_judge=by_judge)

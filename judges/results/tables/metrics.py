@@ -26,11 +26,17 @@ from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 from judges.core.errors import NoMetricsError
 from judges.core.models import Judge, Metric, MetricValue
-from judges.results.queries.comparison import guideline_of
-from judges.results.queries.scores import Material, material_of, samples_of, scores_of
+from judges.results.queries.scores import (
+    Material,
+    guideline_of,
+    material_of,
+    samples_of,
+    scores_of,
+    stream_of_judge,
+    stream_of_metric,
+)
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M
 from judges.results.tables.parameters import COEFFICIENT, CORRECTED, ROUND, chosen_round, counts_corrected
-from judges.results.tables.streams import stream_of_judge, stream_of_metric
 from judges.results.tables.together import LEVELS
 from judges.results.tables.version import values_of, version_of_judges
 
@@ -63,7 +69,7 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
             gettext("There is no metric yet; an admin imports or computes some: Judges, Import metrics.")
         )
     round = chosen_round(project, chosen)
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     dimension = next((each for each in material.dimensions if each.key == chosen.get("dimension")), None)
     if dimension is None:
         raise NoMetricsError(gettext("No dimension is frozen yet; open Round I or start a run first."))

@@ -16,8 +16,7 @@ from judges.core.models import Judge
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
 from judges.results.queries.reliability import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
-from judges.results.tables.corrected import add_correction_count
-from judges.results.tables.gaps import add_gaps
+from judges.results.tables.gaps import add_correction_count, add_gaps
 from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.results.tables.parameters import CONFIDENCE, CORRECTED, LEFT_OUT, ROUND, counts_corrected
 

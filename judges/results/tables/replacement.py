@@ -10,8 +10,7 @@ from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
-from judges.results.tables.corrected import add_correction_count
-from judges.results.tables.gaps import add_gaps
+from judges.results.tables.gaps import add_correction_count, add_gaps
 from judges.results.tables.other_kinds import explain_excluded_kinds
 from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
 

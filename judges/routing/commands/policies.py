@@ -36,10 +36,15 @@ from judges.core.models import (
     StoppedStage,
 )
 from judges.core.specification import PolicySpec
-from judges.results.queries.stored_reliability import IndicatorsNotKeptError
 from judges.routing.commands.shared_assignments import ask_again, settle_probabilities
-from judges.routing.queries.preview import RoutingPlan, routing_plan, threshold_within
-from judges.routing.queries.proposals import RoutingProposal, proposal_of
+from judges.routing.queries.preview import (
+    RoutingPlan,
+    RoutingProposal,
+    proposal_of,
+    routing_plan,
+    threshold_within,
+)
+from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import Grounds, PlannedUnit
 

@@ -37,7 +37,7 @@ from judges.results.queries.confidences import (
 )
 from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.bindings import bound_now, lapses_of, population_of
-from judges.routing.queries.kept_units import PartOfUnits, part_of
+from judges.routing.queries.units import PartOfUnits, part_of
 
 THRESHOLDS = 50
 

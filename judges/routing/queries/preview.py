@@ -15,10 +15,10 @@ from agreement.reliability import LEAST_RATINGS
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
-from annotate.core.models import Membership, Project, Role, Round
+from annotate.core.models import AssignedUnit, Membership, Project, Role, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
-from judges.core.models import RoutingPolicy
+from judges.core.models import RoutedUnit, RoutingPolicy
 from judges.results.queries.scores import Material, material_of
 from judges.routing.queries.advice import (
     ThresholdAdvice,
@@ -27,10 +27,9 @@ from judges.routing.queries.advice import (
     fewest_decimals,
 )
 from judges.routing.queries.audit import mean_share
-from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.route_by_certificates import decided_by_certificate
 from judges.routing.queries.route_by_reliability import decided_by_indicator, measure
-from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
+from judges.routing.queries.units import Decided, KeptAgreement, PlannedUnit, PolicyCell, Why
 from judges.routing.queries.verdicts import PolicyVerdict, check_r_by_dimension, evidence_of, verdict_of_plan
 
 
@@ -292,3 +291,69 @@ def _refusal_of(round: Round | None) -> str:
             "Round I is closed, so nothing can be routed to people any more; routing needs a new project."
         )
     return ""
+
+
+@dataclass(frozen=True)
+class RoutingProposal:
+    """The present decisions of a routed policy.
+
+    add: units to send to people. change: units that are with people already, for another reason now. drop:
+    unstarted units that would no longer be sent. begun: the number of started units that would no longer be
+    sent, or not with certainty, and stay.
+    """
+
+    add: Sequence[PlannedUnit]
+    change: Sequence[PlannedUnit]
+    drop: Sequence[RoutedUnit]
+    begun: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Return True if following it would change nothing."""
+        return not (self.add or self.change or self.drop)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return a digest that is equal exactly for proposals with the same changes."""
+        parts = [
+            sorted((*unit.unit, unit.why, unit.inclusion_probability) for unit in (*self.add, *self.change)),
+            sorted(unit.pk for unit in self.drop),
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
+
+
+def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict) -> RoutingProposal:
+    """Return the changes of a routed policy to become `plan`. Two queries.
+
+    verdict: on the policy as routed. No unit returns to a judge that must not decide it.
+    """
+    refused = {each.dimension.id for each in verdict.dimensions if each.verdict.refuses or verdict.audit}
+    there = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}
+    wanted = {unit.unit: unit for unit in plan.units}
+    begun = _begun_units(policy)
+    moved = {
+        unit
+        for unit, each in wanted.items()
+        if unit in there and (each.inclusion_probability != there[unit].inclusion_probability)
+    }
+    lowered = {
+        unit
+        for unit in moved & begun
+        if wanted[unit].inclusion_probability < there[unit].inclusion_probability
+    }
+    gone = there.keys() - wanted.keys()
+    return RoutingProposal(
+        add=[each for unit, each in wanted.items() if unit not in there],
+        change=[wanted[unit] for unit in sorted(moved - lowered)],
+        drop=[there[unit] for unit in sorted(gone - begun) if there[unit].dimension_id not in refused],
+        begun=len(lowered) + len(gone & begun),
+    )
+
+
+def _begun_units(policy: RoutingPolicy) -> set[Unit]:
+    begun = AssignedUnit.objects.filter(
+        assignment__round=policy.round_id,
+        assignment__origin=policy.origin,
+        assignment__started_at__isnull=False,
+    )
+    return set(begun.values_list("assignment__item", "dimension"))

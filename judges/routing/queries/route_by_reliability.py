@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import isnan
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from django.core.cache import caches
 from django.utils.translation import gettext
 
-from agreement import Coefficient, Resampling
+from agreement import Coefficient, Interval, Resampling
 from agreement.comparison import Scores, correlation_called
 from agreement.reliability import (
     CellDecision,
@@ -24,27 +24,90 @@ from agreement.reliability import (
     indicator,
     validity,
 )
+from annotate.core.errors import DomainError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.models import ComputedResult
+from annotate.results.queries.kept import sections_from
+from annotate.results.registry import Result, result_of
+from annotate.results.table import Cell
 from judges.core.models import Judge, RoutingPolicy
-from judges.results.queries.scores import Material, Samples, samples_of, scores_of
-from judges.results.queries.stored_reliability import (
-    ByCell,
-    IndicatorsNotKeptError,
-    kept_indicators,
-    page_of,
-    to_kept,
-)
-from judges.results.tables.streams import stream_of_pair
+from judges.results.queries.scores import Material, Samples, samples_of, scores_of, stream_of_pair
+from judges.results.tables.reliability import INDICATOR, JUDGED, indicators_in
 from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell
-from judges.routing.queries.kept_units import (
+from judges.routing.queries.units import (
+    Decided,
     ExpectedGain,
+    Grounds,
     KeptAgreement,
+    KeptUnit,
+    PlannedUnit,
+    PolicyCell,
+    Why,
+    audit_of,
     measure_kept_agreement,
     parts_by_system,
     sum_parts,
 )
-from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
+
+ByCell = Mapping[tuple[str, str], Cell]
+
+
+class IndicatorsNotKeptError(Exception):
+    """R of many units has not been computed yet; a worker computes it with the page that shows it.
+
+    result: the result of this page.
+    """
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.name)
+        self.result = result
+
+
+def page_of(policy: RoutingPolicy) -> Result | None:
+    """Return the page of reliability about a policy's judges, None without their values. Three queries."""
+    try:
+        return result_of(policy.project, "reliability", _parameters_of(policy))
+    except DomainError:
+        return None
+
+
+def kept_indicators(policy: RoutingPolicy, judged: str) -> ByCell | None:
+    """Return R by system and dimension key from the stored page, None unless it is of these judgments.
+
+    judged: their `digest_of_values`. The page is stored for each round and choice of P, which do not change
+    R. So the latest one is used, and newer ratings do not matter. One query.
+    """
+    asked = _parameters_of(policy)
+    pages = ComputedResult.objects.filter(
+        project=policy.project,
+        name__startswith=f"reliability?rts={asked['rts']}&mcq={asked['mcq']}&",
+        name__contains=f"&coefficient={asked['coefficient']}&confidence={asked['confidence']}&",
+        content__contains=judged,
+    )
+    row = pages.exclude(name__contains="&plot=").order_by("-computed_at").first()
+    tables = [table for section in sections_from(row.content) for table in section.tables] if row else []
+    found = [table for table in tables if table.key == INDICATOR and table.parameters.get(JUDGED) == judged]
+    return indicators_in(found[0]) if found else None
+
+
+def _parameters_of(policy: RoutingPolicy) -> dict[str, str]:
+    return {
+        "rts": str(policy.rts_id),
+        "mcq": str(policy.mcq_id),
+        "coefficient": policy.coefficient,
+        "confidence": f"{policy.confidence_level:g}",
+    }
+
+
+def to_kept(point: Coefficient, cell: Cell, confidence_level: float) -> Coefficient:
+    """Return R, computed without an interval, with the interval that the page shows."""
+    if cell.low is None or cell.high is None:
+        return replace(point, interval_reason=cell.interval_reason or point.interval_reason)
+    return replace(
+        point, interval=Interval(cell.low, cell.high, cell.how, confidence_level), interval_reason=None
+    )
+
 
 FEW_VALUES = 5_000
 """With more, R and the evidence on a judge take longer than a page may compute."""

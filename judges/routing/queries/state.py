@@ -32,7 +32,7 @@ from judges.routing.queries.audit import (
     together,
     weighted_share,
 )
-from judges.routing.queries.kept_units import KeptAgreement, measure_kept_agreement, part_of
+from judges.routing.queries.units import KeptAgreement, measure_kept_agreement, part_of
 from judges.routing.queries.verdicts import (
     KeptDimension,
     PolicyVerdict,

@@ -22,12 +22,11 @@ from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
 from annotate.templatetags.figures import decimals
 from judges.core.models import Judgment
-from judges.results.queries.scores import Material, material_of, samples_of, scores_of
-from judges.results.queries.stored_reliability import IndicatorsNotKeptError, kept_indicators, page_of
-from judges.results.tables.streams import stream_of_pair
+from judges.results.queries.scores import Material, material_of, samples_of, scores_of, stream_of_pair
 from judges.results.tables.version import digest_of_values
 from judges.routing.commands.policies import draft_policy, make_policy, route
 from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError, kept_indicators, page_of
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgments
