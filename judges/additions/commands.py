@@ -226,7 +226,6 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
 
 
 def _refuse_other_model(judge: Judge, original: Judge) -> None:
-    """Raise CalibrationRefusedError if a copy and its original were answered by different models."""
     before = answering_models(original)
     other = [
         each for each in answering_models(judge) if not any(is_same_model(each, known) for known in before)

@@ -86,7 +86,6 @@ def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]
 
 
 def units_to_judge(addition: Addition, calibration: Calibration) -> set[tuple[int, int]]:
-    """Return the units for the first judge: all outputs on the certified dimensions."""
     keys = calibration.certificates.filter(threshold__isnull=False).values("dimension__key")
     dimensions = addition.project.dimensions.filter(key__in=keys).values_list("pk", flat=True)
     items = list(outputs_of(addition.project).values_list("pk", flat=True))
@@ -100,8 +99,6 @@ def waiting_judges(addition: Addition, calibration: Calibration) -> list[JudgeTo
 
 @dataclass(frozen=True)
 class OutsideFinding:
-    """A comparison of a new system with the calibrated ones, in words or in a judge's values."""
-
     system: str
     about: str
     found: SystemRange

@@ -112,7 +112,6 @@ def _row_of_people(
 
 
 def answer_verdicts(tables: Tables) -> str:
-    """Return the dimensions that each judge may decide, and the dimensions that need people."""
     table = tables.get("verdicts")
     rows = [row for row in table.rows if row[0].key != _PEOPLE] if table else []
     if table is None or not rows:

@@ -38,7 +38,6 @@ _TRIED = Q(
 
 
 def judges_in_paper(project: Project) -> list[PaperPart]:
-    """Return the section about judges; without judgments it is one paragraph."""
     judges = list(
         Judge.objects.filter(project=project)
         .select_related("template")

@@ -66,14 +66,12 @@ _OTHER_USES = {
 
 
 def verdict_cell(verdict: JudgeVerdict, *, link: str = "") -> Cell:
-    """Return the units that a judge may decide, in a word."""
     tone, word = _WORDS[verdict.use]
     uses = [gettext(_OTHER_USES[each.use]) for each in verdict.granted]
     return Cell(gettext(word), key=str(verdict.use), tone=tone, note=", ".join(uses), link=link)
 
 
 def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the verdict on each dimension, and its evidence."""
     judge = chosen_judge(project, chosen)
     found = trust_in(project, judge, chosen)
     verdicts = Table(
@@ -119,7 +117,6 @@ SCALES_ONLY = gettext_noop(
 
 
 def answer_trust(tables: Tables) -> str:
-    """Return the dimensions on which the judge may decide all, some or no units."""
     table = tables.get("verdicts")
     if table is None or not table.rows:
         return ""
@@ -150,7 +147,6 @@ _DECIDES = {
 
 
 def uses_in_words(verdict: JudgeVerdict) -> str:
-    """Return the permitted uses, in a few words."""
     if not verdict.uses and not verdict.refuses:
         return gettext("Not known")
     named = [

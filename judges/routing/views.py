@@ -102,7 +102,6 @@ def certificate(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def certificate_table(request: Request, slug: str, pk: int, key: str, format: str) -> HttpResponse:
-    """Return one table of a calibration as CSV, Markdown or LaTeX."""
     project = project_for_reader(request.user, slug)
     tables = certificates_tables(calibration_state(calibration_in(project, pk)))
     name = f"{project.slug}-certificates-{pk}-{key}"
@@ -239,7 +238,6 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
 
 
 def _asking(project: Project, policy: RoutingPolicy | None, plan: RoutingPlan | None) -> dict[str, Any]:
-    """Return the run that a stored policy needs first."""
     if policy is None or plan is None:
         return {}
     ask_url = reverse("routing_step", args=[project.slug, policy.pk, "ask"])

@@ -85,7 +85,6 @@ def answers_beside_people(
 def _combine(
     dimension: FrozenDimension, samples: Mapping[int, Sequence[Given]], documents: Mapping[int, int]
 ) -> dict[int, Given]:
-    """Return the answer about each item of these documents, without items whose samples give none."""
     kind = kind_of(dimension)
     found = {item: kind.combine(dimension, own) for item, own in samples.items() if item in documents}
     return {item: answer for item, answer in found.items() if answer is not None}
@@ -167,7 +166,6 @@ def _people(questions: Sequence[FrozenDimension], round: Round | None) -> Mappin
 
 
 def _documents(project: Project) -> dict[int, int]:
-    """Return the documents of items, without documents that judges may have learned from. One query."""
     items = Item.objects.filter(document__project=project, document__development__isnull=True)
     return dict(items.values_list("pk", "document"))
 

@@ -82,10 +82,7 @@ def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section
 
 
 class JudgeDifferences(PagedUnits):
-    """Units that judges and people value differently, the largest difference first."""
-
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
-        """Find the selected units among the stored ones."""
         self._dimensions = {each.key: each for each in project.dimensions.all()}
         table = kept.table("units")
         self._rows = [

@@ -104,7 +104,6 @@ def correct_dimension(
 
 
 def _list_cautions(people: FloatArray) -> str:
-    """Return warnings about the interval of people's scores (outputs,), NaN for gaps."""
     return " ".join(warnings_of(RatedSample(judge=np.zeros(len(people)), human=people)))
 
 
@@ -311,8 +310,6 @@ def estimates_report(
 
 @dataclass(frozen=True)
 class _EstimationSettings:
-    """The common inputs of all estimates of a dimension."""
-
     dimension: FrozenDimension
     level: float
     beyond: bool
@@ -321,11 +318,9 @@ class _EstimationSettings:
         return Betting(self.dimension.scale_minimum, self.dimension.scale_maximum, stream, self.beyond)
 
     def about(self, estimate: Estimate, sample: RatedSample) -> Estimate:
-        """Return an estimate of these outputs with the requested scope."""
         return beyond_batch(estimate, sample, confidence_level=self.level) if self.beyond else estimate
 
     def cut(self, estimate: Estimate) -> Estimate:
-        """Return the estimate of a mean with an interval that the scale allows."""
         return cut_to_scale(estimate, self.dimension.scale_minimum, self.dimension.scale_maximum)
 
 
@@ -463,7 +458,6 @@ def _widths(
 
 
 def _now(systems: Sequence[SystemEstimates]) -> Width:
-    """Return the mean widths with the available ratings."""
     kinds = ("humans", "combined", "guaranteed")
     widths = {
         kind: _mean(np.array([getattr(each, kind).width for each in systems], dtype=float)) for kind in kinds

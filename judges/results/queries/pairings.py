@@ -22,7 +22,6 @@ class Pairing:
 
     @property
     def warning(self) -> str:
-        """Return the caveat of this pair, or an empty string."""
         if self.rts.model == self.mcq.model:
             return ""
         return gettext(
@@ -81,7 +80,6 @@ def first_judge(judges: Sequence[Judge]) -> Judge:
 
 
 def judge_called(judges: Sequence[Judge], name: str) -> Judge:
-    """Return the judge of this name; raises NoJudgesError with the available names."""
     for judge in judges:
         if judge.name == name:
             return judge

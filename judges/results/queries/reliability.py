@@ -87,7 +87,6 @@ class ReliabilityReport:
 
     @property
     def rated(self) -> bool:
-        """Return True if people have rated any item with a value of the judge."""
         return any(each.rated for one in self.dimensions for each in one.figures.systems)
 
     @property
@@ -147,8 +146,6 @@ Measured = list[tuple[FrozenDimension, DimensionReliability]]
 
 @dataclass(frozen=True)
 class _Measuring:
-    """The measures of a pair of judges; P concerns the first."""
-
     project: Project
     pairing: Pairing
     first: Judge
@@ -158,7 +155,6 @@ class _Measuring:
 
     @property
     def other(self) -> Judge:
-        """The judge of the pair without P."""
         return self.pairing.mcq if self.first == self.pairing.rts else self.pairing.rts
 
     def of_dimension(
@@ -178,7 +174,6 @@ class _Measuring:
 def _measure_dimensions(
     material: Material, measuring: _Measuring, without: Mapping[str, BoolArray]
 ) -> Measured:
-    """Return the measures of every dimension with a value of one of the judges."""
     judges = [measuring.first, measuring.other]
     samples = samples_of(judges, material, with_corrected=measuring.with_corrected)
     found: Measured = []
@@ -213,7 +208,6 @@ def r_tells(found: Validity, adjusted: float | None) -> bool:
 
 
 def _verdict(found: Validity, adjusted: float | None) -> str:
-    """Return the predictive value of R on this dimension, as a message."""
     value = found.correlation.value
     if value is None or adjusted is None:
         reason = found.correlation.reason or found.p_value_reason or ""

@@ -76,8 +76,6 @@ class DimensionTest:
 
 @dataclass(frozen=True)
 class ReplacementReport:
-    """The test of one judge on every dimension that it has values on."""
-
     judge: Judge
     round: Round | None
     epsilon: float

@@ -38,11 +38,9 @@ class Samples:
 
     @property
     def given(self) -> npt.NDArray[np.bool_]:
-        """(items,): True for items with a value."""
         return np.asarray(~np.isnan(self.values).all(axis=1))
 
     def of_items(self, chosen: npt.NDArray[np.bool_]) -> "Samples":
-        """Return the samples with values of these items only, a mask."""
         kept = np.reshape(chosen, (-1, 1))
         return Samples(*(np.where(kept, each, np.nan) for each in (self.values, self.as_read)))
 
@@ -87,7 +85,6 @@ class Material:
         return values
 
     def raters(self, key: str) -> Sequence[str]:
-        """Return the names of the rows of `human`."""
         rated = self.rated.get(key)
         return rated.data.raters if rated else ()
 

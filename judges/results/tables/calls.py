@@ -101,7 +101,6 @@ class Following:
         return figure(pearson(first, second, documents=documents, generator=stream, resampling=by_documents))
 
     def distribution(self, columns: Sequence[Range]) -> Iterator[list[Cell]]:
-        """Yield the rows of `distribution_table`: of judge and people by the score before."""
         ranges_before, ranges = (ranges_of(each.dimension.values) for each in (self.before, self.after))
         samples = [each.said.values[self.chosen] for each in (self.before, self.after)]
         judge = scores_given_before(samples[0], samples[1], ranges_before, ranges)
@@ -120,7 +119,6 @@ class Following:
 def followings(
     scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
 ) -> Iterator[Following]:
-    """Yield each two dimensions of one judge that followed each other in calls."""
     own = {(each.judge.pk, each.dimension.id): each for each in scored}
     for (judge, dimension), after in own.items():
         asked = positions.get((judge, dimension))
@@ -133,7 +131,6 @@ def followings(
 
 
 def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
-    """Return the frequencies of a judge's next score by the score before, compared with people's."""
     ranges = sorted({each for pair in following for each in ranges_of(pair.after.dimension.values)})
     columns = [
         DIMENSION,
@@ -152,7 +149,6 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
 
 
 def correlations_by_position(each: Scored, asked: CallPositions, most: int) -> list[Cell]:
-    """Return Kendall's correlation with people by the position of the dimension in the call."""
     return [
         figure(
             correlation_with_humans(

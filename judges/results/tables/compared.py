@@ -96,7 +96,6 @@ class _Compared:
 
     @property
     def names(self) -> list[Cell]:
-        """Return the name cells, with a warning if more than a few replies have no value."""
         dimension = text(self.dimension.name, key=self.dimension.key)
         return [text(self.judge.name, warning=self._gaps), dimension]
 
@@ -118,7 +117,6 @@ class Scored(_Compared):
 
     @property
     def samples(self) -> npt.NDArray[np.float64]:
-        """(items, samples): all its samples, on the dimension's scale."""
         return self.said.values
 
     @property
@@ -135,7 +133,6 @@ class Scored(_Compared):
 
     @cached_property
     def alpha(self) -> AlphaWithPeople:
-        """Return alpha among people, with the judge, and of the judge and people's mean."""
         level = self.dimension.measurement_level
         return alpha_with_people(
             self.scores, measurement_level=level, generator=self.stream, people=self.people.stream
@@ -152,7 +149,6 @@ class Scored(_Compared):
 
     @cached_property
     def categories(self) -> CategoryAgreement:
-        """Return accuracy and F1, for categorical dimensions."""
         return category_agreement(self.scores, self.dimension.whole_values, generator=self.stream)
 
     @cached_property
@@ -175,7 +171,6 @@ class Scored(_Compared):
 
     @cached_property
     def all_pairs(self) -> CorrectPreferences:
-        """Return the pairs of systems in which the judge prefers the same one as people."""
         return correct_preferences(self.scores, generator=self.stream)
 
     @cached_property
@@ -185,7 +180,6 @@ class Scored(_Compared):
 
     @cached_property
     def neighbours(self) -> CorrectPreferences:
-        """Return the preferences for systems next to each other in people's ranking."""
         return correct_preferences(self.scores, neighbours(self.ranking), generator=self.stream)
 
 
@@ -216,12 +210,10 @@ class Versus(_Compared):
 
     @cached_property
     def consistency(self) -> PositionConsistency:
-        """Return the frequency of the same outcome after swapping the outputs."""
         return position_consistency(self.verdicts, generator=self.stream)
 
     @cached_property
     def strengths(self) -> Strengths:
-        """Return the strengths and ranks of systems, and the effect of the first position."""
         return system_strengths(self.verdicts)
 
     @cached_property
@@ -231,7 +223,6 @@ class Versus(_Compared):
 
     @cached_property
     def correct(self) -> CorrectPreferences:
-        """Return the pairs in which the judge prefers the same system as people."""
         return correct_verdicts(self.verdicts, self.scores, self.pairs, generator=self.stream)
 
 

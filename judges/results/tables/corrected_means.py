@@ -74,7 +74,6 @@ def why_not_corrected(corrections: Sequence[DimensionCorrection]) -> str:
 
 
 def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> Table:
-    """Return the systems of each dimension, the highest corrected mean first."""
     columns = [
         DIMENSION,
         SYSTEM,
@@ -130,7 +129,6 @@ def _mean_row(one: DimensionCorrection, mean: CorrectedMean) -> list[Cell]:
 
 
 def _cut(end: float | None, one: DimensionCorrection) -> float | None:
-    """Return the end of an interval within the scale."""
     return None if end is None else min(max(end, one.dimension.scale_minimum), one.dimension.scale_maximum)
 
 
@@ -141,7 +139,6 @@ def _ranks(mean: CorrectedMean) -> Cell:
 
 
 def corrected_pairs_table(corrections: Sequence[DimensionCorrection]) -> Table:
-    """Return the differences of all pairs of corrected means."""
     columns = [
         DIMENSION,
         Column("first", gettext("first"), ColumnKind.TEXT),
@@ -256,7 +253,6 @@ def gain_sentence(table: Table | None) -> str:
 
 
 def _describe_saving(row: Mapping[str, Cell]) -> str:
-    """Return the dimension with its savings, or an empty string."""
     saving = row["saving"]
     if not isinstance(saving.value, float) or saving.value < _NOTHING:
         return ""

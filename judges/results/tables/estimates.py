@@ -76,7 +76,6 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
 
 
 def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:
-    """Return the systems by corrected mean, with the judge's savings; none without ratings."""
     means, gains = corrected_table(report.corrections, report.judge.name), gain_table(report.corrections)
     if not means.rows:
         return []
@@ -216,7 +215,6 @@ def _caution(each: SystemEstimates) -> str:
 
 
 def _describe_comparison(report: EstimatesReport) -> str:
-    """Return the method for comparing systems with individually sampled units."""
     return str(_APART) if any(one.pooled for one in report.dimensions) else ""
 
 

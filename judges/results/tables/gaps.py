@@ -22,7 +22,6 @@ _ASKED = Q(status__in=[_Status.DONE, _Status.UNREADABLE, _Status.FAILED])
 
 
 def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
-    """Return a warning if more than a few replies have no value, else an empty string."""
     if asked - read <= FEW_UNREAD * asked:
         return ""
     return gettext("{judge} on {dimension}: {read:,} of {asked:,} read; results exclude the others.").format(

@@ -92,7 +92,6 @@ def _against(round: Round | None) -> str:
 
 
 def tables_of_scores(key: str, name: str, scored: Sequence[Scored]) -> list[Table]:
-    """Return the tables of a judge that gives scores, none without any."""
     if not scored:
         return []
     amounts = [each for each in scored if not each.dimension.is_named]
@@ -109,12 +108,10 @@ def tables_of_scores(key: str, name: str, scored: Sequence[Scored]) -> list[Tabl
 
 
 def tables_of_verdicts(key: str, name: str, versus: Sequence[Versus]) -> list[Table]:
-    """Return the tables of a judge that compares two outputs, none without verdicts."""
     return [strengths_table(key, name, versus), _pairs(key, name, versus)] if versus else []
 
 
 def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
-    """Return every system's scores and the judge's agreement with people on it."""
     rows = [row for each in scored for row in _systems(each)]
     by_dimension = "; ".join(
         f"{each.dimension.name} {_format_coefficient(each.meta_correlations['spearman'])}" for each in scored
@@ -245,7 +242,6 @@ _COUNTED = gettext_lazy("Counts of items with a value of the judge and one of pe
 
 
 def scatter(key: str, name: str, pairs: Pairs) -> Table:
-    """Return the number of items for each mean of people and value of the judge."""
     rows = [
         [
             text(dimension.name, key=dimension.key),
@@ -303,7 +299,6 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
 
 
 def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
-    """Return the frequencies of pairs of categories of the judge and of people, the pairs that occur."""
     rows = [
         [
             text(dimension.name, key=dimension.key),

@@ -50,8 +50,6 @@ _SAYS = gettext_lazy(
 
 @dataclass(frozen=True, eq=False)
 class _MetricComparison:
-    """A judge or a metric with people on one dimension."""
-
     name: str
     is_metric: bool
     scores: Scores

@@ -29,7 +29,6 @@ _ORDERS = gettext_lazy(
 
 
 def table_of_answers(found: Sequence[AnswersBesidePeople]) -> list[Table]:
-    """Return the table of agreement, none without answers."""
     if not found:
         return []
     columns = [

@@ -31,8 +31,6 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class CandidateUnit:
-    """A unit to sample, and whether its ratings fit the error model."""
-
     item: int
     dimension: int
     fits: bool
@@ -81,12 +79,10 @@ class DrawPlan:
 
     @property
     def seconds(self) -> float | None:
-        """Return the duration of the ratings at the project's own median time per rating."""
         return None if self.seconds_per_rating is None else self.seconds_per_rating * self.ratings
 
     @property
     def warnings(self) -> list[str]:
-        """Return the warnings for admins before sampling."""
         found = [each.warning for each in self.dimensions if each.warning]
         if self.ratings and self.annotators < self.calibration.raters:
             found.append(

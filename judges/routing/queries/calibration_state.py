@@ -43,17 +43,14 @@ class DimensionState:
 
     @property
     def missing(self) -> int:
-        """Return the number of sampled units without a rating."""
         return self.drawn - self.rated
 
     @property
     def valid(self) -> bool:
-        """Return True if there is a threshold that is still valid."""
         return self.certificate is not None and self.certificate.threshold is not None and not self.lapses
 
     @property
     def says(self) -> str:
-        """Return the meaning of the certificate as a message."""
         found = self.certificate
         if found is None:
             return ""
@@ -147,8 +144,6 @@ class CalibrationState:
 
 @dataclass(frozen=True)
 class CalibrationLine:
-    """A calibration in a list, with its certificates and the changes since its sampling."""
-
     calibration: Calibration
     certificates: Sequence[Certificate]
     lapses: Sequence[str]

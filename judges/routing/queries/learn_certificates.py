@@ -68,7 +68,6 @@ class Look:
 
     @property
     def is_cascade(self) -> bool:
-        """Return True if there are several judges."""
         return len(self.stages) > 1
 
     @property
@@ -305,7 +304,6 @@ def _row(
 def _make_uncertified(
     look: Look, dimension: FrozenDimension, guarantee: Guarantee, units: int, why: str
 ) -> Certificate:
-    """Return a certificate for a dimension without a possible test."""
     rated = look.rated_of(dimension.key)
     nothing = {"threshold": None, "kept_share": 0.0, "reason": why}
     return Certificate(

@@ -65,7 +65,6 @@ class RoutingPlan:
 
     @property
     def advice_caveat(self) -> str:
-        """Return the limits of the advice on r; empty without advice."""
         return caveat_of_advice(len(self.rows)) if self.advice else ""
 
     @property
@@ -78,7 +77,6 @@ class RoutingPlan:
 
     @property
     def agreement(self) -> Sequence[KeptAgreement]:
-        """Return people compared with the judge on the units that stay, by dimension."""
         return self.decided.agreement
 
     @property
@@ -90,7 +88,6 @@ class RoutingPlan:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """Return the number of units for people by reason."""
         return Counter(str(unit.why) for unit in self.units)
 
     @property
@@ -122,12 +119,10 @@ class RoutingPlan:
 
     @property
     def seconds(self) -> float | None:
-        """Return the duration of these ratings at the project's own median time per rating."""
         return None if self.seconds_per_rating is None else self.seconds_per_rating * self.ratings
 
     @property
     def warnings(self) -> list[str]:
-        """Return the warnings for admins before routing."""
         found = []
         if self.annotators < self.policy.raters:
             found.append(

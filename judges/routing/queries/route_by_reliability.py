@@ -161,8 +161,6 @@ def mcq_of(policy: RoutingPolicy) -> Judge:
 
 @dataclass(frozen=True)
 class _Judged:
-    """Both judges on one dimension, with people's values."""
-
     dimension: FrozenDimension
     scores: Scores
     other: Scores
@@ -192,7 +190,6 @@ class Measured:
         }
 
     def units(self, policy: RoutingPolicy) -> list[PlannedUnit]:
-        """Return the units for people by the policy's r, audits included."""
         return _units(policy, self.material, self.judged(), self.decisions(policy))[0]
 
 
@@ -310,7 +307,6 @@ def _units(
     judged: Mapping[str, _Judged],
     decisions: Decisions,
 ) -> tuple[list[PlannedUnit], list[AuditCell]]:
-    """Return the units for people: whole cells, units without a value, and the audit of the staying units."""
     sent: list[PlannedUnit] = []
     kept: list[KeptUnit] = []
     for one in material.dimensions:
@@ -371,7 +367,6 @@ def _cells(
 
 
 def _sent_items(material: Material, units: Sequence[PlannedUnit]) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return (items,) by dimension key: True if the unit goes to people, except for an audit."""
     sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
     return {
         one.key: np.array([(item, one.id) in sent for item in material.items.tolist()], dtype=bool)

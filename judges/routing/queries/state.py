@@ -46,8 +46,6 @@ Why = RoutedUnit.Why
 
 @dataclass(frozen=True)
 class RoutedCount:
-    """The units sent to people for one reason, and their answers until now."""
-
     why: str
     units: int
     complete: int
@@ -102,7 +100,6 @@ class StageAudit:
 
     @property
     def says(self) -> str:
-        """Return the meaning of a contradiction, or an empty string."""
         if not self.finding.contradicts:
             return ""
         message = gettext(
@@ -244,7 +241,6 @@ class _PolicyUnits:
         return [unit for unit, each in self.why.items() if each == why]
 
     def stay(self, items: Sequence[int], dimension: int) -> npt.NDArray[np.bool_]:
-        """(items,): True if the units stay with the judge, including audited ones."""
         return np.array(
             [self.why.get((item, dimension), Why.AUDIT) == Why.AUDIT for item in items], dtype=bool
         )

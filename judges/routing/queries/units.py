@@ -104,14 +104,11 @@ def sum_parts(parts: Iterable[PartOfUnits]) -> PartOfUnits:
 
 @dataclass(frozen=True)
 class ExpectedGain:
-    """The errors that people are expected to correct, and the remaining ones."""
-
     sent: PartOfUnits
     kept: PartOfUnits
 
     @property
     def says(self) -> str:
-        """Return the forecast, and its assumptions about units without ratings."""
         sent, kept = self.sent, self.kept
         both = sent + kept
         found = [
@@ -144,7 +141,6 @@ class ExpectedGain:
 
 
 def part_of(scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_than_one_point) -> PartOfUnits:
-    """Return the errors of the judge on the chosen items (items,) of a dimension."""
     return sum_parts(parts_by_system(scores, chosen, loss).values())
 
 
@@ -198,8 +194,6 @@ class Grounds:
 
 
 class PlannedUnit(NamedTuple):
-    """A unit that the policy sends to people, and the reason."""
-
     item: int
     dimension: int
     why: RoutedUnit.Why
@@ -222,8 +216,6 @@ class KeptUnit(NamedTuple):
 
 
 class Decider(NamedTuple):
-    """The judge that decides a unit, and its confidence."""
-
     judge: Judge
     confidence: float
 
@@ -246,7 +238,6 @@ class PolicyCell:
 
     @property
     def indicator(self) -> Coefficient:
-        """Return R with its interval, or the reason why there is none."""
         return self.decision.indicator
 
 
@@ -300,13 +291,11 @@ class Decided:
 
     @property
     def judges(self) -> list[tuple[Judge, int]]:
-        """Return the number of units that each judge decides, if there are several."""
         counts = Counter(each.judge.pk for each in self.deciders.values())
         by_key = {each.judge.pk: each.judge for each in self.deciders.values()}
         return [(by_key[pk], count) for pk, count in counts.items()]
 
     def judges_of(self, dimension: int) -> list[Judge]:
-        """Return the judges that decide units of a dimension, if there are several."""
         found = {
             decider.judge.pk: decider.judge for (_, of), decider in self.deciders.items() if of == dimension
         }

@@ -123,8 +123,6 @@ class KeptDimension:
 
 @dataclass(frozen=True)
 class DimensionVerdict:
-    """The verdict on a dimension of a policy. refusal: the reason against the units that stay."""
-
     dimension: FrozenDimension
     kept: int
     verdict: JudgeVerdict
@@ -159,13 +157,11 @@ class PolicyVerdict:
 
     @property
     def reasons(self) -> list[str]:
-        """Return a reason for each rejected dimension."""
         audit = [gettext("All dimensions: {reason}").format(reason=self.audit)] if self.audit else []
         return audit + [f"{each.dimension.name}: {each.refusal}" for each in self.refused]
 
     @property
     def refusal(self) -> str:
-        """Return the rejected dimensions with the remedy; empty for a policy that may be followed."""
         if not self.reasons:
             return ""
         names = ", ".join(each.dimension.name for each in self.refused) or gettext("all dimensions")
@@ -174,7 +170,6 @@ class PolicyVerdict:
 
     @property
     def message(self) -> str:
-        """Return the rejected dimensions with the remedy and the reasons."""
         return " ".join([self.refusal, *self.reasons]).strip()
 
     @property
@@ -274,7 +269,6 @@ def check_r_by_dimension(validities: Mapping[str, Validity]) -> dict[str, bool]:
 
 
 def certified_part(certificate: Certificate, known: KnownErrors | None = None) -> CertifiedPart:
-    """Return a certificate that has a threshold as evidence."""
     constant = certificate.controls["constant"]
     certified = constant["threshold"] is not None
     return CertifiedPart(
