@@ -44,13 +44,6 @@ class Samples:
         kept = np.reshape(chosen, (-1, 1))
         return Samples(*(np.where(kept, each, np.nan) for each in (self.values, self.as_read)))
 
-    def all_in_all(self, dimension: FrozenDimension) -> "Samples":
-        """Return one sample, with the aggregate by `value_of_samples`."""
-        values = value_of_samples(dimension, self.values)
-        same = self.as_read is self.values
-        as_read = values if same else value_of_samples(dimension, self.as_read)
-        return Samples(values[:, None], as_read[:, None])
-
 
 SamplesOf = Mapping[tuple[int, str], Samples]
 """By judge and dimension key."""
@@ -160,13 +153,14 @@ def samples_of(
 def scores_of(material: Material, key: str, samples: Samples) -> Scores:
     """Return people and one judge on one dimension, with the judge's value by `value_of_samples`."""
     dimension = next(each for each in material.dimensions if each.key == key)
-    said = samples.all_in_all(dimension)
+    values = value_of_samples(dimension, samples.values)
+    same = samples.as_read is samples.values
     return Scores(
         systems=material.systems,
         documents=material.documents,
         human=material.human(key),
-        judge=said.values[:, 0],
-        as_read=said.as_read[:, 0],
+        judge=values,
+        as_read=values if same else value_of_samples(dimension, samples.as_read),
     )
 
 

@@ -28,7 +28,7 @@ from judges.routing.queries.advice import (
 )
 from judges.routing.queries.audit import mean_share
 from judges.routing.queries.route_by_certificates import decided_by_certificate
-from judges.routing.queries.route_by_reliability import decided_by_indicator, measure
+from judges.routing.queries.route_by_reliability import decide_by_indicator, measure
 from judges.routing.queries.units import Decided, KeptAgreement, PlannedUnit, PolicyCell, Why
 from judges.routing.queries.verdicts import PolicyVerdict, check_r_by_dimension, evidence_of, verdict_of_plan
 
@@ -188,7 +188,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
     if policy.rule == RoutingPolicy.Rule.INDICATOR:
-        decided = decided_by_indicator(policy, material, preview=preview)
+        decided = decide_by_indicator(policy, material, preview=preview)
     else:
         decided = decided_by_certificate(policy, material)
     assignments = assignments_by_unit(round)
@@ -242,7 +242,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
 
     The policy, saved or not, needs no threshold; dimensions with their own r keep it. r has the fewest
     decimals that distinguish it from the next one. Raises InvalidValueError if even the least r requires
-    more, and in a preview IndicatorsNotKeptError like `decided_by_indicator`.
+    more, and in a preview IndicatorsNotKeptError like `decide_by_indicator`.
     """
     round = round_one(policy.project)
     material = material_of(policy.project, round, guideline_at(policy.project, round))
@@ -260,7 +260,8 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
 
     def ratings_at(step: float) -> int:
         policy.threshold = step
-        return ratings_asked(measured.units(policy), policy.raters, assignments)
+        units, _ = measured.divide(policy, measured.decisions(policy))
+        return ratings_asked(units, policy.raters, assignments)
 
     affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:

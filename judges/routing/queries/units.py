@@ -181,17 +181,6 @@ class Grounds:
     confidence: float | None = None
     threshold: float | None = None
 
-    @classmethod
-    def from_cell(cls, decision: CellDecision) -> "Grounds":
-        found = decision.indicator
-        return cls(
-            indicator=found.value,
-            low=found.interval.low if found.interval else None,
-            high=found.interval.high if found.interval else None,
-            items=found.counts.pairable_units,
-            threshold=decision.threshold,
-        )
-
 
 class PlannedUnit(NamedTuple):
     item: int
