@@ -254,7 +254,7 @@ def _copy_certificate(original: Certificate, look: Look, dimension: int, judges:
         **{name: getattr(original, name) for name in same},
     )
     key = original.dimension.key
-    copy.units = int(batch_of(look.evidence[key], look.fits[key]).sum())
+    copy.units = int(batch_of(look.evidence[key][0], look.fits[key]).sum())
     if copy.threshold is not None:
         constant = original.controls["constant"]
         as_good = constant["threshold"] is not None and constant["kept_share"] >= original.kept_share

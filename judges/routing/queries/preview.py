@@ -27,7 +27,7 @@ from judges.routing.queries.advice import (
     fewest_decimals,
 )
 from judges.routing.queries.audit import mean_share
-from judges.routing.queries.route_by_certificates import decided_by_certificate
+from judges.routing.queries.route_by_certificates import decide_by_certificate
 from judges.routing.queries.route_by_reliability import decide_by_indicator, measure
 from judges.routing.queries.units import Decided, KeptAgreement, PlannedUnit, PolicyCell, Why
 from judges.routing.queries.verdicts import PolicyVerdict, check_r_by_dimension, evidence_of, verdict_of_plan
@@ -190,7 +190,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     if policy.rule == RoutingPolicy.Rule.INDICATOR:
         decided = decide_by_indicator(policy, material, preview=preview)
     else:
-        decided = decided_by_certificate(policy, material)
+        decided = decide_by_certificate(policy, material)
     assignments = assignments_by_unit(round)
     is_draft = policy.status == RoutingPolicy.Status.DRAFT
     verdict, advice = None, []

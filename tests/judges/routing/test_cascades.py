@@ -131,7 +131,7 @@ def test_stages_match_the_test_on_the_sample(cast: Cast) -> None:
     calibration = certified(cast)
     look = look_at(calibration)
     for dimension in look.dimensions:
-        sample, evidence = look.sample[dimension.key], look.all_evidence(dimension.key)
+        sample, evidence = look.sample[dimension.key], look.evidence[dimension.key]
         sure = np.array([each.confidences for each in evidence])
         known = np.where(
             np.isin(np.arange(sure.shape[1]), sample), sure, [sure[0], np.full_like(sure[0], np.nan)]
@@ -379,7 +379,7 @@ def test_probability_of_the_value_is_a_confidence(cast: Cast) -> None:
     calibration = draw_calibration(project=cast.project, spec=refused, by=cast.admin)
     look = look_at(Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk))
     expected = [0.9 if numbers[item] % 5 >= 2 else 0.4 for item in look.material.items.tolist()]
-    assert look.evidence["fluency"].confidences == pytest.approx(np.array(expected))
+    assert look.evidence["fluency"][0].confidences == pytest.approx(np.array(expected))
     rate_sample(cast, calibration)
     found = {
         each.dimension.key: each for each in compute_certificates(calibration=calibration, by=cast.admin)
