@@ -18,7 +18,7 @@ from judges.core.models import Judge
 from judges.results.queries.pairings import first_judge, measured_judges
 from judges.results.queries.spending import THOUSAND, Spent, cost_of_thousand_units, spent_by_judges
 from judges.results.tables.columns import JUDGE
-from judges.results.tables.other_kinds import explain_excluded_kinds
+from judges.results.tables.gaps import explain_excluded_kinds
 from judges.results.tables.parameters import CORRECTED, ROUND, counts_corrected
 from judges.results.tables.version import values_of
 from judges.routing.queries.trust import TrustEvidence, trust_in

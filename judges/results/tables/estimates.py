@@ -25,8 +25,7 @@ from judges.results.tables.corrected_means import (
     gain_table,
     why_not_corrected,
 )
-from judges.results.tables.gaps import add_correction_count, add_gaps
-from judges.results.tables.other_kinds import explain_excluded_kinds
+from judges.results.tables.gaps import add_caveats
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 
 _NO_P = gettext_lazy("There is no p value without a standard error of the difference.")
@@ -71,8 +70,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
     sections = [each for each in sections if each.tables or each.says != str(_PLANNING)] + _named_sections(
         report
     )
-    sections = explain_excluded_kinds(sections, project, str(_SCALES_ONLY))
-    return add_correction_count(add_gaps(sections, [judge], chosen), [judge], chosen)
+    return add_caveats(sections, project, [judge], chosen, scales_only=str(_SCALES_ONLY))
 
 
 def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from agreement.comparison import CORRELATIONS
 from agreement.reliability import CoefficientSpread
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -16,9 +15,15 @@ from judges.core.models import Judge
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
 from judges.results.queries.reliability import DimensionIndicator, ReliabilityReport, reliability_report
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
-from judges.results.tables.gaps import add_correction_count, add_gaps
-from judges.results.tables.other_kinds import explain_excluded_kinds
-from judges.results.tables.parameters import CONFIDENCE, CORRECTED, LEFT_OUT, ROUND, counts_corrected
+from judges.results.tables.gaps import add_caveats
+from judges.results.tables.parameters import (
+    COEFFICIENT,
+    CONFIDENCE,
+    CORRECTED,
+    LEFT_OUT,
+    ROUND,
+    counts_corrected,
+)
 
 INDICATOR = "indicator"
 """The key of the table of R: a row for each system, a column for each dimension by its key."""
@@ -60,11 +65,7 @@ RELIABILITY_PARAMETERS = (
         gettext_lazy("P is of"),
         lambda _: [("rts", gettext("the RTS judge")), ("mcq", gettext("the MCQ judge"))],
     ),
-    Parameter(
-        "coefficient",
-        gettext_lazy("Coefficient"),
-        lambda _: [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()],
-    ),
+    COEFFICIENT,
     CONFIDENCE,
     Parameter(
         "units",
@@ -123,8 +124,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section(gettext("How this was computed"), " ".join(_describe_method(report)), []),
     ]
     pair = [pairing.rts, pairing.mcq]
-    sections = explain_excluded_kinds(sections, project, str(_SCALES_ONLY))
-    return add_correction_count(add_gaps(sections, pair, chosen), pair, chosen)
+    return add_caveats(sections, project, pair, chosen, scales_only=str(_SCALES_ONLY))
 
 
 _SCALES_ONLY = gettext_lazy("R compares RTS with MCQ, which only scales have; other questions have no R.")

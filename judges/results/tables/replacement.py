@@ -10,8 +10,7 @@ from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
-from judges.results.tables.gaps import add_correction_count, add_gaps
-from judges.results.tables.other_kinds import explain_excluded_kinds
+from judges.results.tables.gaps import add_caveats
 from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
 
 _HOW = gettext_lazy(
@@ -54,8 +53,7 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     errors = [each for each in (error_table(report), controls_table(report)) if each.rows]
     error = Section(gettext("Its error next to a second person’s"), gettext(ABOUT_ERRORS), errors)
-    sections = explain_excluded_kinds([section, error], project, str(_SCALES_ONLY))
-    return add_correction_count(add_gaps(sections, [judge], chosen), [judge], chosen)
+    return add_caveats([section, error], project, [judge], chosen, scales_only=str(_SCALES_ONLY))
 
 
 _SCALES_ONLY = gettext_lazy(
