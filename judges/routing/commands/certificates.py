@@ -28,7 +28,7 @@ from judges.core.specification import CalibrationSpec
 from judges.core.stages import JudgeToAsk, judges_to_ask
 from judges.routing.commands.policies import forget_empty_round
 from judges.routing.commands.shared_assignments import ask_again, settle_probabilities
-from judges.routing.queries.calibration_plans import DrawPlan, asks_people, draw_plan
+from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.calibration_state import scope_to_ask
 from judges.routing.queries.learn_certificates import certificates_from, look_at
 from judges.runs.commands.runs import plan_run, retry_failed, start_run
@@ -71,8 +71,17 @@ def draw_calibration(
         [(calibration.pk, *unit.unit, unit.fits, unit.inclusion_probability) for unit in plan.units],
     )
     record(project, "calibration.drawn", calibration, after={"units": len(plan.units)}, by=by)
-    if asks_people(plan):
-        _ask(plan, by)
+    # Not in a closed round, with its fixed panel.
+    if plan.ratings and (plan.round is None or plan.round.is_open):
+        round = open_round_one_for_units(project=project, by=by)
+        ask_for_units(
+            round=round,
+            units=[WantedUnit(*unit.unit, unit.inclusion_probability) for unit in plan.units],
+            raters=calibration.raters,
+            origin=calibration.origin,
+            seed=calibration.seed,
+        )
+        settle_probabilities(round)
     return calibration
 
 
@@ -148,19 +157,6 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
             forget_empty_round(round)
     _end(calibration, Status.WITHDRAWN, by)
     return calibration
-
-
-def _ask(plan: DrawPlan, by: User | None) -> None:
-    calibration = plan.calibration
-    round = open_round_one_for_units(project=calibration.project, by=by)
-    ask_for_units(
-        round=round,
-        units=[WantedUnit(*unit.unit, unit.inclusion_probability) for unit in plan.units],
-        raters=calibration.raters,
-        origin=calibration.origin,
-        seed=calibration.seed,
-    )
-    settle_probabilities(round)
 
 
 def _lock_calibration(calibration: Calibration) -> Calibration:

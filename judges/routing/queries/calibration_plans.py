@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,13 +12,13 @@ from django.utils.translation import gettext
 
 from agreement import Stream
 from agreement.reliability import CalibrationPlan, Guarantee, draw_sample, grid_of, plan_calibration
-from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Membership, Project, Role, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
-from judges.core.models import Calibration
+from judges.core.errors import invalid_field
+from judges.core.models import Calibration, Judge
 from judges.core.specification import CalibrationSpec
 from judges.core.stages import JudgeStage, number_stages, units_to_ask
 from judges.results.queries.confidences import Evidence, Kind, evidence_of
@@ -109,7 +109,14 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     Raises InvalidValueError if the settings are inconsistent.
     """
     check_spec(project, spec)
-    calibration = _make_unsaved(project, spec)
+    number = Calibration.objects.filter(project=project).count() + 1
+    plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
+    for name in ("dimensions", "size", "stages"):
+        del plain[name]
+    expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
+    seed = Stream(project.seed).of("calibration", number).shuffler().randrange(2**31)
+    plain |= {"project": project, "expected_error": expected, "seed": seed, "grids": {}}
+    calibration = Calibration(**plain)
     round = round_one(project)
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
@@ -120,14 +127,22 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     evidence = {
         each.key: evidence_of(spec.confidence, stages[0], material, samples, each.key) for each in dimensions
     }
-    guarantee = Guarantee(spec.risk, spec.significance_level).divide(
-        max(len(dimensions), 1) * number_of_paths(spec)
-    )
+    # Delta is divided among the paths of thresholds, too, as in `paths_of`.
+    paths = 2 if spec.stages and spec.confidence != Kind.ERROR_MODEL else 1
+    guarantee = Guarantee(spec.risk, spec.significance_level).divide(max(len(dimensions), 1) * paths)
     batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
     # A size is searched for; dimensions mostly have batches of one size, which is searched once.
-    by_batch = {units: _plan_size(guarantee, spec, units) for units in set(batches.values())}
+    by_batch = {
+        units: plan_calibration(
+            guarantee, expected_error=expected, accepted_share=spec.accepted_share, power=POWER, units=units
+        )
+        for units in set(batches.values())
+    }
     needed = {key: by_batch[units] for key, units in batches.items()}
-    _settle_size(calibration, spec, needed.values())
+    # Without a requested size, the one that the most demanding dimension needs.
+    sizes = [each.ratings or each.least_ratings or 0 for each in needed.values()]
+    calibration.size = spec.size or max(sizes, default=0)
+    calibration.fitting = calibration.size // 2 if calibration.confidence == Kind.ERROR_MODEL else 0
     drawn = {each.key: _units_to_draw(calibration, each, material, evidence[each.key]) for each in dimensions}
     calibration.grids = {
         each.key: _grid(calibration, evidence[each.key], is_cascade=bool(spec.stages)) for each in dimensions
@@ -152,42 +167,6 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
         refusal=refusal or refused_by_round(calibration, round, [unit.unit for unit in units], assignments),
     )
-
-
-def number_of_paths(spec: CalibrationSpec) -> int:
-    """Return the number of paths of thresholds among which delta is divided, as in `paths_of`."""
-    return 2 if spec.stages and spec.confidence != Kind.ERROR_MODEL else 1
-
-
-def _make_unsaved(project: Project, spec: CalibrationSpec) -> Calibration:
-    number = Calibration.objects.filter(project=project).count() + 1
-    expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
-    seed = Stream(project.seed).of("calibration", number).shuffler().randrange(2**31)
-    plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
-    for name in ("dimensions", "size", "stages"):
-        del plain[name]
-    return Calibration(**{**plain, "project": project, "expected_error": expected, "seed": seed, "grids": {}})
-
-
-def _plan_size(guarantee: Guarantee, spec: CalibrationSpec, units: int) -> CalibrationPlan:
-    expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
-    return plan_calibration(
-        guarantee,
-        expected_error=expected,
-        accepted_share=spec.accepted_share,
-        power=POWER,
-        units=units,
-    )
-
-
-def _settle_size(calibration: Calibration, spec: CalibrationSpec, needed: Iterable[CalibrationPlan]) -> None:
-    """Set the sizes of a calibration:
-
-    the requested ones, or the size that the most demanding dimension needs.
-    """
-    sizes = [each.ratings or each.least_ratings or 0 for each in needed]
-    calibration.size = spec.size or max(sizes, default=0)
-    calibration.fitting = calibration.size // 2 if calibration.confidence == Kind.ERROR_MODEL else 0
 
 
 def _units_to_draw(
@@ -258,11 +237,6 @@ def _plan_dimension(
     )
 
 
-def asks_people(plan: DrawPlan) -> bool:
-    """Return True if units must be assigned to people: not in a closed round, with its fixed panel."""
-    return bool(plan.ratings) and not (plan.round is not None and not plan.round.is_open)
-
-
 def refusal_of(
     calibration: Calibration,
     spec: CalibrationSpec,
@@ -300,29 +274,27 @@ def _refused_dimension(calibration: Calibration, dimension: FrozenDimension, evi
             "{judge} has no judgments of {dimension}. Run the judge, or remove {dimension}."
         ).format(judge=judge, dimension=name)
     if not evidence.usable.any():
-        return _no_confidence(calibration, name)
+        if calibration.confidence in (Kind.STEADINESS, Kind.LARGEST_PROBABILITY):
+            message = gettext(
+                "{judge} has one sample for each unit of {dimension}, so its steadiness is unknown. Choose "
+                "another confidence, or a judge with several samples."
+            )
+        elif calibration.confidence == Kind.CHOSEN_PROBABILITY:
+            message = gettext(
+                "{judge} has no stored probabilities on {dimension}. Choose another confidence, or a judge "
+                "that reads its score from probabilities."
+            )
+        else:
+            message = gettext(
+                "{other} and {judge} have no unit of {dimension} in common. Run both on the same items."
+            )
+        return message.format(judge=judge, dimension=name, other=calibration.other)
     if len(np.unique(values)) == 1:
         return gettext(
             "{judge} gives {value:g} to every unit of {dimension}, so a calibration would test the scale and "
             "not the judge. Remove {dimension}, or change the prompt of the judge."
         ).format(judge=judge, value=values[0], dimension=name)
     return ""
-
-
-def _no_confidence(calibration: Calibration, name: str) -> str:
-    if calibration.confidence in (Kind.STEADINESS, Kind.LARGEST_PROBABILITY):
-        return gettext(
-            "{judge} has one sample for each unit of {dimension}, so its steadiness is unknown. Choose "
-            "another confidence, or a judge with several samples."
-        ).format(judge=calibration.judge, dimension=name)
-    if calibration.confidence == Kind.CHOSEN_PROBABILITY:
-        return gettext(
-            "{judge} has no stored probabilities on {dimension}. Choose another confidence, or a judge that "
-            "reads its score from probabilities."
-        ).format(judge=calibration.judge, dimension=name)
-    return gettext(
-        "{other} and {judge} have no unit of {dimension} in common. Run both on the same items."
-    ).format(other=calibration.other, dimension=name, judge=calibration.judge)
 
 
 def refused_by_round(
@@ -347,24 +319,34 @@ def refused_by_round(
 def check_spec(project: Project, spec: CalibrationSpec) -> None:
     """Raise InvalidValueError, with its field, if a calibration is inconsistent. One query."""
     if Calibration.objects.filter(project=project, name=spec.name).exists():
-        raise _invalid(
+        raise invalid_field(
             "name",
             gettext("The project has a calibration {name} already; choose another name.").format(
                 name=spec.name
             ),
         )
-    for field, judge in (("judge", spec.judge), ("other", spec.other)):
-        if judge is not None and judge.project_id != project.pk:
-            raise _invalid(field, gettext("{judge} is no judge of this project.").format(judge=judge))
-    if spec.confidence == Calibration.Confidence.CLOSENESS and spec.other is None:
-        raise _invalid(
-            "other", gettext("Closeness needs a second judge, by MCQ; choose one or another confidence.")
-        )
-    if spec.other == spec.judge:
-        raise _invalid("other", gettext("A judge is always close to itself; choose another second judge."))
-    _check_stages(project, spec)
+    before: list[Judge] = []
+    for number, (judge, other) in enumerate([(spec.judge, spec.other), *spec.stages], start=1):
+        names = ("judge", "other") if number == 1 else (f"judge_{number}", f"other_{number}")
+        for name, each in zip(names, (judge, other), strict=True):
+            if each is not None and each.project_id != project.pk:
+                raise invalid_field(name, gettext("{judge} is no judge of this project.").format(judge=each))
+        if judge in before:
+            message = gettext("{judge} is an earlier stage; choose another judge.").format(judge=judge)
+            raise invalid_field(names[0], message)
+        if spec.confidence == Calibration.Confidence.CLOSENESS and other is None:
+            message = (
+                gettext("Closeness needs a judge to compare {judge} with.")
+                if before
+                else gettext("Closeness needs a second judge, by MCQ; choose one or another confidence.")
+            )
+            raise invalid_field(names[1], message.format(judge=judge))
+        if other == judge:
+            message = gettext("A judge is always close to itself; choose another second judge.")
+            raise invalid_field(names[1], message)
+        before.append(judge)
     if (spec.cut is None) is (spec.loss == Calibration.Loss.OTHER_SIDE):
-        raise _invalid("cut", gettext("A cut is needed for sides of it, and for nothing else."))
+        raise invalid_field("cut", gettext("A cut is needed for sides of it, and for nothing else."))
 
 
 def refused_stages(
@@ -383,30 +365,3 @@ def refused_stages(
                     "judge, or another judge here."
                 ).format(judge=judge)
     return ""
-
-
-def _check_stages(project: Project, spec: CalibrationSpec) -> None:
-    before = [spec.judge]
-    for number, (judge, other) in enumerate(spec.stages, start=2):
-        field, compared = f"judge_{number}", f"other_{number}"
-        for name, each in ((field, judge), (compared, other)):
-            if each is not None and each.project_id != project.pk:
-                raise _invalid(name, gettext("{judge} is no judge of this project.").format(judge=each))
-        if judge in before:
-            raise _invalid(
-                field, gettext("{judge} is an earlier stage; choose another judge.").format(judge=judge)
-            )
-        if spec.confidence == Calibration.Confidence.CLOSENESS and other is None:
-            raise _invalid(
-                compared,
-                gettext("Closeness needs a judge to compare {judge} with.").format(judge=judge),
-            )
-        if other == judge:
-            raise _invalid(
-                compared, gettext("A judge is always close to itself; choose another second judge.")
-            )
-        before.append(judge)
-
-
-def _invalid(field: str, message: str) -> InvalidValueError:
-    return InvalidValueError(message, fields={field: message})
