@@ -87,10 +87,22 @@ def advise_thresholds(
         own = [each for each in cells if each.dimension == one]
         r_tells, units = told.get(one.key, False), sum(each.units for each in own)
         steps = _steps(policy, one, own, r_tells, known)
-        allowed = [each for each in steps if not each.verdict.refusal and _share_is_accepted(each, policy)]
-        best = allowed[0] if allowed else None
+        shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
+        few_wrong = [
+            each
+            for each in steps
+            if each.kept.expected_share is not None and each.kept.expected_share <= policy.risk
+        ]
+        best = next((each for each in few_wrong if not each.verdict.refusal), None)
         if best is None:
-            chosen, says = None, _explain_no_choice(steps, policy)
+            refused = [*few_wrong, *steps][0].verdict
+            reason = refused.refusal or refused.verdict.says
+            if shares and min(shares) > policy.risk and refused.verdict.ground is not Ground.ALPHA:
+                reason = gettext(
+                    "At every r, {least:.0f} % or more of the units that stay are expected to be wrong; "
+                    "{accepted:.4g} % is accepted."
+                ).format(least=100 * min(shares), accepted=100 * policy.risk)
+            chosen, says = None, gettext("No r. {reason}").format(reason=reason)
         elif not best.ratings_saved:
             chosen, says = None, gettext("No r. People audit every unit that stays, so r saves no ratings.")
         elif best is not steps[0] and not r_tells:
@@ -100,16 +112,24 @@ def advise_thresholds(
             )
             chosen, says = None, message.format(r=best.threshold)
         else:
-            chosen, says = best, _explain_choice(best, units, policy)
+            message = gettext(
+                "r = {r:g} saves most, about {saved:,} ratings. {kept:,} of {units:,} units stay, about "
+                "{wrong:,} of them wrong ({share:.0f} %; {accepted:.4g} % is accepted)."
+            )
+            chosen, says = (
+                best,
+                message.format(
+                    r=best.threshold,
+                    saved=best.ratings_saved,
+                    kept=best.kept.units,
+                    units=units,
+                    wrong=round(best.kept.expected_wrong),
+                    share=100 * (best.kept.expected_share or 0),
+                    accepted=100 * policy.risk,
+                ),
+            )
         found.append(ThresholdAdvice(one, units, steps, chosen, says))
     return found
-
-
-def caveat_of_advice(systems: int) -> str:
-    return gettext(
-        "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems certify "
-        "nothing. For a bound on errors, calibrate a certificate."
-    ).format(systems=systems)
 
 
 def fewest_decimals(low: float, below: float) -> float:
@@ -160,39 +180,6 @@ def _steps(
             )
         )
     return steps
-
-
-def _share_is_accepted(step: ThresholdStep, policy: RoutingPolicy) -> bool:
-    return step.kept.expected_share is not None and step.kept.expected_share <= policy.risk
-
-
-def _explain_choice(step: ThresholdStep, units: int, policy: RoutingPolicy) -> str:
-    return gettext(
-        "r = {r:g} saves most, about {saved:,} ratings. {kept:,} of {units:,} units stay, about {wrong:,} of "
-        "them wrong ({share:.0f} %; {accepted:.4g} % is accepted)."
-    ).format(
-        r=step.threshold,
-        saved=step.ratings_saved,
-        kept=step.kept.units,
-        units=units,
-        wrong=round(step.kept.expected_wrong),
-        share=100 * (step.kept.expected_share or 0),
-        accepted=100 * policy.risk,
-    )
-
-
-def _explain_no_choice(steps: Sequence[ThresholdStep], policy: RoutingPolicy) -> str:
-    refused = next((each for each in steps if _share_is_accepted(each, policy)), steps[0]).verdict
-    shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
-    verdict = refused.verdict
-    if shares and min(shares) > policy.risk and verdict.ground is not Ground.ALPHA:
-        reason = gettext(
-            "At every r, {least:.0f} % or more of the units that stay are expected to be wrong; "
-            "{accepted:.4g} % is accepted."
-        ).format(least=100 * min(shares), accepted=100 * policy.risk)
-    else:
-        reason = refused.refusal or verdict.says
-    return gettext("No r. {reason}").format(reason=reason)
 
 
 def curve_of_advice(policy: RoutingPolicy, advice: Sequence[ThresholdAdvice]) -> Data | None:

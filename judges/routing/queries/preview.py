@@ -19,11 +19,10 @@ from annotate.core.models import AssignedUnit, Membership, Project, Role, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
 from judges.core.models import RoutedUnit, RoutingPolicy
-from judges.results.queries.scores import Material, material_of
+from judges.results.queries.scores import material_of
 from judges.routing.queries.advice import (
     ThresholdAdvice,
     advise_thresholds,
-    caveat_of_advice,
     fewest_decimals,
 )
 from judges.routing.queries.audit import mean_share
@@ -65,7 +64,12 @@ class RoutingPlan:
 
     @property
     def advice_caveat(self) -> str:
-        return caveat_of_advice(len(self.rows)) if self.advice else ""
+        if not self.advice:
+            return ""
+        return gettext(
+            "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems "
+            "certify nothing. For a bound on errors, calibrate a certificate."
+        ).format(systems=len(self.rows))
 
     @property
     def advice_rows(self) -> list[dict[str, Any]]:
@@ -148,13 +152,8 @@ class RoutingPlan:
                 if self.kept
                 else gettext("Nothing stays with the judge.")
             )
-        return found + self._warnings_of_audit()
-
-    def _warnings_of_audit(self) -> list[str]:
         cells = self.decided.audit
-        few, all_of_it = sum(each.too_few for each in cells), sum(each.share == 1 for each in cells)
-        found = []
-        if few:
+        if few := sum(each.too_few for each in cells):
             found.append(
                 gettext(
                     "In {few} of {count} cells (a system on a dimension) that stay, fewer than "
@@ -162,13 +161,13 @@ class RoutingPlan:
                     "minimum number of audited units, or report all systems together."
                 ).format(few=few, count=len(cells), least=LEAST_RATINGS)
             )
-        if all_of_it:
+        if full := sum(each.share == 1 for each in cells):
             found.append(
                 gettext(
                     "In {full} of {count} cells (a system on a dimension) that stay, every unit is "
                     "audited: people rate all of them. Lower the minimum number of audited units to "
                     "save ratings."
-                ).format(full=all_of_it, count=len(cells))
+                ).format(full=full, count=len(cells))
             )
         return found
 
@@ -210,17 +209,27 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         )
         if known is not None:
             advice = advise_thresholds(policy, material.dimensions, decided.cells, told, known)
+    closed = ""
+    if round is not None and not round.is_open:
+        closed = gettext(
+            "Round I is closed, so nothing can be routed to people any more; routing needs a new project."
+        )
     plan = RoutingPlan(
         policy=policy,
         round=round,
         dimensions=material.dimensions,
         decided=decided,
         all_units=len(material.items) * len(material.dimensions),
-        rated_units=_rated_units(material),
+        rated_units=frozenset(
+            (item, one.id)
+            for one in material.dimensions
+            if one.key in material.rated
+            for item in material.rated[one.key].items.tolist()
+        ),
         assignments=assignments,
         seconds_per_rating=median_seconds(project),
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
-        refusal=decided.refusal or _refusal_of(round) or (verdict.message if verdict else ""),
+        refusal=decided.refusal or closed or (verdict.message if verdict else ""),
         verdict=verdict,
         advice=advice,
     )
@@ -274,21 +283,6 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     return fewest_decimals(steps[affordable - 1], [*steps[affordable:], 2.0][0])
 
 
-def _rated_units(material: Material) -> frozenset[Unit]:
-    ids = {one.key: one.id for one in material.dimensions}
-    return frozenset(
-        (item, ids[key]) for key, rated in material.rated.items() for item in rated.items.tolist()
-    )
-
-
-def _refusal_of(round: Round | None) -> str:
-    if round is not None and not round.is_open:
-        return gettext(
-            "Round I is closed, so nothing can be routed to people any more; routing needs a new project."
-        )
-    return ""
-
-
 @dataclass(frozen=True)
 class RoutingProposal:
     """The present decisions of a routed policy.
@@ -326,7 +320,12 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
     refused = {each.dimension.id for each in verdict.dimensions if each.verdict.refuses or verdict.audit}
     there = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}
     wanted = {unit.unit: unit for unit in plan.units}
-    begun = _begun_units(policy)
+    assigned = AssignedUnit.objects.filter(
+        assignment__round=policy.round_id,
+        assignment__origin=policy.origin,
+        assignment__started_at__isnull=False,
+    )
+    begun = set(assigned.values_list("assignment__item", "dimension"))
     moved = {
         unit
         for unit, each in wanted.items()
@@ -344,12 +343,3 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
         drop=[there[unit] for unit in sorted(gone - begun) if there[unit].dimension_id not in refused],
         begun=len(lowered) + len(gone & begun),
     )
-
-
-def _begun_units(policy: RoutingPolicy) -> set[Unit]:
-    begun = AssignedUnit.objects.filter(
-        assignment__round=policy.round_id,
-        assignment__origin=policy.origin,
-        assignment__started_at__isnull=False,
-    )
-    return set(begun.values_list("assignment__item", "dimension"))

@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext
 
 from agreement import Interval
-from agreement.comparison import Scores, correlation_called
+from agreement.comparison import correlation_called
 from agreement.reliability import (
     AuditFinding,
     KnownErrors,
@@ -23,7 +23,7 @@ from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import Unit, UnitProgress, unit_progress
 from judges.core.models import Calibration, Certificate, Judge, RoutedUnit, RoutingPolicy
 from judges.results.queries.confidences import loss_of
-from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of, scores_of
+from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.routing.queries.audit import (
     Audited,
     check_in_order,
@@ -141,18 +141,28 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     audited, results, kept = _audit_by_dimension(policy, project, round, units, deciders, progress)
     stages = _stage_audits(policy, units, deciders, audited)
     whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
+    contradiction = " ".join(each.says for each in stages if each.says)
+    if whole.contradicts:
+        contradiction = gettext(
+            "The audit contradicts the policy, the judge is wrong on {wrong:,} of {rated:,} audited units "
+            "({share:.0f} %); {accepted:.4g} % is accepted."
+        ).format(
+            wrong=whole.errors,
+            rated=whole.rated,
+            share=100 * whole.errors / whole.rated,
+            accepted=100 * policy.risk,
+        )
     return RoutingState(
-        sent=[_count(str(why.label), units.sent_for(why), progress) for why in Why],
+        sent=[
+            _count(str(why.label), [unit for unit, each in units.why.items() if each == why], progress)
+            for why in Why
+        ],
         total=_count("all", list(units.why), progress),
         audit=whole,
         audit_by_dimension=results,
         calibrating=len(units.chances.keys() & units.seen),
         kept=kept,
-        verdict=policy_verdict(
-            policy,
-            kept,
-            _contradiction(whole, policy) or " ".join(each.says for each in stages if each.says),
-        ),
+        verdict=policy_verdict(policy, kept, contradiction),
         stages=stages,
         stopped=describe_stops(policy),
     )
@@ -237,9 +247,6 @@ class _PolicyUnits:
     chances: Mapping[Unit, float | None]
     seen: Set[Unit]
 
-    def sent_for(self, why: str) -> list[Unit]:
-        return [unit for unit, each in self.why.items() if each == why]
-
     def stay(self, items: Sequence[int], dimension: int) -> npt.NDArray[np.bool_]:
         return np.array(
             [self.why.get((item, dimension), Why.AUDIT) == Why.AUDIT for item in items], dtype=bool
@@ -272,12 +279,20 @@ def _audit_by_dimension(
     times = rating_times(policy, round)
     # Units of the calibration have set the threshold, so they give no new evidence about it.
     fresh = units.chances.keys() - units.seen
+    loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
     audited, results, parts, validities = [], [], [], {}
     for one in material.dimensions:
         by = np.array(
             [deciders.get((item, one.id), policy.rts_id) for item in material.items.tolist()], dtype=np.int64
         )
-        scores = _scores_by(by, material, one.key, samples)
+        # People and the judge that decides each item.
+        keys, positions = np.unique(by, return_inverse=True)
+        of_judges = [scores_of(material, one.key, samples[pk, one.key]) for pk in keys.tolist()]
+        scores = replace(
+            of_judges[0],
+            judge=np.choose(positions, [each.judge for each in of_judges]),
+            as_read=np.choose(positions, [each.as_read for each in of_judges]),
+        )
         if policy.rule == RoutingPolicy.Rule.INDICATOR:
             other = scores_of(material, one.key, samples[policy.mcq_id or 0, one.key]).as_read
             measure = correlation_called(policy.coefficient, named=one.is_named)
@@ -285,7 +300,6 @@ def _audit_by_dimension(
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
         own &= ~material.in_development
         drawn = [(item, one.id) for item in material.items[own].tolist()]
-        loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
         found = Audited(
             names=material.unit_names(drawn),
             losses=loss(scores.judge[own], scores.human_means[own]),
@@ -326,31 +340,6 @@ def _audit_by_dimension(
         )
     told = check_r_by_dimension(validities)
     return audited, results, [replace(each, r_tells=told.get(each.dimension.key, False)) for each in parts]
-
-
-def _scores_by(judges: npt.NDArray[np.int64], material: Material, key: str, samples: SamplesOf) -> Scores:
-    """Return people and the judge that decides each item, `judges` (items,) by their keys."""
-    keys, positions = np.unique(judges, return_inverse=True)
-    found = [scores_of(material, key, samples[pk, key]) for pk in keys.tolist()]
-    return replace(
-        found[0],
-        judge=np.choose(positions, [each.judge for each in found]),
-        as_read=np.choose(positions, [each.as_read for each in found]),
-    )
-
-
-def _contradiction(whole: AuditResult, policy: RoutingPolicy) -> str:
-    if not whole.contradicts:
-        return ""
-    return gettext(
-        "The audit contradicts the policy, the judge is wrong on {wrong:,} of {rated:,} audited units "
-        "({share:.0f} %); {accepted:.4g} % is accepted."
-    ).format(
-        wrong=whole.errors,
-        rated=whole.rated,
-        share=100 * whole.errors / whole.rated,
-        accepted=100 * policy.risk,
-    )
 
 
 def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> RoutedCount:
