@@ -47,14 +47,16 @@ def _offer_judges(project: Project) -> Sequence[tuple[str, str]]:
     return [("", gettext("none: the rest goes to people")), *judges]
 
 
-def _losses(_project: Project) -> Sequence[tuple[str, str]]:
-    kinds = (Calibration.Loss.MORE_THAN_ONE_POINT, Calibration.Loss.ANOTHER_POINT)
-    return [(str(each.value), str(each.label)) for each in kinds]
-
-
 SECOND = Parameter("then", gettext_lazy("Then ask"), _offer_judges)
 THIRD = Parameter("last", gettext_lazy("Then ask"), _offer_judges)
-LOSS = Parameter("wrong", gettext_lazy("A value is wrong if it is"), _losses)
+LOSS = Parameter(
+    "wrong",
+    gettext_lazy("A value is wrong if it is"),
+    lambda _: [
+        (str(each.value), str(each.label))
+        for each in (Calibration.Loss.MORE_THAN_ONE_POINT, Calibration.Loss.ANOTHER_POINT)
+    ],
+)
 RISK = NumberParameter("risk", gettext_lazy("Accepted share of wrong values"), least=0.001, most=0.999)
 BUDGET = NumberParameter("budget", gettext_lazy("Budget"), least=0, most=1e9)
 
@@ -153,32 +155,30 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the comparison at the accepted risk, and the curve over accepted risks by dimension."""
     by_key = {str(judge.pk): judge for judge in measured_judges(project)}
     further = [by_key[chosen[name]] for name in ("then", "last") if chosen.get(name)]
-    chosen_judges = list({judge.pk: judge for judge in (chosen_judge(project, chosen), *further)}.values())
-    judges, measured = chosen_judges, measured_judges(project)
+    judges = list({judge.pk: judge for judge in (chosen_judge(project, chosen), *further)}.values())
+    measured = list(by_key.values())
     loss: Loss = another_point if chosen["wrong"] == Calibration.Loss.ANOTHER_POINT else more_than_one_point
-    rated = _read_rated(project, judges, measured, loss)
-    costs = _costs(project, judges, measured, float(chosen.get("wage") or 0))
-    budget = float(chosen["budget"]) if chosen.get("budget") else None
-    risk = float(chosen.get("risk") or USUAL_RISK)
-    if budget is not None:
-        risk = _risk_within(project, judges, rated, costs, budget) or risk
-    options = list(_options(project, judges, rated, loss, costs, risk))
-    compared = _compare_options(options, judges, rated, costs, risk)
-    return [Section(gettext("Routes"), "", [compared, _curve(project, judges, rated, costs)])]
-
-
-def _read_rated(
-    project: Project, judges: Sequence[Judge], measured: Sequence[Judge], loss: Loss
-) -> list[RatedJudges]:
     round = round_one(project)
     material = material_of(project, round, guideline_at(project, round))
     stages = [stage_of(judge, measured) for judge in judges]
     samples = samples_of([each for stage, _ in stages for each in stage.judges], material)
-    found = []
-    for one in material.dimensions:
-        if not one.is_named:
-            found.append(_rated_units(stages, material, samples, one, loss))
-    return [each for each in found if each is not None]
+    scales = [one for one in material.dimensions if not one.is_named]
+    units = [_rated_units(stages, material, samples, one, loss) for one in scales]
+    rated = [each for each in units if each is not None]
+    costs = _costs(project, judges, measured, float(chosen.get("wage") or 0))
+    budget = float(chosen["budget"]) if chosen.get("budget") else None
+    risk = float(chosen.get("risk") or USUAL_RISK)
+    if budget is not None:
+        # The smallest accepted risk at which the route costs no more, if any does.
+        every = list(range(len(judges)))
+        for lower in RISKS:
+            cost = _option("", project, judges, every, rated, costs, lower).cost(costs)
+            if cost is not None and cost <= budget:
+                risk = lower
+                break
+    options = list(_options(project, judges, rated, loss, costs, risk))
+    compared = _compare_options(options, judges, rated, costs, risk)
+    return [Section(gettext("Routes"), "", [compared, _curve(project, judges, rated, costs)])]
 
 
 def _rated_units(
@@ -317,21 +317,6 @@ def _share_kept_by_r(own: Scores, other: Scores, loss: Loss, risk: float) -> tup
     return best
 
 
-def _risk_within(
-    project: Project,
-    judges: Sequence[Judge],
-    rated: Sequence[RatedJudges],
-    costs: UnitCosts,
-    budget: float,
-) -> float | None:
-    """Return the smallest accepted risk at which the route costs no more; None if unknown or none does."""
-    for risk in RISKS:
-        found = _option("", project, judges, list(range(len(judges))), rated, costs, risk).cost(costs)
-        if found is not None and found <= budget:
-            return risk
-    return None
-
-
 _NO_PRICE = gettext_lazy("A price of the judge is unknown.")
 _NO_TIME = gettext_lazy("No rating has a measured time.")
 _NO_WAGE = gettext_lazy("Enter the pay for an hour.")
@@ -358,28 +343,23 @@ def _compare_options(
         Column("calls", gettext("Calls cost")),
         Column("cost", gettext("All costs")),
     ]
-    rows = [
-        [
-            text(each.name),
-            *(Cell(round(each.decided.get(judge.name, 0))) for judge in judges),
-            Cell(round(each.people)),
-            Cell(round(each.wrong)),
-            number_or_reason(
-                None if costs.seconds is None else each.people * costs.seconds / 3600, str(_NO_TIME)
-            ),
-            number_or_reason(each.calls, str(_NO_PRICE)),
-            number_or_reason(each.cost(costs), _explain_no_cost(each, costs)),
-        ]
-        for each in options
-    ]
+    rows = []
+    for each in options:
+        hours = None if costs.seconds is None else each.people * costs.seconds / 3600
+        why = _NO_TIME if costs.seconds is None else _NO_WAGE
+        rows.append(
+            [
+                text(each.name),
+                *(Cell(round(each.decided.get(judge.name, 0))) for judge in judges),
+                Cell(round(each.people)),
+                Cell(round(each.wrong)),
+                number_or_reason(hours, str(_NO_TIME)),
+                number_or_reason(each.calls, str(_NO_PRICE)),
+                number_or_reason(each.cost(costs), str(_NO_PRICE if each.calls is None else why)),
+            ]
+        )
     title = gettext("Routes at an accepted share of {risk:.3g} wrong values").format(risk=risk)
     return Table("compared", title, columns, rows if rated else [], says=str(_SAYS))
-
-
-def _explain_no_cost(option: RouteOption, costs: UnitCosts) -> str:
-    if option.calls is None:
-        return str(_NO_PRICE)
-    return str(_NO_TIME if costs.seconds is None else _NO_WAGE)
 
 
 def _curve(

@@ -1,7 +1,7 @@
 """The section of a paper about judges: settings, agreement with people, verdicts."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from contextlib import suppress
 
 from django.db.models import Count, Max, Min, Q
 from django.utils.translation import gettext
@@ -55,7 +55,12 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
         return [PaperPart("Judges", methods=[Latex("No language model judged the items.")], text=nothing)]
     page, values = read_page(project, "judges"), _values_of_people(project)
     measured = measured_judges(project)
-    trusts = {judge.name: trust for judge in measured if (trust := _trust(project, judge))}
+    trusts = {}
+    for judge in measured:
+        with suppress(DomainError):  # there is nothing of people to compare it with
+            chosen = result_of(project, "trust", {"judge": str(judge.pk)}).chosen
+            if trust := trust_in(project, judge, chosen):
+                trusts[judge.name] = trust
     unscored = sorted({judge.name for judge in judges} - {judge.name for judge in measured})
     return [
         PaperPart(
@@ -77,30 +82,25 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
     ]
 
 
-def _trust(project: Project, judge: Judge) -> Sequence[TrustEvidence]:
-    try:
-        return trust_in(project, judge, result_of(project, "trust", {"judge": str(judge.pk)}).chosen)
-    except DomainError:  # there is nothing of people to compare it with
-        return []
-
-
 def _description(judges: Sequence[Judge]) -> Latex:
     head = format_latex("Language models judged the same items. Judges: {count}.", count=len(judges))
-    items = "\n".join(rf"\item {_one(judge)}" for judge in judges)
+    lines = []
+    for judge in judges:
+        first, last = judge.first, judge.last  # type: ignore[attr-defined]
+        line = format_latex(
+            "{name}: model {model}, method {method}, {settings}; "
+            "{values} and {gaps} without a value, {days}.",
+            name=judge.name,
+            model=judge.model or "unknown",
+            method=METHODS[judge.method].label if judge.method in METHODS else judge.method,
+            settings=_settings(judge),
+            values=count_words(judge.values_count, "value"),  # type: ignore[attr-defined]
+            gaps=count_words(judge.without_value, "judgment"),  # type: ignore[attr-defined]
+            days=write_days(first, last) if first and last else "on days that are not known",
+        )
+        lines.append(rf"\item {line}")
+    items = "\n".join(lines)
     return Latex(f"{head}\n\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
-
-
-def _one(judge: Judge) -> Latex:
-    return format_latex(
-        "{name}: model {model}, method {method}, {settings}; {values} and {gaps} without a value, {days}.",
-        name=judge.name,
-        model=judge.model or "unknown",
-        method=METHODS[judge.method].label if judge.method in METHODS else judge.method,
-        settings=_settings(judge),
-        values=count_words(judge.values_count, "value"),  # type: ignore[attr-defined]
-        gaps=count_words(judge.without_value, "judgment"),  # type: ignore[attr-defined]
-        days=_days(judge.first, judge.last),  # type: ignore[attr-defined]
-    )
 
 
 def _settings(judge: Judge) -> str:
@@ -109,12 +109,6 @@ def _settings(judge: Judge) -> str:
     temperature = "not sent" if judge.temperature is None else f"{judge.temperature:g}"
     samples = count_words(judge.samples, "sample")
     return f"prompt {judge.template}, temperature {temperature}, {samples} of each unit"
-
-
-def _days(first: datetime | None, last: datetime | None) -> str:
-    if first is None or last is None:
-        return "on days that are not known"
-    return write_days(first, last)
 
 
 def _text(reason: str, unscored: Sequence[str], development: str) -> Latex:
