@@ -2,7 +2,7 @@
 judge alone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +11,6 @@ from django.utils.translation import gettext
 
 from agreement import RankSet, Stream, rank_sets
 from agreement.comparison import CategoryAgreement, Scores, category_agreement
-from agreement.data import FloatArray
 from agreement.pairs import mean_values
 from agreement.reliability import (
     About,
@@ -76,15 +75,28 @@ def correct_dimension(
 
     unequal: whether units of a system were sampled with different probabilities.
     """
-    ratings, judge = _lay_out(scores)
+    judge = scores.by_document(scores.judge)
+    own = [scores.by_document(row) for row in scores.human]
+    ratings = np.stack(own) if own else np.empty((0, *judge.shape))  # (raters, documents, systems)
     raters = int((~np.isnan(ratings)).any(axis=(1, 2)).sum())
-    reason = _explain_no_correction(raters, unequal=unequal)
+    reason = ""
+    if not raters:
+        reason = gettext("No person has rated a unit yet.")
+    elif unequal:
+        reason = gettext(
+            "There are no corrected means, as units were sampled with different probabilities; the tab “Each "
+            "system alone” counts each unit by its probability."
+        )
     if reason:
         gain = CorrectionGain(None, None, None, 0, reason)
         return DimensionCorrection(dimension, None, gain, raters, reason=reason)
     people = mean_values(ratings.reshape(len(ratings), -1)).reshape(judge.shape)
     texts = ~np.isnan(people) | ~np.isnan(judge)
     everything = not np.isnan(people[texts]).any()
+    cautions = {}
+    for index, name in enumerate(scores.system_names):
+        human = people[texts[:, index], index]
+        cautions[name] = " ".join(warnings_of(RatedSample(judge=np.zeros(len(human)), human=human)))
     return DimensionCorrection(
         dimension,
         correct_systems(ratings, judge, scores.system_names, about=about, confidence_level=confidence_level),
@@ -96,33 +108,8 @@ def correct_dimension(
         ),
         raters,
         is_supposed=everything,
-        cautions={
-            name: _list_cautions(people[texts[:, index], index])
-            for index, name in enumerate(scores.system_names)
-        },
+        cautions=cautions,
     )
-
-
-def _list_cautions(people: FloatArray) -> str:
-    return " ".join(warnings_of(RatedSample(judge=np.zeros(len(people)), human=people)))
-
-
-def _explain_no_correction(raters: int, *, unequal: bool) -> str:
-    if not raters:
-        return gettext("No person has rated a unit yet.")
-    if unequal:
-        return gettext(
-            "There are no corrected means, as units were sampled with different probabilities; the tab “Each "
-            "system alone” counts each unit by its probability."
-        )
-    return ""
-
-
-def _lay_out(scores: Scores) -> tuple[FloatArray, FloatArray]:
-    """Return ratings (raters, documents, systems) and the judge's scores (documents, systems)."""
-    judge = scores.by_document(scores.judge)
-    own = [scores.by_document(row) for row in scores.human]
-    return np.stack(own) if own else np.empty((0, *judge.shape)), judge
 
 
 SENT, LEFT = "sent to people", "left to the judge"
@@ -281,10 +268,7 @@ def estimates_report(
     material = material_of(project, round)
     samples = samples_of([judge], material, with_corrected=with_corrected)
     drawn = load_sampled_units(round, material)
-    found = []
-    corrections = []
-    named = []
-    shares: list[CategoryShares] = []
+    found, corrections, named, shares = [], [], [], []
     for dimension in material.dimensions:
         scores = scores_of(material, dimension.key, samples[judge.pk, dimension.key])
         if not np.isnan(scores.judge).all():
@@ -294,12 +278,19 @@ def estimates_report(
                 named.append(
                     (dimension, category_agreement(scores, dimension.whole_values, generator=stream))
                 )
-                shares.extend(_estimate_shares(how, scores, drawn, stream))
+                # Shares lie from 0 to 1 whatever the codes of categories are.
+                as_share = replace(how, dimension=replace(dimension, scale_minimum=0, scale_maximum=1))
+                for category in dimension.whole_values:
+                    own = scores.of_category(category)
+                    of_share = stream.of("share", dimension.name_of(category))
+                    systems = _estimate_systems(as_share, own, _samples(how, own, drawn), of_share)
+                    shares.append(CategoryShares(dimension, category, systems))
                 continue
             found.append(_estimate_dimension(how, scores, drawn, stream))
             # Judges may have learned people's scores of these documents by heart.
             unlearned = scores.without_judge(material.in_development)
-            unequal = _are_unequal(dimension, unlearned, drawn, ~material.in_development)
+            samples_known = _samples(how, unlearned, drawn, ~material.in_development)
+            unequal = any(each.unequal and each.ratings < each.units for each in samples_known)
             corrections.append(
                 correct_dimension(
                     dimension, unlearned, about, unequal=unequal, confidence_level=confidence_level
@@ -317,49 +308,20 @@ class _EstimationSettings:
     def betting(self, stream: Stream) -> Betting:
         return Betting(self.dimension.scale_minimum, self.dimension.scale_maximum, stream, self.beyond)
 
-    def about(self, estimate: Estimate, sample: RatedSample) -> Estimate:
-        return beyond_batch(estimate, sample, confidence_level=self.level) if self.beyond else estimate
-
     def cut(self, estimate: Estimate) -> Estimate:
         return cut_to_scale(estimate, self.dimension.scale_minimum, self.dimension.scale_maximum)
 
 
-def _estimate_shares(
-    how: _EstimationSettings, scores: Scores, drawn: SampledUnits, stream: Stream
-) -> Iterator[CategoryShares]:
-    """Yield each category with its share by system, from 0 to 1 for any codes."""
-    of_shares = replace(how, dimension=replace(how.dimension, scale_minimum=0, scale_maximum=1))
-    for category in how.dimension.whole_values:
-        own = scores.of_category(category)
-        name = how.dimension.name_of(category)
-        systems = _estimate_systems(of_shares, own, _samples(how, own, drawn), stream.of("share", name))
-        yield CategoryShares(how.dimension, category, systems)
-
-
-def _samples(how: _EstimationSettings, scores: Scores, drawn: SampledUnits) -> list[RatedSample]:
+def _samples(
+    how: _EstimationSettings,
+    scores: Scores,
+    drawn: SampledUnits,
+    chosen: npt.NDArray[np.bool_] | bool = True,
+) -> list[RatedSample]:
+    """Return a sample for each system, of chosen items (a mask)."""
     return [
-        drawn.sample(scores, how.dimension.id, scores.systems == index)
+        drawn.sample(scores, how.dimension.id, chosen & (scores.systems == index))
         for index in range(len(scores.system_names))
-    ]
-
-
-def _are_unequal(
-    dimension: FrozenDimension, scores: Scores, drawn: SampledUnits, chosen: npt.NDArray[np.bool_]
-) -> bool:
-    """Return True if these items (a mask) of a system are rated in part, with different probabilities."""
-    samples = (
-        drawn.sample(scores, dimension.id, chosen & (scores.systems == index))
-        for index in range(len(scores.system_names))
-    )
-    return any(sample.unequal and sample.ratings < sample.units for sample in samples)
-
-
-def _estimate_systems(
-    how: _EstimationSettings, scores: Scores, samples: Sequence[RatedSample], stream: Stream
-) -> list[SystemEstimates]:
-    return [
-        _estimate_system(name, sample, how, stream.of(name))
-        for name, sample in zip(scores.system_names, samples, strict=True)
     ]
 
 
@@ -368,8 +330,18 @@ def _estimate_dimension(
 ) -> DimensionEstimates:
     samples = _samples(how, scores, drawn)
     systems = _estimate_systems(how, scores, samples, stream)
-    refused, betting = _explain_no_differences(samples), how.betting(stream)
-    one_by_one = how.dimension.id in drawn.by_dimension
+    betting, one_by_one = how.betting(stream), how.dimension.id in drawn.by_dimension
+    is_known = all(sample.ratings == sample.units for sample in samples)
+    refused = ""
+    if len(samples) < 2:
+        refused = gettext("A difference needs two systems.")
+    elif not any(sample.ratings for sample in samples):
+        refused = gettext("No person has rated a unit yet.")
+    elif is_known:
+        refused = gettext(
+            "Every output is rated, so a judge adds nothing. The page Systems compares the systems and "
+            "offers a choice of populations."
+        )
     differences = (
         ()
         if refused
@@ -384,46 +356,34 @@ def _estimate_dimension(
     tested = any(each.p_value is not None for each in differences)
     ranks = rank_sets(scores.system_names, differences) if tested else ()
     widths = _widths(systems, samples, betting, how.level)
-    pooled = _pool_systems(how, scores, samples) if one_by_one else None
+    pooled = None
+    if one_by_one and len(samples) > 1 and not is_known:
+        documents = len(scores.document_labels) if how.beyond else None
+        pooled = how.cut(pooled_estimate(samples, documents=documents, confidence_level=how.level))
     return DimensionEstimates(how.dimension, systems, differences, ranks, refused, widths, pooled)
 
 
-def _pool_systems(
-    how: _EstimationSettings, scores: Scores, samples: Sequence[RatedSample]
-) -> Estimate | None:
-    """Return all systems together, None if each is fully rated or there is only one."""
-    if len(samples) < 2 or all(sample.ratings == sample.units for sample in samples):
-        return None
-    documents = len(scores.document_labels) if how.beyond else None
-    return how.cut(pooled_estimate(samples, documents=documents, confidence_level=how.level))
-
-
-def _estimate_system(
-    system: str, sample: RatedSample, how: _EstimationSettings, stream: Stream
-) -> SystemEstimates:
-    guaranteed = guaranteed_mean(sample, **vars(how.betting(stream)), confidence_level=how.level)
-    return SystemEstimates(
-        system=system,
-        humans=how.cut(how.about(humans_only(sample, confidence_level=how.level), sample)),
-        judge=judge_only(sample),
-        combined=how.cut(combined_estimate(sample, confidence_level=how.level, beyond=how.beyond)),
-        prediction_powered=how.cut(prediction_powered(sample, confidence_level=how.level)),
-        guaranteed=guaranteed,
-        beyond=how.beyond,
-    )
-
-
-def _explain_no_differences(samples: Sequence[RatedSample]) -> str:
-    if len(samples) < 2:
-        return gettext("A difference needs two systems.")
-    if not any(sample.ratings for sample in samples):
-        return gettext("No person has rated a unit yet.")
-    if all(sample.ratings == sample.units for sample in samples):
-        return gettext(
-            "Every output is rated, so a judge adds nothing. The page Systems compares the systems and "
-            "offers a choice of populations."
+def _estimate_systems(
+    how: _EstimationSettings, scores: Scores, samples: Sequence[RatedSample], stream: Stream
+) -> list[SystemEstimates]:
+    found, level = [], how.level
+    for name, sample in zip(scores.system_names, samples, strict=True):
+        betting = vars(how.betting(stream.of(name)))
+        humans = humans_only(sample, confidence_level=level)
+        if how.beyond:
+            humans = beyond_batch(humans, sample, confidence_level=level)
+        found.append(
+            SystemEstimates(
+                system=name,
+                humans=how.cut(humans),
+                judge=judge_only(sample),
+                combined=how.cut(combined_estimate(sample, confidence_level=level, beyond=how.beyond)),
+                prediction_powered=how.cut(prediction_powered(sample, confidence_level=level)),
+                guaranteed=guaranteed_mean(sample, **betting, confidence_level=level),
+                beyond=how.beyond,
+            )
         )
-    return ""
+    return found
 
 
 def _widths(
@@ -454,16 +414,14 @@ def _widths(
         for index, number in enumerate(spent)
     ]
     known = [each for each in found if each.humans is not None or each.combined is not None]
-    return [_now(systems), *known] if known else []
-
-
-def _now(systems: Sequence[SystemEstimates]) -> Width:
-    kinds = ("humans", "combined", "guaranteed")
-    widths = {
-        kind: _mean(np.array([getattr(each, kind).width for each in systems], dtype=float)) for kind in kinds
-    }
+    if not known:
+        return []
+    now = [
+        _mean(np.array([getattr(each, kind).width for each in systems], dtype=float))
+        for kind in ("humans", "combined", "guaranteed")
+    ]
     ratings = np.mean([each.humans.ratings for each in systems])
-    return Width(float(ratings), widths["humans"], widths["combined"], widths["guaranteed"], is_now=True)
+    return [Width(float(ratings), *now, is_now=True), *known]
 
 
 def _mean(values: np.ndarray) -> float | None:
