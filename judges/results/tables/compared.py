@@ -271,28 +271,12 @@ def compared_values(
     people = _people(project, material)
     ordered = [people[each.key].scores for each in material.dimensions if not each.is_named]
     ranking = human_ranking(*ordered) if ordered else ()
-    return ComparedJudges(
-        project,
-        round,
-        judges,
-        list(people.values()),
-        _score_judges(project, judges, material, people, ranking, chosen),
-        _versus(project, judges, material, people, ranking, chosen),
-    )
-
-
-def _score_judges(
-    project: Project,
-    judges: Sequence[Judge],
-    material: Material,
-    people: Mapping[str, PeopleOnDimension],
-    ranking: Sequence[str],
-    chosen: Chosen,
-) -> list[Scored]:
+    places = {name: place for place, name in enumerate(ranking)}
     giving = [judge for judge in judges if not judge.asks_pairs]
-    samples = samples_of(giving, material, with_corrected=counts_corrected(chosen))
+    with_corrected = counts_corrected(chosen)
+    samples = samples_of(giving, material, with_corrected=with_corrected)
     counts = count_judged(giving, chosen)
-    found = [
+    scored = [
         Scored(
             judge,
             each,
@@ -307,7 +291,26 @@ def _score_judges(
         for each in material.dimensions
         if (own := samples[judge.pk, each.key]).given.any()
     ]
-    return on_shared_items(found) if chosen.get("units") == SHARED else found
+    if chosen.get("units") == SHARED:
+        scored = on_shared_items(scored)
+    versus = []
+    for judge in judges:
+        if not judge.asks_pairs:
+            continue
+        for key, verdicts in verdicts_of(judge, material, with_corrected=with_corrected).items():
+            one = people[key]
+            if len(verdicts.points):
+                read = int((~np.isnan(verdicts.points)).sum())
+                ordered_pairs = (
+                    sorted(pair, key=lambda name: places.get(name, len(places))) for pair in verdicts.pairs
+                )
+                better_first = [(better, worse) for better, worse in ordered_pairs]
+                stream = stream_of_judge(project, judge, one.dimension)
+                asked = len(verdicts.points)
+                versus.append(
+                    Versus(judge, one.dimension, stream, one, asked, read, verdicts, one.scores, better_first)
+                )
+    return ComparedJudges(project, round, judges, list(people.values()), scored, versus)
 
 
 def shared_items(scored: Sequence[Scored]) -> dict[str, npt.NDArray[np.bool_]]:
@@ -329,36 +332,6 @@ def on_shared_items(scored: Sequence[Scored]) -> list[Scored]:
     ]
 
 
-def _versus(
-    project: Project,
-    judges: Sequence[Judge],
-    material: Material,
-    people: Mapping[str, PeopleOnDimension],
-    ranking: Sequence[str],
-    chosen: Chosen,
-) -> list[Versus]:
-    found = []
-    for judge in judges:
-        if judge.asks_pairs:
-            verdicts = verdicts_of(judge, material, with_corrected=counts_corrected(chosen))
-            found += [
-                Versus(
-                    judge,
-                    each,
-                    stream_of_judge(project, judge, each),
-                    people[each.key],
-                    len(own.points),
-                    int((~np.isnan(own.points)).sum()),
-                    own,
-                    people[each.key].scores,
-                    [_better_first(pair, ranking) for pair in own.pairs],
-                )
-                for each in material.dimensions
-                if len((own := verdicts[each.key]).points)
-            ]
-    return found
-
-
 def _people(project: Project, material: Material) -> dict[str, PeopleOnDimension]:
     """Return people alone on every dimension, for ranking the systems."""
     gap = np.full((len(material.items), 1), np.nan)
@@ -372,8 +345,3 @@ def _people(project: Project, material: Material) -> dict[str, PeopleOnDimension
         )
         for each in material.dimensions
     }
-
-
-def _better_first(pair: tuple[str, str], ranking: Sequence[str]) -> tuple[str, str]:
-    first, second = sorted(pair, key=lambda name: ranking.index(name) if name in ranking else len(ranking))
-    return first, second

@@ -348,11 +348,7 @@ def _indicator(pairing: Pairing, both: Both, name: str, measure: PairMeasure) ->
         for cells in zip(*by_dimension, strict=True)
     ]
     label = measure.estimator.label
-    says = gettext(
-        "{coefficient} of {rts} with {mcq} over each system’s items: where the model agrees with itself, "
-        "not how right it is."
-    ).format(coefficient=label, rts=pairing.rts.name, mcq=pairing.mcq.name)
-    says = f"{says} {pairing.warning}".strip()
+    says = pairing.describe_indicator(label)
     columns = [Column(rts.dimension.key, rts.dimension.name) for rts, _, _ in both]
     title = gettext("Reliability indicator R ({coefficient})").format(coefficient=label)
     return Table(INDICATORS[name], title, [SYSTEM, *columns], rows, says=says, plot="heat")
