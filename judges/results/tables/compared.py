@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -244,6 +245,15 @@ class ComparedJudges:
     @property
     def name_scores(self) -> list[Scored]:
         return [each for each in self.scored if each.dimension.is_named]
+
+    @property
+    def pairs_by_dimension(self) -> list[tuple[FrozenDimension, list[tuple[Scored, Scored]]]]:
+        """Return every two judges with scores on a dimension, for the dimensions with two or more."""
+        found: dict[str, list[Scored]] = {}
+        for each in self.scored:
+            found.setdefault(each.dimension.key, []).append(each)
+        pairs = [(own[0].dimension, list(combinations(own, 2))) for own in found.values()]
+        return [each for each in pairs if each[1]]
 
     def scored_by(self, judge: Judge) -> list[Scored]:
         return [each for each in self.scored if each.judge == judge]

@@ -1,7 +1,6 @@
 """The tables of all judges together: each row is a judge on a dimension."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
 
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
@@ -11,7 +10,6 @@ from agreement.always_valid_means import AlwaysValidDifference, always_valid_dif
 from agreement.coefficient import Estimated
 from agreement.comparison import CORRELATIONS, Level, Strengths, human_ranking
 from agreement.comparison.nearer import error_difference_by_document, nearness_by_document
-from agreement.data import FloatArray
 from agreement.power import LEAST_DOCUMENTS, documents_needed, smallest_difference_found
 from agreement.system_differences import paired_difference
 from annotate.core.guideline import FrozenDimension
@@ -275,19 +273,12 @@ def tables_of_nearness(found: ComparedJudges) -> list[Table]:
 
     Documents are in the order in which their raters finished them in Round I.
     """
-    dimensions = {each.dimension.key: each.dimension for each in found.scored}
-    pairs = {key: _pair_judges(found, dimension) for key, dimension in dimensions.items()}
-    pairs = {key: own for key, own in pairs.items() if own}
+    pairs = found.pairs_by_dimension
     first = rounds_of(found.project).get(1) if pairs else None
     if first is None:
         return []
     order = finished_documents(first)
-    compared = [(dimensions[key], _compare(own, order)) for key, own in pairs.items()]
-    return [_nearer(compared), _power(dimensions, pairs)]
-
-
-def _pair_judges(found: ComparedJudges, dimension: FrozenDimension) -> list[Pair]:
-    return list(combinations([each for each in found.scored if each.dimension.key == dimension.key], 2))
+    return [_nearer([(dimension, _compare(own, order)) for dimension, own in pairs]), _power(pairs)]
 
 
 def _compare(pairs: Sequence[Pair], order: Sequence[int]) -> Sequence[AlwaysValidDifference]:
@@ -354,17 +345,38 @@ def _describe_pair(dimension: str, pair: AlwaysValidDifference) -> str:
     return says.format(**parts, more=f"{pair.more_documents:,}")
 
 
-def _power(dimensions: dict[str, FrozenDimension], pairs: dict[str, list[Pair]]) -> Table:
-    rows = [
-        [
-            text(one.judge.name),
-            text(other.judge.name),
-            text(dimensions[key].name, key=key),
-            *_power_cells(one, other, LEVEL / len(own)),
-        ]
-        for key, own in pairs.items()
-        for one, other in own
-    ]
+def _power(pairs: Sequence[tuple[FrozenDimension, Sequence[Pair]]]) -> Table:
+    rows = []
+    for dimension, own in pairs:
+        level = LEVEL / len(own)
+        for one, other in own:
+            values = (
+                nearness_by_document(one.scores, other.scores, is_named=True)
+                if dimension.is_named
+                else error_difference_by_document(one.scores, other.scores)
+            )
+            values = values[~np.isnan(values)]
+            number = len(values)
+            names = [text(one.judge.name), text(other.judge.name), text(dimension.name, key=dimension.key)]
+            if number < LEAST_DOCUMENTS:
+                none = Cell(reason=_TOO_FEW.format(least=LEAST_DOCUMENTS))
+                rows.append([*names, Cell(number), none, none, none])
+                continue
+            found = paired_difference(values, one.judge.name, other.judge.name, (1 - LEVEL, 1 - level))
+            how = str(_HOW_POWER)
+            difference = Cell(
+                found.value,
+                found.low,
+                found.high,
+                interval_reason=found.reason,
+                count=number,
+                how=str(_HOW_PAIRED),
+            )
+            deviation, mean = float(values.std(ddof=1)), float(values.mean())
+            smallest = smallest_difference_found(deviation, number, significance_level=level, power=POWER)
+            needed = documents_needed(mean, deviation, significance_level=level, power=POWER)
+            enough = Cell(needed, reason="" if needed else str(_TOO_MANY), how=how)
+            rows.append([*names, Cell(number), difference, Cell(smallest, how=how), enough])
     columns = [
         JUDGE,
         Column("other_judge", gettext("Other judge"), ColumnKind.TEXT),
@@ -376,37 +388,6 @@ def _power(dimensions: dict[str, FrozenDimension], pairs: dict[str, list[Pair]])
     ]
     title = gettext("Power to find which judge is better")
     return Table("power-of-judges", title, columns, rows, heads=3, says=str(_POWER_SAYS))
-
-
-def _power_cells(one: Scored, other: Scored, significance_level: float) -> Iterator[Cell]:
-    values = _error_differences(one, other)
-    values = values[~np.isnan(values)]
-    yield Cell(len(values))
-    if len(values) < LEAST_DOCUMENTS:
-        yield from [Cell(reason=_TOO_FEW.format(least=LEAST_DOCUMENTS))] * 3
-        return
-    found = paired_difference(values, one.judge.name, other.judge.name, (1 - LEVEL, 1 - significance_level))
-    yield Cell(
-        found.value,
-        found.low,
-        found.high,
-        interval_reason=found.reason,
-        count=len(values),
-        how=str(_HOW_PAIRED),
-    )
-    deviation, difference = float(values.std(ddof=1)), float(values.mean())
-    smallest = smallest_difference_found(
-        deviation, len(values), significance_level=significance_level, power=POWER
-    )
-    yield Cell(smallest, how=str(_HOW_POWER))
-    needed = documents_needed(difference, deviation, significance_level=significance_level, power=POWER)
-    yield Cell(needed, reason="" if needed else str(_TOO_MANY), how=str(_HOW_POWER))
-
-
-def _error_differences(one: Scored, other: Scored) -> FloatArray:
-    if one.dimension.is_named:
-        return nearness_by_document(one.scores, other.scores, is_named=True)
-    return error_difference_by_document(one.scores, other.scores)
 
 
 HOW_STRONG = gettext_lazy(
