@@ -9,7 +9,6 @@ from django.db.models import Avg
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Stream, spearman
-from agreement.comparison import Scores
 from agreement.reliability import (
     CascadeForecast,
     Loss,
@@ -269,10 +268,8 @@ def _options(
     if len(judges) > 1:
         name = gettext(" then ").join([*(judge.name for judge in judges), gettext("people")])
         yield _option(name, project, judges, list(range(len(judges))), rated, costs, risk)
-    by_r = _find_indicator_option(
-        project, judges[0], [each.dimension.key for each in rated], loss, risk, costs
-    )
-    if by_r is not None:
+    keys = [each.dimension.key for each in rated]
+    if by_r := _find_indicator_option(project, judges[0], keys, loss, risk, costs):
         yield by_r
 
 
@@ -295,26 +292,20 @@ def _find_indicator_option(
             evidence_of(Kind.STEADINESS, JudgeStage(1, each), material, samples, one.key).scores
             for each in stage.judges
         )
-        kept, errors = _share_kept_by_r(own, other, loss, risk)
+        values = [found.coefficient.value for found in indicator(own, other.as_read, spearman)]
+        levels = np.array([np.nan if value is None else value for value in values], dtype=float)
+        losses = loss(own.judge, own.human_means)
+        kept = errors = 0.0  # shares of the units, at the r that keeps most within the risk
+        for level in np.unique(levels[~np.isnan(levels)]):
+            stay = levels[own.systems] >= level
+            wrong_ones = losses[stay & ~np.isnan(losses)]
+            if len(wrong_ones) and wrong_ones.mean() <= risk and stay.mean() > kept:
+                kept, errors = float(stay.mean()), float(stay.mean() * wrong_ones.mean())
         size = len(material.items)
         units, people, wrong = units + size, people + size * (1 - kept), wrong + size * errors
     name = gettext("{judge} where R is above r, then people (no guarantee)").format(judge=judge.name)
     calls = costs.call_costs([judge], np.array([units]))
     return RouteOption(name, {judge.name: units - people}, people, wrong, calls)
-
-
-def _share_kept_by_r(own: Scores, other: Scores, loss: Loss, risk: float) -> tuple[float, float]:
-    """Return the shares of units that stay and of wrong units, at the r that keeps most within the risk."""
-    values = [found.coefficient.value for found in indicator(own, other.as_read, spearman)]
-    levels = np.array([np.nan if value is None else value for value in values], dtype=float)
-    losses = loss(own.judge, own.human_means)
-    best = (0.0, 0.0)
-    for level in np.unique(levels[~np.isnan(levels)]):
-        kept = levels[own.systems] >= level
-        rated = kept & ~np.isnan(losses)
-        if rated.any() and losses[rated].mean() <= risk and kept.mean() > best[0]:
-            best = (float(kept.mean()), float(kept.mean() * losses[rated].mean()))
-    return best
 
 
 _NO_PRICE = gettext_lazy("A price of the judge is unknown.")

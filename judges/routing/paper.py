@@ -53,7 +53,12 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
     if not judges:
         nothing = Latex("No judge has given a value.")
         return [PaperPart("Judges", methods=[Latex("No language model judged the items.")], text=nothing)]
-    page, values = read_page(project, "judges"), _values_of_people(project)
+    page, last = read_page(project, "judges"), last_round(project)
+    values = (  # that the page of judges compares with
+        "values of Round I (independent)"
+        if last is None or last.is_independent
+        else "values at the end of Round II (after discussion)"
+    )
     measured = measured_judges(project)
     trusts = {}
     for judge in measured:
@@ -129,14 +134,6 @@ def _text(reason: str, unscored: Sequence[str], development: str) -> Latex:
     if development:
         sentences.append(format_latex("{development}", development=development))
     return Latex(" ".join(sentences))
-
-
-def _values_of_people(project: Project) -> str:
-    """Return the values that the page of judges compares with: the last round."""
-    last = last_round(project)
-    if last is None or last.is_independent:
-        return "values of Round I (independent)"
-    return "values at the end of Round II (after discussion)"
 
 
 def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:

@@ -248,13 +248,14 @@ def _policies_enter(
         try:
             if "show" not in request.POST:
                 spec = _spec_of(project, form, policy)
-                if policy:
+                stored = (
                     update_policy(policy=policy, to=spec)
-                else:
-                    policy = make_policy(project=project, spec=spec, by=request_user(request))
+                    if policy
+                    else make_policy(project=project, spec=spec, by=request_user(request))
+                )
                 saved = gettext("{value} is saved.").format(value=form.cleaned_data["name"])
                 messages.success(request, saved)
-                return redirect("routing_policy", project.slug, policy.pk)
+                return redirect("routing_policy", project.slug, stored.pk)
             plan, computing = _plan_or_page(project, draft)
         except DomainError as error:
             status = add_refusal(form, error)

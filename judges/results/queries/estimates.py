@@ -416,12 +416,12 @@ def _widths(
     known = [each for each in found if each.humans is not None or each.combined is not None]
     if not known:
         return []
-    now = [
+    humans_now, combined_now, guaranteed_now = (
         _mean(np.array([getattr(each, kind).width for each in systems], dtype=float))
         for kind in ("humans", "combined", "guaranteed")
-    ]
-    ratings = np.mean([each.humans.ratings for each in systems])
-    return [Width(float(ratings), *now, is_now=True), *known]
+    )
+    ratings = float(np.mean([each.humans.ratings for each in systems]))
+    return [Width(ratings, humans_now, combined_now, guaranteed_now, is_now=True), *known]
 
 
 def _mean(values: np.ndarray) -> float | None:

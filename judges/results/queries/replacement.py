@@ -114,8 +114,9 @@ def replacement_report(
             generator=stream,
             people=stream_of_people(project, one),
         )
-        loss = "unequal" if is_nominal else "squared"
-        error = judge_error(scores, generator=stream, lengths=lengths, loss=loss)
+        error = judge_error(
+            scores, generator=stream, lengths=lengths, loss="unequal" if is_nominal else "squared"
+        )
         if is_nominal:
             why = gettext("The values are category names, which have no mean.")
             gain = CorrectionGain(None, None, None, 0, why)

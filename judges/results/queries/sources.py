@@ -171,11 +171,12 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
             # Without documents from which judges may learn.
             material = material_of(owner, None, guideline_of(owner, last_round(owner)))
             dimensions, samples = material.dimensions, samples_of([judge], material)
-            values = []
+            of_judge = []
             for each in dimensions:
                 judged = value_of_samples(each, samples[judge.pk, each.key].values)
                 for index in np.flatnonzero(~np.isnan(judged) & ~material.in_development).tolist():
-                    values.append((each.key, int(material.items[index]), float(judged[index])))
+                    of_judge.append((each.key, int(material.items[index]), float(judged[index])))
+            values = iter(of_judge)
         else:
             number = 1 if key == ROUND_ONE else 2
             dimensions, values = values_of_people(owner, number, bridges=bridges)

@@ -400,23 +400,21 @@ def table_of_answers(found: Sequence[AnswersBesidePeople]) -> list[Table]:
         Column("unmatched", gettext("quotes not found"), ColumnKind.COUNT),
     ]
     title = gettext("Other questions")
-    rows = [_answers_row(each) for each in found]
+    rows = []
+    for each in found:
+        orders, is_quoted = each.same_in_both_orders, each.dimension.kind == "spans"
+        agreements = [
+            figure(coefficient) if coefficient is not None else Cell(reason=str(_NO_DISTANCE))
+            for coefficient in (each.with_people, each.among_people)
+        ]
+        rows.append(
+            [
+                text(each.judge.name),
+                text(each.dimension.name, key=each.dimension.key),
+                Cell(each.items),
+                *agreements,
+                Cell(reason=str(_ONE_ORDER)) if orders is None else Cell(orders, how=str(_ORDERS)),
+                Cell(each.unmatched) if is_quoted else Cell(reason=str(_NO_QUOTES)),
+            ]
+        )
     return [Table("other-questions", title, columns, rows, heads=2, says=str(_SAYS_ANSWERS))]
-
-
-def _answers_row(found: AnswersBesidePeople) -> list[Cell]:
-    orders = found.same_in_both_orders
-    is_quoted = found.dimension.kind == "spans"
-    return [
-        text(found.judge.name),
-        text(found.dimension.name, key=found.dimension.key),
-        Cell(found.items),
-        _closeness_cell(found.with_people),
-        _closeness_cell(found.among_people),
-        Cell(reason=str(_ONE_ORDER)) if orders is None else Cell(orders, how=str(_ORDERS)),
-        Cell(found.unmatched) if is_quoted else Cell(reason=str(_NO_QUOTES)),
-    ]
-
-
-def _closeness_cell(coefficient: Coefficient | None) -> Cell:
-    return Cell(reason=str(_NO_DISTANCE)) if coefficient is None else figure(coefficient)

@@ -183,6 +183,10 @@ def _text_preferences(found: ComparedJudges) -> Table:
     )
 
 
+HOW_STRONG = gettext_lazy(
+    "Bradley and Terry’s model with ties and an order effect (function system_strengths); source: Davidson "
+    "and Beaver 1977; 95 % interval: t, variances summed within documents (Liang and Zeger 1986)."
+)
 _SAYS_TEXTS = gettext_lazy(
     "Pairs of texts for one document with different means of people: the share in which the judge prefers "
     "the text with the higher mean. A tie of the judge counts one half."
@@ -390,10 +394,6 @@ def _power(pairs: Sequence[tuple[FrozenDimension, Sequence[Pair]]]) -> Table:
     return Table("power-of-judges", title, columns, rows, heads=3, says=str(_POWER_SAYS))
 
 
-HOW_STRONG = gettext_lazy(
-    "Bradley and Terry’s model with ties and an order effect (function system_strengths); source: Davidson "
-    "and Beaver 1977; 95 % interval: t, variances summed within documents (Liang and Zeger 1986)."
-)
 _SAYS_STRENGTHS = gettext_lazy(
     "A system’s strength is on the logarithmic scale, with mean 0. If two systems differ by 1, the "
     "stronger one wins 73 % of the comparisons without a tie. Adjusted for position bias. Ranks hold for "

@@ -74,11 +74,14 @@ class AuditResult:
     share: float | None
     asymptotic: Interval | None
     exact: Interval | None
-    contradicts: bool
     unequal: bool
     agreement: KeptAgreement | None
     finding: AuditFinding | None = None
     stops: bool = False
+
+    @property
+    def contradicts(self) -> bool:
+        return self.finding is not None and self.finding.contradicts
 
 
 @dataclass(frozen=True)
@@ -371,7 +374,6 @@ def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgr
         share=share,
         asymptotic=asymptotic,
         exact=exact_share(found, policy.confidence_level),
-        contradicts=finding is not None and finding.contradicts,
         unequal=found.unequal,
         agreement=agreement,
         finding=finding,
@@ -408,7 +410,7 @@ def _against(
         check_in_order(each, max(risk, 0.0), units=unseen, significance_level=level)
         for each in (found, found.of_complete_documents)
     )
-    return replace(result, contradicts=finding.contradicts, finding=finding, stops=final.contradicts)
+    return replace(result, finding=finding, stops=final.contradicts)
 
 
 def describe_stops(policy: RoutingPolicy) -> list[str]:
