@@ -69,9 +69,7 @@ def settings_by_key(judge: Judge) -> dict[str, Any]:
 
 
 def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]:
-    """Return the stages of the benchmark's calibration with the addition's judges; empty if any judge is
-    missing.
-    """
+    """Return the stages of the benchmark's calibration with the addition's judges; empty if one lacks."""
     judges = Judge.objects.filter(project=addition.project).select_related(
         "endpoint", "template", "reference"
     )

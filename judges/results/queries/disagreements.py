@@ -39,10 +39,7 @@ _COLUMNS = [
 
 
 def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return the units with the largest differences between each judge and the mean of people.
-
-    Five queries. Documents in development are excluded, as from all results.
-    """
+    """Five queries. Documents in development are excluded, as from all results."""
     judges = [each for each in Judge.objects.filter(project=project).order_by("name") if not each.asks_pairs]
     rounds = rounds_of(project)
     round = rounds.get(max(rounds, default=0))

@@ -71,10 +71,7 @@ class DimensionCorrection:
 def correct_dimension(
     dimension: FrozenDimension, scores: Scores, about: About, *, unequal: bool, confidence_level: float
 ) -> DimensionCorrection:
-    """Return the corrected means of a dimension.
-
-    unequal: whether units of a system were sampled with different probabilities.
-    """
+    """unequal: whether units of a system were sampled with different probabilities."""
     judge = scores.by_document(scores.judge)
     own = [scores.by_document(row) for row in scores.human]
     ratings = np.stack(own) if own else np.empty((0, *judge.shape))  # (raters, documents, systems)

@@ -46,8 +46,7 @@ class ReliabilityReport:
     """Results for one pair of judges by one measure; P, M and validity concern `compared_judge`.
 
     rated_units: units with ratings. settling: rated units that set r of a policy or a certificate of these
-    judges; P excludes them if `fresh`. with_corrected: True if corrections by people count. judged: a digest
-    of the judgments that determine R.
+    judges; P excludes them if `fresh`. judged: a digest of the judgments that determine R.
     """
 
     project: Project
@@ -90,7 +89,7 @@ def reliability_report(
     """Return R of a pair of judges with P of one of them (the RTS judge), against people's values of a round.
 
     The round is the last one unless a number is passed. `fresh`: exclude ratings of units that set the trust
-    in these judges. `with_corrected`: include corrections by people. Seven queries, before a round six.
+    in these judges. Seven queries, before a round six.
     """
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
@@ -158,10 +157,7 @@ def reliability_report(
 
 
 def r_tells(found: Validity, adjusted: float | None) -> bool:
-    """Return True if R predicts on which systems the judge agrees with people; adjusted:
-
-    the p value by Holm.
-    """
+    """Return True if R predicts on which systems the judge agrees with people. adjusted: p by Holm."""
     value = found.correlation.value
     return value is not None and value > 0 and adjusted is not None and adjusted <= SIGNIFICANCE_LEVEL
 

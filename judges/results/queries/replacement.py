@@ -84,8 +84,7 @@ def replacement_report(
 ) -> ReplacementReport:
     """Return the test of the judge as a substitute for an annotator of Round I, with independent values.
 
-    The judge's stream generates the shuffled judge. with_corrected: True if corrections by people count. Six
-    queries, before a round five.
+    The judge's stream generates the shuffled judge. Six queries, before a round five.
     """
     round = rounds_of(project).get(1)
     material = material_of(project, round)

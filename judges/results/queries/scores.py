@@ -130,10 +130,7 @@ def counted_judgments(*, with_corrected: bool) -> QuerySet[Judgment]:
 def samples_of(
     judges: Sequence[Judge], material: Material, *, with_corrected: bool = True
 ) -> dict[tuple[int, str], Samples]:
-    """Return judges' samples by judge and dimension key. One query.
-
-    with_corrected: True if corrections by people count.
-    """
+    """Return judges' samples by judge and dimension key. One query."""
     counted = counted_judgments(with_corrected=with_corrected)
     done = counted.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
     rows = _rows(done.values_list("judge", "dimension", "item", "sample", "value"), _VALUE)
@@ -186,10 +183,7 @@ def mean_of_samples(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
 
 
 def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True) -> dict[str, Verdicts]:
-    """Return a head-to-head judge's verdicts by dimension key, unreadable ones as gaps. One query.
-
-    with_corrected: True if corrections by people count.
-    """
+    """Return a head-to-head judge's verdicts by dimension key, unreadable ones as gaps. One query."""
     status = [Judgment.Status.DONE, Judgment.Status.UNREADABLE]
     counted = counted_judgments(with_corrected=with_corrected)
     answered = counted.filter(judge=judge, other__isnull=False, status__in=status).order_by("pk")

@@ -44,9 +44,7 @@ Pairs = Sequence[tuple[FrozenDimension, Sequence[JudgesCompared]]]
 
 
 def tables_between_judges(found: ComparedJudges) -> list[Table]:
-    """Return the ranking by agreement with people and every pair of judges, empty with only one scoring
-    judge.
-    """
+    """Return the ranking by agreement with people, and every pair of judges; empty without a pair."""
     pairs = []
     for dimension, judges in found.pairs_by_dimension:
         differences = []

@@ -32,10 +32,7 @@ class CallPositions:
 def load_call_positions(
     judges: Sequence[Judge], items: Sequence[int]
 ) -> Mapping[tuple[int, int], CallPositions]:
-    """Return positions by judge and dimension id; none for judges with one dimension per call. One query.
-
-    items: ids in the order of the result.
-    """
+    """Return positions by judge and dimension id for judges with several dimensions per call. One query."""
     index = {pk: index for index, pk in enumerate(items)}
     found: defaultdict[tuple[int, int], CallPositions] = defaultdict(
         lambda: CallPositions(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))

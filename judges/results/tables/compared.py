@@ -185,9 +185,7 @@ class Scored(_Compared):
 
 
 def align_raters(scored: Sequence[Scored]) -> list[Scores]:
-    """Return the scores of several dimensions with the same rows of people; raters of one dimension alone
-    have gaps.
-    """
+    """Return the scores with the same rows of people; raters of one dimension alone have gaps."""
     raters = list(dict.fromkeys(rater for each in scored for rater in each.people.raters))
     found = []
     for each in scored:

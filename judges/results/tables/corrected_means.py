@@ -61,9 +61,7 @@ def corrected_sentence(
 
 
 def why_not_corrected(corrections: Sequence[DimensionCorrection]) -> str:
-    """Return a message for each reason why means are not corrected, or raters are no sample, with
-    dimensions.
-    """
+    """Return why means are not corrected, or raters are no sample, with the dimensions of each reason."""
     reasons: dict[str, list[str]] = {}
     for each in corrections:
         own = each.systems

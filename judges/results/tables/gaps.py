@@ -60,10 +60,7 @@ def add_gaps(
 
 
 def count_judged(judges: Iterable[Judge], chosen: Chosen) -> dict[tuple[int, str], tuple[int, int]]:
-    """Return the number of judged items and of items with values, by judge and dimension. One query.
-
-    If corrected judgments are excluded, their values do not count.
-    """
+    """Return the judged items and those with values that count, by judge and dimension. One query."""
     counts = _count_values(judges, with_corrected=counts_corrected(chosen))
     return {(each.judge, each.key): (each.asked, each.read) for each in counts}
 
@@ -115,10 +112,7 @@ def add_correction_count(
 
 
 def explain_excluded_kinds(sections: Sequence[Section], project: Project, reason: str) -> list[Section]:
-    """Return sections; the first gives the reason for excluding questions of other kinds, if there are any.
-
-    One query.
-    """
+    """Return sections; the first says why questions of other kinds are excluded, if there are any."""
     if not sections or not has_other_kinds(project):
         return list(sections)
     first, *others = sections
@@ -139,9 +133,7 @@ def add_caveats(
 
 
 def sentence_of_development(judge: Judge) -> str:
-    """Return a message on the number of documents excluded because judges may learn from them, or an empty
-    string. One query.
-    """
+    """Return the number of documents that judges may learn from, in words, or empty. One query."""
     drawn = DevelopmentDocument.objects.filter(document__project=judge.project_id).count()
     if not drawn:
         return ""

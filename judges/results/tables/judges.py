@@ -34,10 +34,8 @@ NO_SHARED_ITEMS = gettext_lazy(
 
 
 def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return all tables about judges and people.
-
-    Raises NoJudgesError if there is no judge. Twelve queries, one more for each judge that compares,
-    and three for questions of other kinds.
+    """Raises NoJudgesError if there is no judge. Twelve queries, one more for each judge that compares, and
+    three for questions of other kinds.
     """
     found = compared_values(project, chosen)
     answers = answers_beside_people(

@@ -46,10 +46,7 @@ _SAYS = gettext_lazy(
 
 
 def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the table of metrics and judges on one dimension.
-
-    Raises NoMetricsError if there is no metric. Eleven queries.
-    """
+    """Raises NoMetricsError if there is no metric. Eleven queries."""
     metrics = list(Metric.objects.filter(project=project).order_by("name"))
     if not metrics:
         raise NoMetricsError(

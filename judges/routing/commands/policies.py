@@ -100,10 +100,7 @@ def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> Routi
 
 
 def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
-    """Replace the settings of a draft.
-
-    Locks project and policy. Raises InvalidValueError, RoutingRefusedError.
-    """
+    """Locks project and policy. Raises InvalidValueError, RoutingRefusedError."""
     if policy.status == Status.DRAFT:
         _refuse(policy.project, to, besides=policy)
         _refuse_by_verdict(

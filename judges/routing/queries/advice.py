@@ -49,9 +49,7 @@ class ThresholdStep:
 
 @dataclass(frozen=True)
 class ThresholdAdvice:
-    """The curve over r on a dimension, by increasing r, the recommended step, and the reason; None for no
-    r.
-    """
+    """The curve over r on a dimension, by increasing r, the r to choose (None for none), and the reason."""
 
     dimension: FrozenDimension
     units: int

@@ -352,10 +352,7 @@ def check_spec(project: Project, spec: CalibrationSpec) -> None:
 def refused_stages(
     stages: Sequence[JudgeStage], dimensions: Sequence[FrozenDimension], material: Material
 ) -> str:
-    """Return the reason why a later judge cannot be called, or an empty string.
-
-    A query for each judge without an endpoint.
-    """
+    """Return why a later judge cannot be called, or empty. A query for each judge without an endpoint."""
     units = {(item, each.id) for item in material.items.tolist() for each in dimensions}
     for stage in stages[1:]:
         for judge in stage.judges:

@@ -158,10 +158,7 @@ def certificates_from(look: Look) -> Iterator[tuple[Certificate, list[CertifiedS
 
 
 def batch_of(evidence: Evidence, fits: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """(items,): the items that a certificate covers:
-
-    all with a confidence, except the ones that fitted the model.
-    """
+    """(items,): True for items with a confidence, except the ones that fitted the model."""
     batch = evidence.usable.copy()
     batch[fits] = False
     return batch

@@ -198,8 +198,7 @@ def _refusal(
 
 
 def refusal_where_learned(calibration: Calibration) -> str:
-    """Return the reason why certificates are no longer valid in the project that learned them; empty if
-    valid.
+    """Return why certificates are no longer valid in the project that learned them, else empty.
 
     They lapsed there, a judge has changed, or an audit there contradicts them. Up to 42 queries.
     """

@@ -172,10 +172,7 @@ class Measured:
     def divide(
         self, policy: RoutingPolicy, decisions: Decisions
     ) -> tuple[list[PlannedUnit], list[AuditCell]]:
-        """Return the units for people, and the audit of the others.
-
-        People rate whole systems on a dimension, units without a value, and the audited units.
-        """
+        """Return the units for people (whole cells, units without a value, audits), and the audit."""
         sent: list[PlannedUnit] = []
         kept: list[KeptUnit] = []
         items, systems = self.material.items.tolist(), self.material.systems
@@ -316,10 +313,7 @@ SECONDS = 600
 
 
 def remember(parts: Sequence[object], make: Callable[[], T]) -> T:
-    """Return the earlier result for these parts, or compute and remember it.
-
-    Arrays count by their contents.
-    """
+    """Return the earlier result for these parts (arrays by their contents), or compute and remember it."""
     digest = hashlib.blake2b(digest_size=20)
     for part in parts:
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())

@@ -426,10 +426,7 @@ def describe_stops(policy: RoutingPolicy) -> list[str]:
 
 
 def policies_of(project: Project) -> QuerySet[RoutingPolicy]:
-    """Return a project's policies, the newest first, with the numbers of sent and audited units.
-
-    One query.
-    """
+    """Return a project's policies, the newest first, with `units_count` and `audited_count`. One query."""
     audited = Count("units", filter=Q(units__why=RoutedUnit.Why.AUDIT))
     policies = RoutingPolicy.objects.filter(project=project).select_related(
         "rts", "mcq", "routed_by", "calibration"
