@@ -218,7 +218,7 @@ def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False)
         return found
 
     @cache
-    def judged() -> Judged:
+    def read_scores() -> Judged:
         values = remember(["values", digest], read_values) if preview else read_values()
         return {
             one.key: (
@@ -233,7 +233,7 @@ def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False)
         is_slow = preview and len(material.items) * len(dimensions) > FEW_VALUES
         stored, found = kept_indicators(policy, digest, is_required=is_slow), {}
         for one in dimensions:
-            own, other = judged()[one.key]
+            own, other = read_scores()[one.key]
             correlation = correlation_called(policy.coefficient, named=one.is_named)
             cells = [(stored or {}).get((system, one.key)) for system in own.system_names]
             # Points are computed, which is fast; intervals, which are slow, come from the stored page.
@@ -253,7 +253,7 @@ def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False)
     made_from.append([one.key for one in dimensions if one.is_named])
     # r is not among these: while it is moved, only the decisions change.
     indicators = remember(made_from, measure_indicators) if preview else measure_indicators()
-    return Measured(material, judged, indicators)
+    return Measured(material, read_scores, indicators)
 
 
 def _with_stored_interval(point: Coefficient, cell: Cell, confidence_level: float) -> Coefficient:
