@@ -36,7 +36,7 @@ from judges.core.stages import stages_of
 from judges.endpoints.commands import add_endpoint, add_judge
 from judges.endpoints.keys import key_of
 from judges.results.queries.scores import material_of, samples_of
-from judges.routing.commands.asking import ask_waiting_judges
+from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import make_policy
 from judges.routing.queries.bindings import bound_now, population_of
 from judges.routing.queries.learn_certificates import Look, batch_of, decide_items, look_at
@@ -147,25 +147,21 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
                 "created_by": by,
             },
         )
-        endpoint = _copy_endpoint(judge.endpoint, addition, by)
+        original = judge.endpoint
+        endpoint = Endpoint.objects.filter(project=project, name=original.name).first()
+        if endpoint is None:
+            values = {each.name: getattr(original, each.name) for each in fields(EndpointSpec)}
+            key = key_of(original) if EndpointKey.objects.filter(endpoint=original).exists() else ""
+            endpoint = add_endpoint(project=project, spec=EndpointSpec(**values), key=key, by=by)
+            for price in original.model_prices.order_by("pk"):
+                price.pk, price.endpoint = None, endpoint
+                price._state.adding = True
+                price.save()
         spec = JudgeSpec(judge.name, endpoint, judge.model, copy, **settings)
         found = add_judge(project=project, judge=spec, by=by)
     if settings_by_key(found) != settings_by_key(judge):
         message = gettext("{judge} has other settings in the addition, so no certificate speaks of it.")
         raise CalibrationRefusedError(message.format(judge=judge))
-    return found
-
-
-def _copy_endpoint(endpoint: Endpoint, addition: Addition, by: User | None) -> Endpoint:
-    found = Endpoint.objects.filter(project=addition.project, name=endpoint.name).first()
-    if found is None:
-        spec = EndpointSpec(**{each.name: getattr(endpoint, each.name) for each in fields(EndpointSpec)})
-        key = key_of(endpoint) if EndpointKey.objects.filter(endpoint=endpoint).exists() else ""
-        found = add_endpoint(project=addition.project, spec=spec, key=key, by=by)
-        for price in endpoint.model_prices.order_by("pk"):
-            price.pk, price.endpoint = None, found
-            price._state.adding = True
-            price.save()
     return found
 
 
@@ -184,7 +180,14 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
                     "{judge} has other settings in the addition, so no certificate speaks of it."
                 )
                 raise CalibrationRefusedError(message.format(judge=judge))
-            _refuse_other_model(judge, original)
+            known, answered = answering_models(original), answering_models(judge)
+            other = [model for model in answered if not any(is_same_model(model, each) for each in known)]
+            if known and other:
+                message = gettext(
+                    "{judge} answered as {model} here and as {known} in the benchmark, so no certificate "
+                    "speaks of it."
+                )
+                raise CalibrationRefusedError(message.format(judge=judge, model=other[0], known=known[-1]))
     guideline = guideline_at(project, round_one(project))
     material = material_of(project, None, guideline)
     dimensions = [each for each in guideline.scales if each.key in learned.grids]
@@ -225,20 +228,6 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
     return made
 
 
-def _refuse_other_model(judge: Judge, original: Judge) -> None:
-    """Raise CalibrationRefusedError if a copy and its original were answered by different models."""
-    before = answering_models(original)
-    other = [
-        each for each in answering_models(judge) if not any(is_same_model(each, known) for known in before)
-    ]
-    if before and other:
-        message = gettext(
-            "{judge} answered as {model} here and as {known} in the benchmark, so no certificate speaks of "
-            "it."
-        )
-        raise CalibrationRefusedError(message.format(judge=judge, model=other[0], known=before[-1]))
-
-
 def _copy_certificate(original: Certificate, look: Look, dimension: int, judges: Mapping[int, Judge]) -> None:
     """Copy a certificate's threshold to the addition; no unit of the addition is in its sample."""
     same = (
@@ -255,7 +244,7 @@ def _copy_certificate(original: Certificate, look: Look, dimension: int, judges:
         **{name: getattr(original, name) for name in same},
     )
     key = original.dimension.key
-    copy.units = int(batch_of(look.evidence[key], look.fits[key]).sum())
+    copy.units = int(batch_of(look.evidence[key][0], look.fits[key]).sum())
     if copy.threshold is not None:
         constant = original.controls["constant"]
         as_good = constant["threshold"] is not None and constant["kept_share"] >= original.kept_share

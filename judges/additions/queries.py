@@ -19,8 +19,8 @@ from judges.core.material import outputs_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
 from judges.results.queries.scores import material_of, samples_of
-from judges.routing.queries.asking import RunToAsk, asking_of
-from judges.routing.queries.learned import refusal_where_learned
+from judges.routing.queries.calibration_state import RunToAsk, asking_of
+from judges.routing.queries.route_by_certificates import refusal_where_learned
 from judges.routing.queries.state import describe_stops
 
 
@@ -69,9 +69,7 @@ def settings_by_key(judge: Judge) -> dict[str, Any]:
 
 
 def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]:
-    """Return the stages of the benchmark's calibration with the addition's judges; empty if any judge is
-    missing.
-    """
+    """Return the stages of the benchmark's calibration with the addition's judges; empty if one lacks."""
     judges = Judge.objects.filter(project=addition.project).select_related(
         "endpoint", "template", "reference"
     )
@@ -85,23 +83,17 @@ def own_stages(addition: Addition, calibration: Calibration) -> list[JudgeStage]
     ]
 
 
-def units_to_judge(addition: Addition, calibration: Calibration) -> set[tuple[int, int]]:
-    """Return the units for the first judge: all outputs on the certified dimensions."""
+def waiting_judges(addition: Addition, calibration: Calibration) -> list[JudgeToAsk]:
+    """Return the first-stage judges that lack answers about the addition."""
     keys = calibration.certificates.filter(threshold__isnull=False).values("dimension__key")
     dimensions = addition.project.dimensions.filter(key__in=keys).values_list("pk", flat=True)
     items = list(outputs_of(addition.project).values_list("pk", flat=True))
-    return {(item, dimension) for dimension in dimensions for item in items}
-
-
-def waiting_judges(addition: Addition, calibration: Calibration) -> list[JudgeToAsk]:
-    """Return the first-stage judges that lack answers about the addition."""
-    return judges_to_ask(own_stages(addition, calibration)[:1], units_to_judge(addition, calibration))
+    units = {(item, dimension) for dimension in dimensions for item in items}
+    return judges_to_ask(own_stages(addition, calibration)[:1], units)
 
 
 @dataclass(frozen=True)
 class OutsideFinding:
-    """A comparison of a new system with the calibrated ones, in words or in a judge's values."""
-
     system: str
     about: str
     found: SystemRange
@@ -137,7 +129,16 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
     length = gettext("characters")
     outputs = Item.objects.filter(document__project=addition.project, gold__isnull=True)
     keys = set(outputs.order_by().values_list("document__key", flat=True))
-    old, new = _lengths(calibration.project, keys), _lengths(addition.project)
+    lengths: list[dict[str, list[float]]] = []
+    for project in (calibration.project, addition.project):
+        own: dict[str, list[float]] = {}
+        rows = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__isnull=True)
+        counted = rows.order_by("pk").values_list("document__key", "system__name", Length("text"))
+        for key, name, characters in counted.iterator(1_000):
+            if key in keys or project == addition.project:
+                own.setdefault(name, []).append(characters)
+        lengths.append(own)
+    old, new = lengths
     findings = [OutsideFinding(name, length, _compare(own, old), 0) for name, own in sorted(new.items())]
     stages = own_stages(addition, calibration)
     if not stages:
@@ -154,17 +155,6 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
             for name, own in sorted(by_system.items())
         ]
     return findings
-
-
-def _lengths(project: Project, keys: Collection[str] | None = None) -> dict[str, list[float]]:
-    """Return the characters of each output by system; the database counts them. keys: of documents."""
-    rows = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT, gold__isnull=True)
-    found: dict[str, list[float]] = {}
-    counted = rows.order_by("pk").values_list("document__key", "system__name", Length("text"))
-    for key, name, characters in counted.iterator(1_000):
-        if keys is None or key in keys:
-            found.setdefault(name, []).append(characters)
-    return found
 
 
 def _values(

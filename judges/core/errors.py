@@ -1,6 +1,10 @@
 """Errors of judges that users see."""
 
-from annotate.core.errors import DomainError
+from annotate.core.errors import DomainError, InvalidValueError
+
+
+def invalid_field(field: str, message: str) -> InvalidValueError:
+    return InvalidValueError(message, fields={field: message})
 
 
 class KeyMissingError(DomainError):

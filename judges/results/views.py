@@ -9,8 +9,8 @@ from django.views.decorators.http import require_GET
 from annotate.core.access import project_for_reader
 from annotate.core.page import Request
 from judges.core.access import judge_in
+from judges.core.models import OF_PROJECT, Judgment
 from judges.core.page import render_judges
-from judges.results.queries.comparison import judgments_of_unit
 
 
 @login_required
@@ -19,7 +19,16 @@ def unit_judgments(request: Request, slug: str, item: int, key: str) -> HttpResp
     """Show the judgments of one unit with their reasons; a disagreement's page includes this part."""
     project = project_for_reader(request.user, slug)
     template = "judges/results/unit.html#said" if request.htmx else "judges/results/unit.html"
-    return render_judges(request, project, template, {"judgments": judgments_of_unit(project, item, key)})
+    given = Judgment.objects.filter(
+        judge__project=project,
+        **OF_PROJECT,
+        item=item,
+        dimension__key=key,
+        other__isnull=True,
+        status=Judgment.Status.DONE,
+    )
+    judgments = list(given.select_related("judge", "dimension").order_by("judge__name", "judge", "sample"))
+    return render_judges(request, project, template, {"judgments": judgments})
 
 
 @login_required

@@ -22,8 +22,12 @@ from judges.core.policy_settings import POLICY_SETTINGS, names_of_policy_setting
 from judges.core.specification import CalibrationSpec
 from judges.core.stages import JudgeToAsk
 from judges.results.queries.pairings import measured_judges
-from judges.routing.commands.asking import ask_waiting_judges
-from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
+from judges.routing.commands.certificates import (
+    ask_waiting_judges,
+    compute_certificates,
+    draw_calibration,
+    withdraw_calibration,
+)
 from judges.routing.commands.policies import (
     fit_budget,
     follow_proposal,

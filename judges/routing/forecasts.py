@@ -9,7 +9,6 @@ from django.db.models import Avg
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Stream, spearman
-from agreement.comparison import Scores
 from agreement.reliability import (
     CascadeForecast,
     Loss,
@@ -47,14 +46,16 @@ def _offer_judges(project: Project) -> Sequence[tuple[str, str]]:
     return [("", gettext("none: the rest goes to people")), *judges]
 
 
-def _losses(_project: Project) -> Sequence[tuple[str, str]]:
-    kinds = (Calibration.Loss.MORE_THAN_ONE_POINT, Calibration.Loss.ANOTHER_POINT)
-    return [(str(each.value), str(each.label)) for each in kinds]
-
-
 SECOND = Parameter("then", gettext_lazy("Then ask"), _offer_judges)
 THIRD = Parameter("last", gettext_lazy("Then ask"), _offer_judges)
-LOSS = Parameter("wrong", gettext_lazy("A value is wrong if it is"), _losses)
+LOSS = Parameter(
+    "wrong",
+    gettext_lazy("A value is wrong if it is"),
+    lambda _: [
+        (str(each.value), str(each.label))
+        for each in (Calibration.Loss.MORE_THAN_ONE_POINT, Calibration.Loss.ANOTHER_POINT)
+    ],
+)
 RISK = NumberParameter("risk", gettext_lazy("Accepted share of wrong values"), least=0.001, most=0.999)
 BUDGET = NumberParameter("budget", gettext_lazy("Budget"), least=0, most=1e9)
 
@@ -153,32 +154,30 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the comparison at the accepted risk, and the curve over accepted risks by dimension."""
     by_key = {str(judge.pk): judge for judge in measured_judges(project)}
     further = [by_key[chosen[name]] for name in ("then", "last") if chosen.get(name)]
-    chosen_judges = list({judge.pk: judge for judge in (chosen_judge(project, chosen), *further)}.values())
-    judges, measured = chosen_judges, measured_judges(project)
+    judges = list({judge.pk: judge for judge in (chosen_judge(project, chosen), *further)}.values())
+    measured = list(by_key.values())
     loss: Loss = another_point if chosen["wrong"] == Calibration.Loss.ANOTHER_POINT else more_than_one_point
-    rated = _read_rated(project, judges, measured, loss)
-    costs = _costs(project, judges, measured, float(chosen.get("wage") or 0))
-    budget = float(chosen["budget"]) if chosen.get("budget") else None
-    risk = float(chosen.get("risk") or USUAL_RISK)
-    if budget is not None:
-        risk = _risk_within(project, judges, rated, costs, budget) or risk
-    options = list(_options(project, judges, rated, loss, costs, risk))
-    compared = _compare_options(options, judges, rated, costs, risk)
-    return [Section(gettext("Routes"), "", [compared, _curve(project, judges, rated, costs)])]
-
-
-def _read_rated(
-    project: Project, judges: Sequence[Judge], measured: Sequence[Judge], loss: Loss
-) -> list[RatedJudges]:
     round = round_one(project)
     material = material_of(project, round, guideline_at(project, round))
     stages = [stage_of(judge, measured) for judge in judges]
     samples = samples_of([each for stage, _ in stages for each in stage.judges], material)
-    found = []
-    for one in material.dimensions:
-        if not one.is_named:
-            found.append(_rated_units(stages, material, samples, one, loss))
-    return [each for each in found if each is not None]
+    scales = [one for one in material.dimensions if not one.is_named]
+    units = [_rated_units(stages, material, samples, one, loss) for one in scales]
+    rated = [each for each in units if each is not None]
+    costs = _costs(project, judges, measured, float(chosen.get("wage") or 0))
+    budget = float(chosen["budget"]) if chosen.get("budget") else None
+    risk = float(chosen.get("risk") or USUAL_RISK)
+    if budget is not None:
+        # The smallest accepted risk at which the route costs no more, if any does.
+        every = list(range(len(judges)))
+        for lower in RISKS:
+            cost = _option("", project, judges, every, rated, costs, lower).cost(costs)
+            if cost is not None and cost <= budget:
+                risk = lower
+                break
+    options = list(_options(project, judges, rated, loss, costs, risk))
+    compared = _compare_options(options, judges, rated, costs, risk)
+    return [Section(gettext("Routes"), "", [compared, _curve(project, judges, rated, costs)])]
 
 
 def _rated_units(
@@ -269,10 +268,8 @@ def _options(
     if len(judges) > 1:
         name = gettext(" then ").join([*(judge.name for judge in judges), gettext("people")])
         yield _option(name, project, judges, list(range(len(judges))), rated, costs, risk)
-    by_r = _find_indicator_option(
-        project, judges[0], [each.dimension.key for each in rated], loss, risk, costs
-    )
-    if by_r is not None:
+    keys = [each.dimension.key for each in rated]
+    if by_r := _find_indicator_option(project, judges[0], keys, loss, risk, costs):
         yield by_r
 
 
@@ -295,41 +292,20 @@ def _find_indicator_option(
             evidence_of(Kind.STEADINESS, JudgeStage(1, each), material, samples, one.key).scores
             for each in stage.judges
         )
-        kept, errors = _share_kept_by_r(own, other, loss, risk)
+        values = [found.coefficient.value for found in indicator(own, other.as_read, spearman)]
+        levels = np.array([np.nan if value is None else value for value in values], dtype=float)
+        losses = loss(own.judge, own.human_means)
+        kept = errors = 0.0  # shares of the units, at the r that keeps most within the risk
+        for level in np.unique(levels[~np.isnan(levels)]):
+            stay = levels[own.systems] >= level
+            wrong_ones = losses[stay & ~np.isnan(losses)]
+            if len(wrong_ones) and wrong_ones.mean() <= risk and stay.mean() > kept:
+                kept, errors = float(stay.mean()), float(stay.mean() * wrong_ones.mean())
         size = len(material.items)
         units, people, wrong = units + size, people + size * (1 - kept), wrong + size * errors
     name = gettext("{judge} where R is above r, then people (no guarantee)").format(judge=judge.name)
     calls = costs.call_costs([judge], np.array([units]))
     return RouteOption(name, {judge.name: units - people}, people, wrong, calls)
-
-
-def _share_kept_by_r(own: Scores, other: Scores, loss: Loss, risk: float) -> tuple[float, float]:
-    """Return the shares of units that stay and of wrong units, at the r that keeps most within the risk."""
-    values = [found.coefficient.value for found in indicator(own, other.as_read, spearman)]
-    levels = np.array([np.nan if value is None else value for value in values], dtype=float)
-    losses = loss(own.judge, own.human_means)
-    best = (0.0, 0.0)
-    for level in np.unique(levels[~np.isnan(levels)]):
-        kept = levels[own.systems] >= level
-        rated = kept & ~np.isnan(losses)
-        if rated.any() and losses[rated].mean() <= risk and kept.mean() > best[0]:
-            best = (float(kept.mean()), float(kept.mean() * losses[rated].mean()))
-    return best
-
-
-def _risk_within(
-    project: Project,
-    judges: Sequence[Judge],
-    rated: Sequence[RatedJudges],
-    costs: UnitCosts,
-    budget: float,
-) -> float | None:
-    """Return the smallest accepted risk at which the route costs no more; None if unknown or none does."""
-    for risk in RISKS:
-        found = _option("", project, judges, list(range(len(judges))), rated, costs, risk).cost(costs)
-        if found is not None and found <= budget:
-            return risk
-    return None
 
 
 _NO_PRICE = gettext_lazy("A price of the judge is unknown.")
@@ -358,28 +334,23 @@ def _compare_options(
         Column("calls", gettext("Calls cost")),
         Column("cost", gettext("All costs")),
     ]
-    rows = [
-        [
-            text(each.name),
-            *(Cell(round(each.decided.get(judge.name, 0))) for judge in judges),
-            Cell(round(each.people)),
-            Cell(round(each.wrong)),
-            number_or_reason(
-                None if costs.seconds is None else each.people * costs.seconds / 3600, str(_NO_TIME)
-            ),
-            number_or_reason(each.calls, str(_NO_PRICE)),
-            number_or_reason(each.cost(costs), _explain_no_cost(each, costs)),
-        ]
-        for each in options
-    ]
+    rows = []
+    for each in options:
+        hours = None if costs.seconds is None else each.people * costs.seconds / 3600
+        why = _NO_TIME if costs.seconds is None else _NO_WAGE
+        rows.append(
+            [
+                text(each.name),
+                *(Cell(round(each.decided.get(judge.name, 0))) for judge in judges),
+                Cell(round(each.people)),
+                Cell(round(each.wrong)),
+                number_or_reason(hours, str(_NO_TIME)),
+                number_or_reason(each.calls, str(_NO_PRICE)),
+                number_or_reason(each.cost(costs), str(_NO_PRICE if each.calls is None else why)),
+            ]
+        )
     title = gettext("Routes at an accepted share of {risk:.3g} wrong values").format(risk=risk)
     return Table("compared", title, columns, rows if rated else [], says=str(_SAYS))
-
-
-def _explain_no_cost(option: RouteOption, costs: UnitCosts) -> str:
-    if option.calls is None:
-        return str(_NO_PRICE)
-    return str(_NO_TIME if costs.seconds is None else _NO_WAGE)
 
 
 def _curve(

@@ -123,17 +123,14 @@ class CalibrationForm(forms.Form):
 
     @property
     def usual(self) -> list[forms.BoundField]:
-        """Return the primary fields."""
         names = ("judge", "confidence", "other", "dimensions", "loss", "cut", "risk", "significance_level")
         return [self[name] for name in names]
 
     @property
     def stages(self) -> list[forms.BoundField]:
-        """Return the fields of the next judges."""
         return [self[f"{name}_{number}"] for number in FURTHER_STAGES for name in ("judge", "other")]
 
     def clean(self) -> dict[str, Any]:
-        """Reject a third judge without a second."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         if data.get("judge_3") and not data.get("judge_2"):
             self.add_error("judge_2", _("Choose the second judge before the third."))
@@ -141,7 +138,6 @@ class CalibrationForm(forms.Form):
 
     @property
     def further(self) -> list[forms.BoundField]:
-        """Return the fields that plan the sample."""
         return [self[name] for name in ("expected_error", "accepted_share", "size", "raters", "name")]
 
     def spec(self) -> CalibrationSpec:
@@ -240,22 +236,18 @@ class RoutingForm(forms.Form):
 
     @property
     def usual(self) -> list[forms.BoundField]:
-        """Return the primary fields."""
         names = names_of_policy_settings(PolicySection.WORK)
         return [self[name] for name in ("rts", "mcq", "threshold", "budget", *names)]
 
     @property
     def further(self) -> list[forms.BoundField]:
-        """Return the fields that most policies leave at their defaults."""
         return [self[name] for name in names_of_policy_settings(PolicySection.MORE)]
 
     @property
     def of_dimensions(self) -> list[forms.BoundField]:
-        """Return the thresholds of single dimensions."""
         return [self[OF_DIMENSION + key] for key, _ in self._keys]
 
     def clean(self) -> dict[str, Any]:
-        """Reject a policy without r and without a budget to derive it."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         given = ("threshold", "budget")
         if all(data.get(name) is None and name not in self.errors for name in given):
@@ -288,12 +280,10 @@ class CertifiedRoutingForm(forms.Form):
 
     @property
     def usual(self) -> list[forms.BoundField]:
-        """Return the primary fields."""
         return [self[name] for name in names_of_policy_settings(PolicySection.WORK, certified=True)]
 
     @property
     def further(self) -> list[forms.BoundField]:
-        """Return the fields that most policies leave at their defaults."""
         return [self[name] for name in names_of_policy_settings(PolicySection.MORE, certified=True)]
 
     def spec(self) -> PolicySpec:

@@ -17,8 +17,8 @@ from annotate.results.table import Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge
 from judges.results.queries.pairings import first_judge, measured_judges
 from judges.results.queries.spending import THOUSAND, Spent, cost_of_thousand_units, spent_by_judges
-from judges.results.tables.columns import JUDGE
-from judges.results.tables.other_kinds import explain_excluded_kinds
+from judges.results.tables.columns import JUDGE, number_or_reason
+from judges.results.tables.gaps import explain_excluded_kinds
 from judges.results.tables.parameters import CORRECTED, ROUND, counts_corrected
 from judges.results.tables.version import values_of
 from judges.routing.queries.trust import TrustEvidence, trust_in
@@ -49,8 +49,25 @@ def verdicts_sections(project: Project, chosen: Chosen) -> list[Section]:
         Column("money_per_1000", gettext("Money per 1,000 units"), decimals=4),
         Column("hours_per_1000", gettext("Hours of people per 1,000 units"), decimals=1),
     ]
-    people = {each.dimension.key: each for trust in found.values() for each in trust}
-    rows.append(_row_of_people(project, people, list(dimensions)))
+    people = {each.dimension.key: each.alpha.among_people for trust in found.values() for each in trust}
+    seconds, raters = median_seconds(project), project.raters_per_item
+    hours = None if seconds is None else THOUSAND * raters * seconds / 3600
+    page = reverse("results_page", args=[project.slug, "agreement"])
+    in_words = gettext("{hours:,.1f} h of {raters} people")
+    rows.append(
+        [
+            text(gettext("People"), key=_PEOPLE),
+            *(
+                Cell(reason=people[key].reason or "")
+                if people[key].value is None
+                else text(gettext("alpha {alpha:.2f}").format(alpha=people[key].value), link=page)
+                for key in dimensions
+            ),
+            text(gettext("unknown") if hours is None else in_words.format(hours=hours, raters=raters)),
+            Cell(reason=gettext("Concord knows the time of people, not their pay.")),
+            number_or_reason(hours, gettext("No rating of this project has a measured time.")),
+        ]
+    )
     table = Table("verdicts", gettext("Verdicts"), columns, rows, says=gettext(_SAYS))
     return explain_excluded_kinds([Section(gettext("Verdicts"), "", [table])], project, gettext(SCALES_ONLY))
 
@@ -86,33 +103,7 @@ def _row_of_judge(
     ]
 
 
-def _row_of_people(
-    project: Project, people: Mapping[str, TrustEvidence], dimensions: Sequence[str]
-) -> list[Cell]:
-    seconds, raters = median_seconds(project), project.raters_per_item
-    hours = None if seconds is None else THOUSAND * raters * seconds / 3600
-    page = reverse("results_page", args=[project.slug, "agreement"])
-    cells = []
-    for key in dimensions:
-        alpha = people[key].alpha.among_people
-        cells.append(
-            Cell(reason=alpha.reason or "")
-            if alpha.value is None
-            else text(gettext("alpha {alpha:.2f}").format(alpha=alpha.value), link=page)
-        )
-    unknown = gettext("No rating of this project has a measured time.")
-    shown = gettext("{hours:,.1f} h of {raters} people")
-    return [
-        text(gettext("People"), key=_PEOPLE),
-        *cells,
-        text(gettext("unknown") if hours is None else shown.format(hours=hours, raters=raters)),
-        Cell(reason=gettext("Concord knows the time of people, not their pay.")),
-        Cell(reason=unknown) if hours is None else Cell(hours),
-    ]
-
-
 def answer_verdicts(tables: Tables) -> str:
-    """Return the dimensions that each judge may decide, and the dimensions that need people."""
     table = tables.get("verdicts")
     rows = [row for row in table.rows if row[0].key != _PEOPLE] if table else []
     if table is None or not rows:
@@ -123,7 +114,9 @@ def answer_verdicts(tables: Tables) -> str:
         uses = {use: [row for row in rows if row[position].key == str(use)] for use in Use}
         best = uses[Use.ALL] or uses[Use.PART]
         if best:
-            row = min(best, key=lambda each: _cell_to_number(each[-2]))
+            costs = [row[-2].value for row in best]
+            numbers = [float(cost) if isinstance(cost, int | float) else float("inf") for cost in costs]
+            row = best[numbers.index(min(numbers))]
             decided.setdefault((str(row[0].value), row[position].key), []).append(column.name)
         else:
             use = Use.UNKNOWN if uses[Use.UNKNOWN] else Use.REFUSED
@@ -135,23 +128,15 @@ def answer_verdicts(tables: Tables) -> str:
             if key == str(Use.ALL)
             else gettext("{judge} may decide some units of {dimensions}.")
         )
-        found.append(message.format(judge=judge, dimensions=_join(names)))
+        found.append(message.format(judge=judge, dimensions=get_text_list(names, gettext("and"))))
     for key, names in left.items():
         message = (
             gettext("Send {dimensions} to people: it is not known whether a judge may decide there.")
             if key == str(Use.UNKNOWN)
             else gettext("Send {dimensions} to people: no judge may decide there.")
         )
-        found.append(message.format(dimensions=_join(names)))
+        found.append(message.format(dimensions=get_text_list(names, gettext("and"))))
     return " ".join(found)
-
-
-def _join(names: Sequence[str]) -> str:
-    return get_text_list(list(names), gettext("and"))
-
-
-def _cell_to_number(cell: Cell) -> float:
-    return float(cell.value) if isinstance(cell.value, int | float) else float("inf")
 
 
 VERDICTS_PAGE = ResultsPage(

@@ -1,7 +1,7 @@
 """The section of a paper about judges: settings, agreement with people, verdicts."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from contextlib import suppress
 
 from django.db.models import Count, Max, Min, Q
 from django.utils.translation import gettext
@@ -27,7 +27,7 @@ from annotate.results.table import DIMENSION, Column, ColumnKind, Table, text
 from judges.core.models import Judge, Judgment
 from judges.methods import METHODS
 from judges.results.queries.pairings import measured_judges
-from judges.results.tables.corrected import sentence_of_development
+from judges.results.tables.gaps import sentence_of_development
 from judges.routing.queries.trust import TrustEvidence, trust_in
 from judges.routing.results import uses_in_words
 
@@ -38,7 +38,6 @@ _TRIED = Q(
 
 
 def judges_in_paper(project: Project) -> list[PaperPart]:
-    """Return the section about judges; without judgments it is one paragraph."""
     judges = list(
         Judge.objects.filter(project=project)
         .select_related("template")
@@ -54,9 +53,19 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
     if not judges:
         nothing = Latex("No judge has given a value.")
         return [PaperPart("Judges", methods=[Latex("No language model judged the items.")], text=nothing)]
-    page, values = read_page(project, "judges"), _values_of_people(project)
+    page, last = read_page(project, "judges"), last_round(project)
+    values = (  # that the page of judges compares with
+        "values of Round I (independent)"
+        if last is None or last.is_independent
+        else "values at the end of Round II (after discussion)"
+    )
     measured = measured_judges(project)
-    trusts = {judge.name: trust for judge in measured if (trust := _trust(project, judge))}
+    trusts = {}
+    for judge in measured:
+        with suppress(DomainError):  # there is nothing of people to compare it with
+            chosen = result_of(project, "trust", {"judge": str(judge.pk)}).chosen
+            if trust := trust_in(project, judge, chosen):
+                trusts[judge.name] = trust
     unscored = sorted({judge.name for judge in judges} - {judge.name for judge in measured})
     return [
         PaperPart(
@@ -78,30 +87,25 @@ def judges_in_paper(project: Project) -> list[PaperPart]:
     ]
 
 
-def _trust(project: Project, judge: Judge) -> Sequence[TrustEvidence]:
-    try:
-        return trust_in(project, judge, result_of(project, "trust", {"judge": str(judge.pk)}).chosen)
-    except DomainError:  # there is nothing of people to compare it with
-        return []
-
-
 def _description(judges: Sequence[Judge]) -> Latex:
     head = format_latex("Language models judged the same items. Judges: {count}.", count=len(judges))
-    items = "\n".join(rf"\item {_one(judge)}" for judge in judges)
+    lines = []
+    for judge in judges:
+        first, last = judge.first, judge.last  # type: ignore[attr-defined]
+        line = format_latex(
+            "{name}: model {model}, method {method}, {settings}; "
+            "{values} and {gaps} without a value, {days}.",
+            name=judge.name,
+            model=judge.model or "unknown",
+            method=METHODS[judge.method].label if judge.method in METHODS else judge.method,
+            settings=_settings(judge),
+            values=count_words(judge.values_count, "value"),  # type: ignore[attr-defined]
+            gaps=count_words(judge.without_value, "judgment"),  # type: ignore[attr-defined]
+            days=write_days(first, last) if first and last else "on days that are not known",
+        )
+        lines.append(rf"\item {line}")
+    items = "\n".join(lines)
     return Latex(f"{head}\n\\begin{{itemize}}\n{items}\n\\end{{itemize}}")
-
-
-def _one(judge: Judge) -> Latex:
-    return format_latex(
-        "{name}: model {model}, method {method}, {settings}; {values} and {gaps} without a value, {days}.",
-        name=judge.name,
-        model=judge.model or "unknown",
-        method=METHODS[judge.method].label if judge.method in METHODS else judge.method,
-        settings=_settings(judge),
-        values=count_words(judge.values_count, "value"),  # type: ignore[attr-defined]
-        gaps=count_words(judge.without_value, "judgment"),  # type: ignore[attr-defined]
-        days=_days(judge.first, judge.last),  # type: ignore[attr-defined]
-    )
 
 
 def _settings(judge: Judge) -> str:
@@ -110,12 +114,6 @@ def _settings(judge: Judge) -> str:
     temperature = "not sent" if judge.temperature is None else f"{judge.temperature:g}"
     samples = count_words(judge.samples, "sample")
     return f"prompt {judge.template}, temperature {temperature}, {samples} of each unit"
-
-
-def _days(first: datetime | None, last: datetime | None) -> str:
-    if first is None or last is None:
-        return "on days that are not known"
-    return write_days(first, last)
 
 
 def _text(reason: str, unscored: Sequence[str], development: str) -> Latex:
@@ -136,14 +134,6 @@ def _text(reason: str, unscored: Sequence[str], development: str) -> Latex:
     if development:
         sentences.append(format_latex("{development}", development=development))
     return Latex(" ".join(sentences))
-
-
-def _values_of_people(project: Project) -> str:
-    """Return the values that the page of judges compares with: the last round."""
-    last = last_round(project)
-    if last is None or last.is_independent:
-        return "values of Round I (independent)"
-    return "values at the end of Round II (after discussion)"
 
 
 def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:

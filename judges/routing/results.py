@@ -28,13 +28,10 @@ from annotate.results.table import (
 )
 from judges.core.models import Calibration, RoutingPolicy
 from judges.results.tables.columns import number_or_reason
-from judges.results.tables.corrected import add_correction_count
-from judges.results.tables.gaps import add_gaps
-from judges.results.tables.other_kinds import explain_excluded_kinds
+from judges.results.tables.gaps import add_correction_count, add_gaps, explain_excluded_kinds
 from judges.results.tables.parameters import CORRECTED, JUDGE, ROUND, chosen_judge
 from judges.results.tables.version import values_of, version_of_judges
 from judges.routing.queries.trust import TrustEvidence, trust_in
-from judges.routing.queries.verdicts import KeptDimension
 
 _SAYS = gettext_noop(
     "A contradicting audit, alpha with people at or below 0, and too many wrong values rule a judge out. "
@@ -67,14 +64,12 @@ _OTHER_USES = {
 
 
 def verdict_cell(verdict: JudgeVerdict, *, link: str = "") -> Cell:
-    """Return the units that a judge may decide, in a word."""
     tone, word = _WORDS[verdict.use]
     uses = [gettext(_OTHER_USES[each.use]) for each in verdict.granted]
     return Cell(gettext(word), key=str(verdict.use), tone=tone, note=", ".join(uses), link=link)
 
 
 def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return the verdict on each dimension, and its evidence."""
     judge = chosen_judge(project, chosen)
     found = trust_in(project, judge, chosen)
     verdicts = Table(
@@ -107,7 +102,32 @@ def trust_sections(project: Project, chosen: Chosen) -> list[Section]:
     rows = [row for each in found for row in _evidence(project, each)]
     evidence = Table("evidence", gettext("Evidence"), columns, rows, heads=2, says=gettext(_EVIDENCE))
     rests_on = add_gaps([Section(gettext("Evidence"), "", [evidence])], [judge], chosen)
-    uses = _uses_table(project, found)
+    link = reverse("results_page", args=[project.slug, "replacement"])
+    uses = Table(
+        "uses",
+        gettext("Uses and reasons"),
+        [
+            DIMENSION,
+            Column("use", gettext("Use"), ColumnKind.TEXT),
+            Column("shown", gettext("Finding"), ColumnKind.TEXT),
+            Column("says", gettext("Reason and what to do"), ColumnKind.TEXT),
+        ],
+        [
+            [
+                _name(each),
+                text(str(finding.use).capitalize(), key=finding.use.name.lower(), link=link),
+                text(str(finding.shown)),
+                text(finding.says),
+            ]
+            for each in found
+            for finding in each.verdict.uses
+        ],
+        heads=2,
+        says=gettext(
+            "From the ratings of Round I. “Shown for these raters” means that the evidence counts documents "
+            "as a sample, not raters."
+        ),
+    )
     first = [verdicts, uses] if uses.rows else [verdicts]
     sections = [Section(gettext("Verdict"), "", first), *rests_on]
     sections = explain_excluded_kinds(sections, project, gettext(SCALES_ONLY))
@@ -120,7 +140,6 @@ SCALES_ONLY = gettext_noop(
 
 
 def answer_trust(tables: Tables) -> str:
-    """Return the dimensions on which the judge may decide all, some or no units."""
     table = tables.get("verdicts")
     if table is None or not table.rows:
         return ""
@@ -151,7 +170,6 @@ _DECIDES = {
 
 
 def uses_in_words(verdict: JudgeVerdict) -> str:
-    """Return the permitted uses, in a few words."""
     if not verdict.uses and not verdict.refuses:
         return gettext("Not known")
     named = [
@@ -162,31 +180,6 @@ def uses_in_words(verdict: JudgeVerdict) -> str:
     ]
     found = "; ".join(named) if named else gettext("none shown")
     return found[0].upper() + found[1:]
-
-
-def _uses_table(project: Project, found: Sequence[TrustEvidence]) -> Table:
-    columns = [
-        DIMENSION,
-        Column("use", gettext("Use"), ColumnKind.TEXT),
-        Column("shown", gettext("Finding"), ColumnKind.TEXT),
-        Column("says", gettext("Reason and what to do"), ColumnKind.TEXT),
-    ]
-    link = reverse("results_page", args=[project.slug, "replacement"])
-    rows = [
-        [
-            _name(each),
-            text(str(finding.use).capitalize(), key=finding.use.name.lower(), link=link),
-            text(str(finding.shown)),
-            text(finding.says),
-        ]
-        for each in found
-        for finding in each.verdict.uses
-    ]
-    says = gettext(
-        "From the ratings of Round I. “Shown for these raters” means that the evidence counts documents as a "
-        "sample, not raters."
-    )
-    return Table("uses", gettext("Uses and reasons"), columns, rows, heads=2, says=says)
 
 
 def _name(each: TrustEvidence) -> Cell:
@@ -217,77 +210,70 @@ def _next_step(project: Project, each: TrustEvidence) -> Cell:
 
 
 def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
-    def row(name: str, key: str, value: Cell, says: str, route: str, *arguments: object) -> list[Cell]:
+    def row(name: str, key: str, cell: Cell, says: str, route: str, *arguments: object) -> list[Cell]:
         link = reverse(route, args=[project.slug, *arguments])
-        return [_name(each), text(name, key=key, link=link), value, text(says)]
+        return [_name(each), text(name, key=key, link=link), cell, text(says)]
 
-    alphas, among = gettext("Alpha with people"), gettext("Alpha among people")
-    yield row(alphas, "alpha", *_format_with_interval(each.alpha.with_mean), "results_page", "judges")
-    yield row(
-        among, "among-people", *_format_with_interval(each.alpha.among_people), "results_page", "judges"
-    )
-    replacement, controls = gettext("Replacement"), gettext("Beyond controls")
-    yield row(replacement, "replacement", *_replacement(each), "results_page", "replacement")
-    yield row(controls, "controls", *_controls(each), "results_page", "replacement")
-    yield row("R", "indicator", *_indicator(each), "results_page", "reliability")
-    yield row("P", "agreement", *_agreement(each), "results_page", "judges")
-    yield row(gettext("Bias"), "bias", *_bias(each), "results_page", "judges")
-    change = gettext("Change of alpha")
-    yield row(change, "one-more-rater", *_one_more_rater(each), "results_page", "replacement")
-    certificate = gettext("Certificate")
-    if each.calibration is not None:
-        yield row(certificate, "certificate", *_certificate(each), "certificate", each.calibration.pk)
+    def page_row(name: str, key: str, found: tuple[Cell, str], page: str) -> list[Cell]:
+        return row(name, key, *found, "results_page", page)
+
+    yield page_row(gettext("Alpha with people"), "alpha", _with_interval(each.alpha.with_mean), "judges")
+    among = _with_interval(each.alpha.among_people)
+    yield page_row(gettext("Alpha among people"), "among-people", among, "judges")
+    test, change, bias = each.test, each.one_more_rater, each.known.bias
+    found = Cell(reason=gettext(_NOT_RATED)), ""
+    if test is not None:
+        found = number_or_reason(test.winning_rate, test.reason or ""), test.verdict_reason
+    yield page_row(gettext("Replacement"), "replacement", found, "replacement")
+    yield page_row(gettext("Beyond controls"), "controls", _controls(each), "replacement")
+    found = Cell(reason=gettext(_ALONE)), ""
+    if each.pair is not None:
+        spread = each.pair.figures.indicator_spread
+        cell = Cell(reason=gettext("R is undefined for every system."))
+        found = Cell(spread.median, count=spread.systems) if spread else cell, each.pair.reading
+    yield page_row("R", "indicator", found, "reliability")
+    found = Cell(reason=gettext("The values are category names, which have no order.")), ""
+    if not each.dimension.is_named:
+        found = _with_interval(each.correlation)
+    yield page_row("P", "agreement", found, "judges")
+    found = Cell(reason=gettext("No unit has a value from the judge and from people.")), ""
+    if bias is not None:
+        message = (
+            gettext("On average {points:.2f} points above people.")
+            if bias > 0
+            else gettext("On average {points:.2f} points below people.")
+        )
+        found = Cell(bias), message.format(points=abs(bias))
+    yield page_row(gettext("Bias"), "bias", found, "judges")
+    found = Cell(reason=gettext(_NOT_RATED_TWICE)), ""
+    if change is not None:
+        found = figure(change.difference), change.says
+    yield page_row(gettext("Change of alpha"), "one-more-rater", found, "replacement")
+    state, name = each.certificate, gettext("Certificate")
+    if each.calibration is not None and state and state.certificate:
+        lapsed = [gettext("Lapsed: {reason}").format(reason=reason) for reason in state.lapses]
+        says = " ".join([*lapsed, state.says, *state.warnings])
+        share = Cell(state.certificate.kept_share)
+        yield row(name, "certificate", share, says, "certificate", each.calibration.pk)
     else:
-        yield row(certificate, "certificate", Cell(reason=gettext(_NO_CERTIFICATE)), "", "certificates")
-    yield row(gettext("Audit"), "routing", *_routing(each.policy), "routing")
+        yield row(name, "certificate", Cell(reason=gettext(_NO_CERTIFICATE)), "", "certificates")
+    policy, cell, says = each.policy, Cell(reason=gettext("No policy routes units by this judge.")), ""
+    if policy is not None and (errors := policy.audit or policy.errors):
+        message = gettext("By the ratings before routing, the judge is {errors}.")
+        if policy.audit is not None:
+            message = gettext("The audit contradicts the policy: the judge is {errors}.")
+        cell, says = Cell(errors.share, count=errors.rated), message.format(errors=errors)
+    elif policy is not None:
+        cell = Cell(reason=gettext("The audit does not contradict the policy."))
+    yield row(gettext("Audit"), "routing", cell, says, "routing")
 
 
-def _format_with_interval(found: Coefficient) -> tuple[Cell, str]:
+def _with_interval(found: Coefficient) -> tuple[Cell, str]:
     if found.interval is None:
         return figure(found), ""
     message = gettext("{level:g} % interval {low:.2f} to {high:.2f}.")
     low, high = found.interval.low, found.interval.high
     return figure(found), message.format(level=100 * found.interval.confidence_level, low=low, high=high)
-
-
-def _indicator(each: TrustEvidence) -> tuple[Cell, str]:
-    if each.pair is None:
-        return Cell(reason=gettext(_ALONE)), ""
-    spread = each.pair.figures.indicator_spread
-    if spread is None:
-        return Cell(reason=gettext("R is undefined for every system.")), each.pair.reading
-    return Cell(spread.median, count=spread.systems), each.pair.reading
-
-
-def _agreement(each: TrustEvidence) -> tuple[Cell, str]:
-    if each.dimension.is_named:
-        return Cell(reason=gettext("The values are category names, which have no order.")), ""
-    return _format_with_interval(each.correlation)
-
-
-def _one_more_rater(each: TrustEvidence) -> tuple[Cell, str]:
-    if each.one_more_rater is None:
-        return Cell(reason=gettext(_NOT_RATED_TWICE)), ""
-    return figure(each.one_more_rater.difference), each.one_more_rater.says
-
-
-def _bias(each: TrustEvidence) -> tuple[Cell, str]:
-    bias = each.known.bias
-    if bias is None:
-        return Cell(reason=gettext("No unit has a value from the judge and from people.")), ""
-    message = (
-        gettext("On average {points:.2f} points above people.")
-        if bias > 0
-        else gettext("On average {points:.2f} points below people.")
-    )
-    return Cell(bias), message.format(points=abs(bias))
-
-
-def _replacement(each: TrustEvidence) -> tuple[Cell, str]:
-    if each.test is None:
-        return Cell(reason=gettext(_NOT_RATED)), ""
-    why = each.test.reason or ""
-    return number_or_reason(each.test.winning_rate, why), each.test.verdict_reason
 
 
 def _controls(each: TrustEvidence) -> tuple[Cell, str]:
@@ -308,26 +294,6 @@ def _controls(each: TrustEvidence) -> tuple[Cell, str]:
         Cell(least.gain, low=low, high=high, interval_reason=why),
         message if unbeaten else gettext("It beats every control; the value is of the one nearest to it."),
     )
-
-
-def _certificate(each: TrustEvidence) -> tuple[Cell, str]:
-    state = each.certificate
-    assert state is not None  # so the caller says
-    assert state.certificate is not None  # its calibration was computed
-    lapsed = [gettext("Lapsed: {reason}").format(reason=reason) for reason in state.lapses]
-    return Cell(state.certificate.kept_share), " ".join([*lapsed, state.says, *state.warnings])
-
-
-def _routing(policy: KeptDimension | None) -> tuple[Cell, str]:
-    if policy is None:
-        return Cell(reason=gettext("No policy routes units by this judge.")), ""
-    found, message = policy.errors, gettext("By the ratings before routing, the judge is {errors}.")
-    if policy.audit is not None:
-        found = policy.audit
-        message = gettext("The audit contradicts the policy: the judge is {errors}.")
-    if found is None:
-        return Cell(reason=gettext("The audit does not contradict the policy.")), ""
-    return Cell(found.share, count=found.rated), message.format(errors=found)
 
 
 def version_of_trust(project: Project) -> Sequence[object]:

@@ -17,13 +17,16 @@ from annotate.results.figures import load_figures
 from annotate.results.queries.kept import KeptPage
 from annotate.results.table_files import table_file
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
-from judges.core.models import Calibration, Judge, RoutingPolicy
+from judges.core.models import Calibration, RoutingPolicy
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import PolicySpec, policy_from_certificates
 from judges.results.queries.pairings import measured_judges
-from judges.results.queries.stored_reliability import IndicatorsNotKeptError
-from judges.routing.commands.asking import ask_waiting_judges
-from judges.routing.commands.certificates import compute_certificates, draw_calibration, withdraw_calibration
+from judges.routing.commands.certificates import (
+    ask_waiting_judges,
+    compute_certificates,
+    draw_calibration,
+    withdraw_calibration,
+)
 from judges.routing.commands.policies import (
     draft_policy,
     fit_budget,
@@ -33,7 +36,6 @@ from judges.routing.commands.policies import (
     update_policy,
     withdraw_policy,
 )
-from judges.routing.curves import curve_of_advice
 from judges.routing.forms import (
     CalibrationForm,
     CertifiedRoutingForm,
@@ -43,12 +45,16 @@ from judges.routing.forms import (
     usual_calibration,
     usual_values,
 )
-from judges.routing.queries.asking import asking_of
+from judges.routing.queries.advice import curve_of_advice
 from judges.routing.queries.calibration_plans import draw_plan
-from judges.routing.queries.calibration_state import calibration_state, calibrations_of
-from judges.routing.queries.certificate_tables import certificates_tables
-from judges.routing.queries.preview import RoutingPlan, routing_plan
-from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.calibration_state import (
+    asking_of,
+    calibration_state,
+    calibrations_of,
+    certificates_tables,
+)
+from judges.routing.queries.preview import RoutingPlan, proposal_of, routing_plan
+from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import has_judge_pair, policies_of, routing_state
 from judges.routing.queries.watching import policy_lines
 
@@ -75,7 +81,24 @@ def certificate_new(request: Request, slug: str) -> HttpResponse:
         return render_judges(
             request, project, "judges/routing/certificate_form.html", {"problem": str(NO_JUDGE)}
         )
-    return _enter(request, project, judges)
+    number = Calibration.objects.filter(project=project).count() + 1
+    initial = usual_calibration(project, judges, number)
+    form = CalibrationForm(_post_data(request), project=project, judges=judges, initial=initial)
+    plan, status = None, 200
+    if form.is_bound and form.is_valid():
+        try:
+            if "shown" in request.POST:
+                calibration = draw_calibration(
+                    project=project, spec=form.spec(), by=request_user(request), shown=request.POST["shown"]
+                )
+                messages.success(
+                    request, gettext("The sample of {calibration} is ready.").format(calibration=calibration)
+                )
+                return redirect("certificate", slug, calibration.pk)
+            plan = draw_plan(project, form.spec())
+        except DomainError as error:
+            status = add_refusal(form, error)
+    return _render_form(request, project, "certificate_form", {"form": form, "plan": plan}, status)
 
 
 @login_required
@@ -96,7 +119,6 @@ def certificate(request: Request, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def certificate_table(request: Request, slug: str, pk: int, key: str, format: str) -> HttpResponse:
-    """Return one table of a calibration as CSV, Markdown or LaTeX."""
     project = project_for_reader(request.user, slug)
     tables = certificates_tables(calibration_state(calibration_in(project, pk)))
     name = f"{project.slug}-certificates-{pk}-{key}"
@@ -119,7 +141,9 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
         elif step == "withdraw":
             withdraw_calibration(calibration=calibration, by=by)
         elif step == "route":
-            return redirect("routing_policy", slug, _policy(request, project, calibration).pk)
+            name = unused_name([policy.name for policy in policies_of(project)])
+            spec = policy_from_certificates(calibration, name=name, raters=calibration.raters)
+            return redirect("routing_policy", slug, make_policy(project=project, spec=spec, by=by).pk)
         else:
             raise Http404(gettext("There is no such step."))
     except DomainError as error:
@@ -127,45 +151,8 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
     return redirect("certificate", slug, pk)
 
 
-def _enter(request: Request, project: Project, judges: list[Judge]) -> HttpResponse:
-    """Render the form with its plan, as a page or for htmx the plan alone; create the viewed sample."""
-    number = Calibration.objects.filter(project=project).count() + 1
-    entered: Any = request.POST if request.method == "POST" else None
-    initial = usual_calibration(project, judges, number)
-    form = CalibrationForm(entered, project=project, judges=judges, initial=initial)
-    plan, status = None, 200
-    if form.is_bound and form.is_valid():
-        try:
-            if "shown" in request.POST:
-                calibration = draw_calibration(
-                    project=project, spec=form.spec(), by=request_user(request), shown=request.POST["shown"]
-                )
-                messages.success(
-                    request, gettext("The sample of {calibration} is ready.").format(calibration=calibration)
-                )
-                return redirect("certificate", project.slug, calibration.pk)
-            plan = draw_plan(project, form.spec())
-        except DomainError as error:
-            status = add_refusal(form, error)
-    status = 422 if form.errors and status == 200 else status
-    template = (
-        "judges/routing/certificate_form.html#preview"
-        if request.htmx
-        else "judges/routing/certificate_form.html"
-    )
-    return render_judges(request, project, template, {"form": form, "plan": plan}, status=status)
-
-
-def _policy(request: Request, project: Project, calibration: Calibration) -> RoutingPolicy:
-    name = unused_name([policy.name for policy in policies_of(project)])
-    spec = policy_from_certificates(calibration, name=name, raters=calibration.raters)
-    return make_policy(project=project, spec=spec, by=request_user(request))
-
-
 # Routing units to people: policies listed, made, looked at while r moves, followed, withdrawn.
 
-Planned = tuple[RoutingPlan | None, KeptPage | None]
-"""A plan, or the page of results whose figures it waits for."""
 AnyForm = RoutingForm | CertifiedRoutingForm
 DRAFT = RoutingPolicy.Status.DRAFT
 
@@ -220,7 +207,10 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
             waiting = routing_plan(policy, project).decided.to_ask
             return redirect("run", slug, ask_waiting_judges(project=project, waiting=waiting, by=by).pk)
         if step == "route":
-            _route_as_shown(request, project, policy)
+            form = form_of(policy, request.POST, project)
+            if policy.status == DRAFT and form.is_valid():
+                policy = update_policy(policy=policy, to=_spec_of(project, form, policy))
+            route(policy=policy, by=by, shown=shown)
         elif step == "follow":
             follow_proposal(policy=policy, by=by, shown=shown)
         elif step == "withdraw":
@@ -233,18 +223,10 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
 
 
 def _asking(project: Project, policy: RoutingPolicy | None, plan: RoutingPlan | None) -> dict[str, Any]:
-    """Return the run that a stored policy needs first."""
     if policy is None or plan is None:
         return {}
     ask_url = reverse("routing_step", args=[project.slug, policy.pk, "ask"])
     return {"asking": asking_of(project, plan.decided.to_ask), "ask_url": ask_url}
-
-
-def _route_as_shown(request: Request, project: Project, policy: RoutingPolicy) -> None:
-    form = form_of(policy, request.POST, project)
-    if policy.status == DRAFT and form.is_valid():
-        policy = update_policy(policy=policy, to=_spec_of(project, form, policy))
-    route(policy=policy, by=request_user(request), shown=request.POST.get("shown", ""))
 
 
 def _post_data(request: Request) -> Any:
@@ -265,30 +247,33 @@ def _policies_enter(
     elif form.is_bound and form.is_valid():
         try:
             if "show" not in request.POST:
-                return _store(request, project, form, policy)
+                spec = _spec_of(project, form, policy)
+                stored = (
+                    update_policy(policy=policy, to=spec)
+                    if policy
+                    else make_policy(project=project, spec=spec, by=request_user(request))
+                )
+                saved = gettext("{value} is saved.").format(value=form.cleaned_data["name"])
+                messages.success(request, saved)
+                return redirect("routing_policy", project.slug, stored.pk)
             plan, computing = _plan_or_page(project, draft)
         except DomainError as error:
             status = add_refusal(form, error)
-    status = 422 if form.errors and status == 200 else status
-    template = (
-        "judges/routing/policy_form.html#preview" if request.htmx else "judges/routing/policy_form.html"
-    )
     context: dict[str, Any] = {"form": form, "policy": policy, "plan": plan, "computing": computing}
-    context["curve"] = curve_of_advice(plan) if plan else None
+    context["curve"] = curve_of_advice(plan.policy, plan.advice) if plan else None
     context["has_pair"] = has_judge_pair(project)
     context["may_enter"] = context["has_pair"] or isinstance(form, CertifiedRoutingForm)
     context |= _asking(project, policy, plan)
+    return _render_form(request, project, "policy_form", context, status)
+
+
+def _render_form(
+    request: Request, project: Project, name: str, context: dict[str, Any], status: int
+) -> HttpResponse:
+    """Render a form with the plan of its input, as a page or for htmx the plan alone."""
+    status = 422 if context["form"].errors and status == 200 else status
+    template = f"judges/routing/{name}.html{'#preview' if request.htmx else ''}"
     return render_judges(request, project, template, context, status=status)
-
-
-def _store(request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None) -> HttpResponse:
-    spec = _spec_of(project, form, policy)
-    if policy:
-        update_policy(policy=policy, to=spec)
-    else:
-        policy = make_policy(project=project, spec=spec, by=request_user(request))
-    messages.success(request, gettext("{value} is saved.").format(value=form.cleaned_data["name"]))
-    return redirect("routing_policy", project.slug, policy.pk)
 
 
 def _spec_of(
@@ -298,7 +283,9 @@ def _spec_of(
     return fit_budget(project, form.spec(), budget, policy=policy, preview=preview)
 
 
-def _plan_or_page(project: Project, policy_as: Callable[[bool], RoutingPolicy]) -> Planned:
+def _plan_or_page(
+    project: Project, policy_as: Callable[[bool], RoutingPolicy]
+) -> tuple[RoutingPlan | None, KeptPage | None]:
     """Return the effect of a policy; if a worker must compute R of many units first, return its page.
 
     policy_as: returns the policy, in a preview from remembered values; raises IndicatorsNotKeptError there.

@@ -20,8 +20,7 @@ from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
 from judges.core.models import Judge
 from judges.interchange.commands import import_judgments
 from judges.interchange.reading.mapping import JudgmentMapping
-from judges.results.tables.indicators import INDICATORS
-from judges.results.tables.judges import anchor_of
+from judges.results.tables.judges import INDICATORS, anchor_of
 
 MODEL = "gpt-3.5-turbo-0301"
 SECOND = f"{MODEL} (second wording)"

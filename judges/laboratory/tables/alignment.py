@@ -20,12 +20,17 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge, Proposal
 from judges.laboratory.queries.cases import Part, is_in_part
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import measured_judges
-from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of, scores_of
+from judges.results.queries.scores import (
+    Material,
+    SamplesOf,
+    material_of,
+    samples_of,
+    scores_of,
+    stream_of_pair,
+)
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason
 from judges.results.tables.parameters import chosen_judge
-from judges.results.tables.streams import stream_of_pair
 from judges.results.tables.version import version_of_judges
 
 SURE = 0.05
@@ -113,7 +118,7 @@ def _candidates(project: Project) -> list[_Candidate]:
     accepted = _used_proposals(project)
     proposals = list(accepted.select_related("judge", "candidate").order_by("pk"))
     last = last_round(project)
-    material = material_of(project, last, guideline_of(project, last), with_development=True)
+    material = material_of(project, last, with_development=True)
     judges = {judge.pk: judge for each in proposals for judge in (each.judge, each.candidate) if judge}
     samples = samples_of(list(judges.values()), material)
     dimensions = {each.id: each for each in material.dimensions}
@@ -153,7 +158,7 @@ def _other_judges(project: Project, judge: Judge) -> Section:
 
 def _iter_compared(project: Project, judge: Judge) -> Iterator[tuple[FrozenDimension, Judge, JudgesCompared]]:
     last = last_round(project)
-    material = material_of(project, last, guideline_of(project, last), with_development=True)
+    material = material_of(project, last, with_development=True)
     part = is_in_part(project, material, Part.SELECT)
     judges = measured_judges(project)
     samples = samples_of(judges, material)

@@ -36,21 +36,21 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
 from judges.laboratory.tables import kinds_of_bias as kinds
-from judges.results.queries.calls import CallPositions, load_call_positions
 from judges.results.queries.texts import ItemTexts, texts_of, version_of_texts
 from judges.results.tables.calls import (
     ABOUT_SCORES_BEFORE,
     BEFORE,
+    CallPositions,
     Following,
     columns_by_position,
     correlations_by_position,
     distribution_table,
     followings,
+    load_call_positions,
 )
 from judges.results.tables.columns import number_or_reason
 from judges.results.tables.compared import Scored, Versus, align_raters, compared_values
-from judges.results.tables.corrected import add_correction_count
-from judges.results.tables.gaps import add_gaps
+from judges.results.tables.gaps import add_correction_count, add_gaps
 from judges.results.tables.metrics import version_of_metrics
 from judges.results.tables.parameters import chosen_judge
 

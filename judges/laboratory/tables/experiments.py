@@ -26,7 +26,7 @@ from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
 from judges.results.tables.columns import JUDGE, number_or_reason
 from judges.results.tables.compared import Scored, compared_values, on_shared_items, shared_items
-from judges.results.tables.corrected import add_correction_count
+from judges.results.tables.gaps import add_correction_count
 from judges.results.tables.parameters import Options, counts_corrected
 
 ALL = "all"

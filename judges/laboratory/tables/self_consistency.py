@@ -34,7 +34,7 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason
 from judges.results.tables.compared import ComparedJudges, PeopleOnDimension, Scored, compared_values
-from judges.results.tables.corrected import add_correction_count
+from judges.results.tables.gaps import add_correction_count
 from judges.results.tables.parameters import chosen_judge
 from judges.results.tables.together import LEVELS
 

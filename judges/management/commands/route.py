@@ -15,11 +15,10 @@ from judges.core.material import scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTING
 from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, policy_from_certificates
-from judges.routing.commands.asking import ask_waiting_judges
+from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import draft_policy, fit_budget, make_policy, route
-from judges.routing.queries.kept_units import KeptAgreement
 from judges.routing.queries.preview import RoutingPlan, routing_plan
-from judges.routing.queries.units import CertifiedDimension, PolicyCell
+from judges.routing.queries.units import CertifiedDimension, KeptAgreement, PolicyCell
 from judges.templatetags.judging import amount, duration
 
 

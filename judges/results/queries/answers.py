@@ -14,8 +14,7 @@ from annotate.core.models import Item, Project, Rating, Round
 from annotate.questions import Given, kind_of
 from annotate.questions.preference import sign
 from judges.core.models import Judge, Judgment
-from judges.results.queries.scores import counted_judgments
-from judges.results.tables.streams import stream_of_judge
+from judges.results.queries.scores import counted_judgments, stream_of_judge
 
 PeopleByItem = Mapping[int, Mapping[int, Given]]
 """By item and annotator."""
@@ -57,39 +56,37 @@ def answers_beside_people(
     questions = [each for each in guideline.dimensions if not each.is_scale]
     if not questions:
         return []
-    people, documents = _people(questions, round), _documents(project)
+    people = _people(questions, round)
+    items = Item.objects.filter(document__project=project, document__development__isnull=True)
+    documents = dict(items.values_list("pk", "document"))
     said = _samples(judges, questions, with_corrected=with_corrected)
     found = []
     for dimension in questions:
+        kind = kind_of(dimension)
+        answers: dict[int, dict[int, Given]] = {}
         samples = {judge.pk: said[judge.pk, dimension.id] for judge in judges}
-        answers = {judge: _combine(dimension, of, documents) for judge, of in samples.items()}
-        answers = {judge: own for judge, own in answers.items() if own}
+        for judge in judges:
+            for item, own in samples[judge.pk].items():
+                answer = kind.combine(dimension, own) if item in documents else None
+                if answer is not None:
+                    answers.setdefault(judge.pk, {})[item] = answer
         if shared_items and answers:
             everywhere = set.intersection(*map(set, answers.values()))
-            answers = {judge: {item: own[item] for item in everywhere} for judge, own in answers.items()}
+            answers = {pk: {item: each[item] for item in everywhere} for pk, each in answers.items()}
         for judge in judges:
-            if own := answers.get(judge.pk):
+            if given := answers.get(judge.pk):
                 found.append(
                     _compare(
                         judge,
                         dimension,
-                        own,
-                        {item: samples[judge.pk][item] for item in own},
+                        given,
+                        {item: samples[judge.pk][item] for item in given},
                         people[dimension.id],
                         documents,
                         stream_of_judge(project, judge, dimension),
                     )
                 )
     return found
-
-
-def _combine(
-    dimension: FrozenDimension, samples: Mapping[int, Sequence[Given]], documents: Mapping[int, int]
-) -> dict[int, Given]:
-    """Return the answer about each item of these documents, without items whose samples give none."""
-    kind = kind_of(dimension)
-    found = {item: kind.combine(dimension, own) for item, own in samples.items() if item in documents}
-    return {item: answer for item, answer in found.items() if answer is not None}
 
 
 def _compare(
@@ -102,13 +99,18 @@ def _compare(
     stream: Stream,
 ) -> AnswersBesidePeople:
     kind, items = kind_of(dimension), sorted(answers)
+
+    def closeness(pairs: Iterable[tuple[Given, Given]]) -> float:
+        found = [1 - (kind.distance(dimension, *pair) or 0) for pair in pairs]
+        return sum(found) / len(found) if found else np.nan
+
     held = [list(people.get(item, {}).values()) for item in items]
     raters = len({rater for item in items for rater in people.get(item, {})})
     beside = [[(answers[item], each) for each in own] for item, own in zip(items, held, strict=True)]
     among = [list(combinations(own, 2)) for own in held]
     with_people, among_people = (
         mean_closeness(
-            np.array([_closeness(dimension, each) for each in pairs], dtype=float),
+            np.array([closeness(each) for each in pairs], dtype=float),
             [documents[item] for item in items],
             answers=count,
             raters=raters,
@@ -121,28 +123,17 @@ def _compare(
             ("among people", among, sum(map(len, held))),
         )
     )
+    # All samples prefer the same output, or none prefers any.
+    same = [len({sign(each.value) for each in own}) == 1 for own in samples.values()]
     return AnswersBesidePeople(
         judge,
         dimension,
         len(items),
         with_people,
         among_people,
-        _same_in_both_orders(samples.values()) if kind.asks_both_orders else None,
+        sum(same) / len(same) if kind.asks_both_orders else None,
         sum(len((each.data or {}).get("unmatched", ())) for own in samples.values() for each in own),
     )
-
-
-def _closeness(dimension: FrozenDimension, pairs: Iterable[tuple[Given, Given]]) -> float:
-    """Return the mean of 1 - distance, NaN without a pair."""
-    kind = kind_of(dimension)
-    found = [1 - (kind.distance(dimension, *pair) or 0) for pair in pairs]
-    return sum(found) / len(found) if found else np.nan
-
-
-def _same_in_both_orders(samples: Iterable[Sequence[Given]]) -> float:
-    """Return the share of comparisons in which all samples prefer the same output, or none prefers any."""
-    same = [len({sign(each.value) for each in own}) == 1 for own in samples]
-    return sum(same) / len(same)
 
 
 def _people(questions: Sequence[FrozenDimension], round: Round | None) -> Mapping[int, PeopleByItem]:
@@ -165,12 +156,6 @@ def _people(questions: Sequence[FrozenDimension], round: Round | None) -> Mappin
         assert value is not None  # filtered
         found[dimension][item][rater] = Given(value, data)
     return found
-
-
-def _documents(project: Project) -> dict[int, int]:
-    """Return the documents of items, without documents that judges may have learned from. One query."""
-    items = Item.objects.filter(document__project=project, document__development__isnull=True)
-    return dict(items.values_list("pk", "document"))
 
 
 def _samples(

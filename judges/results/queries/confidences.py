@@ -1,6 +1,6 @@
 """Confidences of a judge in each item of a project, of the kind planned in a calibration."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,12 +66,19 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
         held_out = samples[stage.other.pk, key].of_items(~material.in_development)
         other = scores_of(material, key, held_out)
     if kind == Kind.ERROR_MODEL:
-        names, features = _features(scores, own, other)
+        predictors: dict[str, Values] = {"value": scores.judge}
+        if other is not None:
+            close = closeness(scores.judge, other.judge)
+            predictors |= {"other value": other.judge, "closeness": close}
+            r = [each.coefficient.value or 0.0 for each in indicator(scores, other.as_read, spearman)]
+            predictors["R of the system"] = np.asarray(r, dtype=float)[scores.systems]
+        if own.shape[1] > 1:
+            predictors["steadiness"] = steadiness(own)
+        features = np.column_stack(list(predictors.values()))
         confidences = np.where(np.isnan(features).any(axis=1), np.nan, 0.0)
-        return Evidence(scores, confidences, features, names)
+        return Evidence(scores, confidences, features, tuple(predictors))
     if kind == Kind.CHOSEN_PROBABILITY:
-        # (items,): the mean over samples of the probability of the given value; NaN if none is
-        # stored.
+        # The mean over samples of the probability of the given value; NaN if none is stored.
         judge = stage.judge
         dimension = next(each for each in material.dimensions if each.key == key)
         answered = Judgment.objects.filter(
@@ -84,9 +91,22 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
         size = len(material.items)
         numbers, totals = (np.bincount(positions[given], each, size) for each in (None, found[given]))
         means = np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
-        probabilities_of_items = np.where(material.in_development, np.nan, means)
-        return Evidence(scores, probabilities_of_items, None, ())
-    return Evidence(scores, _confidences(kind, scores, own, other), None, ())
+        confidences = np.where(material.in_development, np.nan, means)
+    elif kind == Kind.STEADINESS:
+        confidences = steadiness(own)
+    elif kind == Kind.LARGEST_PROBABILITY:
+        # The share of the most frequent value, NaN with fewer than two samples.
+        given = ~np.isnan(own)
+        counts = [(own == value).sum(axis=1) for value in np.unique(own[given])]
+        number = given.sum(axis=1)
+        confidences = np.full(len(own), np.nan)
+        if counts:
+            shares = np.stack(counts, axis=1) / np.maximum(number, 1)[:, None]
+            confidences = np.where(number >= 2, largest_probability(shares), np.nan)
+    else:
+        assert other is not None  # closeness is impossible without it
+        confidences = closeness(scores.judge, other.judge)
+    return Evidence(scores, confidences, None, ())
 
 
 def fit_model(evidence: Evidence, fits: npt.NDArray[np.intp], loss: Loss) -> dict[str, Any]:
@@ -106,42 +126,10 @@ def fit_model(evidence: Evidence, fits: npt.NDArray[np.intp], loss: Loss) -> dic
     }
 
 
-def confidences_by_model(evidence: Evidence, model: Mapping[str, Any]) -> Values:
-    """(items,): the confidences that a stored error model gives."""
+def confidences_of(evidence: Evidence, model: Mapping[str, Any] | None) -> Values:
+    """(items,): the confidences, by a stored error model if there is one."""
+    if model is None:
+        return evidence.confidences
     assert evidence.features is not None
     arrays = (np.asarray(model[name], dtype=float) for name in ("slopes", "centres", "scales"))
     return ErrorModel(model["intercept"], *arrays).confidence(evidence.features)
-
-
-def _confidences(kind: str, scores: Scores, own: Values, other: Scores | None) -> Values:
-    if kind == Kind.STEADINESS:
-        return steadiness(own)
-    if kind == Kind.LARGEST_PROBABILITY:
-        # (items,): the share of the most frequent value, NaN with fewer than two samples.
-        given = ~np.isnan(own)
-        distinct = np.unique(own[given])
-        if not len(distinct):
-            return np.full(len(own), np.nan)
-        counts = np.stack([(own == value).sum(axis=1) for value in distinct], axis=1)
-        number = given.sum(axis=1)
-        shares = counts / np.maximum(number, 1)[:, None]
-        return np.where(number >= 2, largest_probability(shares), np.nan)
-    assert other is not None  # closeness is impossible without it
-    return closeness(scores.judge, other.judge)
-
-
-def _features(scores: Scores, own: Values, other: Scores | None) -> tuple[tuple[str, ...], Values]:
-    """(items, features): possible predictors of the judge's errors, including R of the item's system."""
-    found: dict[str, Values] = {"value": scores.judge}
-    if other is not None:
-        found |= {"other value": other.judge, "closeness": closeness(scores.judge, other.judge)}
-        found["R of the system"] = _indicators(scores, other.as_read)
-    if own.shape[1] > 1:
-        found["steadiness"] = steadiness(own)
-    return tuple(found), np.column_stack(list(found.values()))
-
-
-def _indicators(scores: Scores, other: Values) -> Values:
-    """(items,): R of each item's system, 0 if it is undefined."""
-    found: Sequence[float] = [each.coefficient.value or 0.0 for each in indicator(scores, other, spearman)]
-    return np.asarray(found, dtype=float)[scores.systems]

@@ -19,7 +19,6 @@ from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import Chosen, ResultsPage
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import material_of, samples_of, value_of_samples
 from judges.results.tables.columns import JUDGE, SYSTEM
 from judges.results.tables.version import values_of, version_of_judges
@@ -40,16 +39,13 @@ _COLUMNS = [
 
 
 def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section]:
-    """Return the units with the largest differences between each judge and the mean of people.
-
-    Five queries. Documents in development are excluded, as from all results.
-    """
+    """Five queries. Documents in development are excluded, as from all results."""
     judges = [each for each in Judge.objects.filter(project=project).order_by("name") if not each.asks_pairs]
     rounds = rounds_of(project)
     round = rounds.get(max(rounds, default=0))
     if not judges or round is None:
         return []
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     samples = samples_of(judges, material)
     rows = []
     for judge in judges:
@@ -83,10 +79,7 @@ def judge_difference_sections(project: Project, _chosen: Chosen) -> list[Section
 
 
 class JudgeDifferences(PagedUnits):
-    """Units that judges and people value differently, the largest difference first."""
-
     def __init__(self, project: Project, meant: Disagreement, kept: KeptPage) -> None:
-        """Find the selected units among the stored ones."""
         self._dimensions = {each.key: each for each in project.dimensions.all()}
         table = kept.table("units")
         self._rows = [

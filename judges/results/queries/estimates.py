@@ -2,8 +2,8 @@
 judge alone.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,19 @@ from django.utils.translation import gettext
 
 from agreement import RankSet, Stream, rank_sets
 from agreement.comparison import CategoryAgreement, Scores, category_agreement
+from agreement.pairs import mean_values
 from agreement.reliability import (
     About,
     Betting,
+    CorrectedSystems,
+    CorrectionGain,
     Difference,
     Estimate,
     RatedSample,
     beyond_batch,
     combined_estimate,
+    correct_systems,
+    correction_gain,
     cut_to_scale,
     guaranteed_mean,
     humans_only,
@@ -29,14 +34,132 @@ from agreement.reliability import (
     projected_guaranteed_widths,
     projected_widths,
 )
+from agreement.reliability.estimates import warnings_of
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project, Round
+from annotate.core.models import AssignedUnit, Project, Round
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
-from judges.results.queries.corrected_means import DimensionCorrection, correct_dimension
-from judges.results.queries.sampling import SampledUnits, load_sampled_units
-from judges.results.queries.scores import material_of, samples_of, scores_of
-from judges.results.tables.streams import stream_of_judge
+from judges.results.queries.scores import (
+    Material,
+    material_of,
+    samples_of,
+    scores_of,
+    stream_of_judge,
+)
+
+SUPPOSED_SHARE = 0.2
+"""Of the documents that people would rate, if they have rated them all."""
+
+
+@dataclass(frozen=True)
+class DimensionCorrection:
+    """One dimension: its systems, and the gain of the judge.
+
+    systems: None with `reason`. raters: the number of raters. is_supposed: True if the gain supposes ratings
+    of a share of the documents, because people rated all. cautions: by system, the reasons why its interval
+    is unsafe.
+    """
+
+    dimension: FrozenDimension
+    systems: CorrectedSystems | None
+    gain: CorrectionGain
+    raters: int
+    is_supposed: bool = False
+    cautions: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+
+
+def correct_dimension(
+    dimension: FrozenDimension, scores: Scores, about: About, *, unequal: bool, confidence_level: float
+) -> DimensionCorrection:
+    """unequal: whether units of a system were sampled with different probabilities."""
+    judge = scores.by_document(scores.judge)
+    own = [scores.by_document(row) for row in scores.human]
+    ratings = np.stack(own) if own else np.empty((0, *judge.shape))  # (raters, documents, systems)
+    raters = int((~np.isnan(ratings)).any(axis=(1, 2)).sum())
+    reason = ""
+    if not raters:
+        reason = gettext("No person has rated a unit yet.")
+    elif unequal:
+        reason = gettext(
+            "There are no corrected means, as units were sampled with different probabilities; the tab “Each "
+            "system alone” counts each unit by its probability."
+        )
+    if reason:
+        gain = CorrectionGain(None, None, None, 0, reason)
+        return DimensionCorrection(dimension, None, gain, raters, reason=reason)
+    people = mean_values(ratings.reshape(len(ratings), -1)).reshape(judge.shape)
+    texts = ~np.isnan(people) | ~np.isnan(judge)
+    everything = not np.isnan(people[texts]).any()
+    cautions = {}
+    for index, name in enumerate(scores.system_names):
+        human = people[texts[:, index], index]
+        cautions[name] = " ".join(warnings_of(RatedSample(judge=np.zeros(len(human)), human=human)))
+    return DimensionCorrection(
+        dimension,
+        correct_systems(ratings, judge, scores.system_names, about=about, confidence_level=confidence_level),
+        correction_gain(
+            people,
+            judge,
+            share=SUPPOSED_SHARE if everything else None,
+            confidence_level=confidence_level,
+        ),
+        raters,
+        is_supposed=everything,
+        cautions=cautions,
+    )
+
+
+SENT, LEFT = "sent to people", "left to the judge"
+# nothing of such units is known then, whatever this value is; the stratum contains the reason
+_NEVER_DRAWN = 0.05
+
+
+@dataclass(frozen=True)
+class SampledUnits:
+    """By dimension id, the probability of each item's unit in the sample, NaN if it was not sampled."""
+
+    by_dimension: dict[int, npt.NDArray[np.float64]]
+
+    def sample(self, scores: Scores, dimension: int, chosen: npt.NDArray[np.bool_]) -> RatedSample:
+        """Return these items (a mask) as a sample: simple random if whole items were assigned.
+
+        If units were sampled individually, the units sent with certainty are one stratum. The units left to
+        the judge, of which some were audited, are the other.
+        """
+        human, judge = scores.human_means[chosen], scores.judge[chosen]
+        everywhere = self.by_dimension.get(dimension)
+        if everywhere is None:
+            return RatedSample(judge=judge, human=human)
+        drawn = everywhere[chosen]
+        asked = ~np.isnan(drawn)
+        # The (least) probability with which the judge's units among these items are
+        # sampled. If none of these was sampled, use the probability of any items of the
+        # dimension.
+        shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
+        audit_share = float(shares.min()) if len(shares) else _NEVER_DRAWN
+        chances = np.where(asked, drawn, np.where(np.isnan(human), audit_share, 1.0))
+        return RatedSample(
+            judge=judge,
+            human=human,
+            probabilities=chances,
+            assigned=asked | ~np.isnan(human),
+            strata=np.where(chances == 1, SENT, LEFT),
+        )
+
+
+def load_sampled_units(round: Round | None, material: Material) -> SampledUnits:
+    """Return the units sampled individually up to a round. One query, none before a round."""
+    if round is None:
+        return SampledUnits({})
+    asked = AssignedUnit.objects.filter(
+        assignment__round__project=round.project_id, assignment__round__number__lte=round.number
+    ).values_list("dimension", "assignment__item", "inclusion_probability")
+    found: dict[int, npt.NDArray[np.float64]] = {}
+    for dimension, item, probability in asked.order_by("pk"):
+        chances = found.setdefault(dimension, np.full(len(material.items), np.nan))
+        chances[np.searchsorted(material.items, item)] = probability
+    return SampledUnits(found)
+
 
 SPENT = (5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 400, 600, 800, 1000)
 
@@ -139,13 +262,10 @@ def estimates_report(
     documents by these raters. Ratings count as of the end of the round. with_corrected: True if corrections
     by people count. Five queries, before a round three.
     """
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     samples = samples_of([judge], material, with_corrected=with_corrected)
     drawn = load_sampled_units(round, material)
-    found = []
-    corrections = []
-    named = []
-    shares: list[CategoryShares] = []
+    found, corrections, named, shares = [], [], [], []
     for dimension in material.dimensions:
         scores = scores_of(material, dimension.key, samples[judge.pk, dimension.key])
         if not np.isnan(scores.judge).all():
@@ -155,12 +275,19 @@ def estimates_report(
                 named.append(
                     (dimension, category_agreement(scores, dimension.whole_values, generator=stream))
                 )
-                shares.extend(_estimate_shares(how, scores, drawn, stream))
+                # Shares lie from 0 to 1 whatever the codes of categories are.
+                as_share = replace(how, dimension=replace(dimension, scale_minimum=0, scale_maximum=1))
+                for category in dimension.whole_values:
+                    own = scores.of_category(category)
+                    of_share = stream.of("share", dimension.name_of(category))
+                    systems = _estimate_systems(as_share, own, _samples(how, own, drawn), of_share)
+                    shares.append(CategoryShares(dimension, category, systems))
                 continue
             found.append(_estimate_dimension(how, scores, drawn, stream))
             # Judges may have learned people's scores of these documents by heart.
             unlearned = scores.without_judge(material.in_development)
-            unequal = _are_unequal(dimension, unlearned, drawn, ~material.in_development)
+            samples_known = _samples(how, unlearned, drawn, ~material.in_development)
+            unequal = any(each.unequal and each.ratings < each.units for each in samples_known)
             corrections.append(
                 correct_dimension(
                     dimension, unlearned, about, unequal=unequal, confidence_level=confidence_level
@@ -171,8 +298,6 @@ def estimates_report(
 
 @dataclass(frozen=True)
 class _EstimationSettings:
-    """The common inputs of all estimates of a dimension."""
-
     dimension: FrozenDimension
     level: float
     beyond: bool
@@ -180,51 +305,20 @@ class _EstimationSettings:
     def betting(self, stream: Stream) -> Betting:
         return Betting(self.dimension.scale_minimum, self.dimension.scale_maximum, stream, self.beyond)
 
-    def about(self, estimate: Estimate, sample: RatedSample) -> Estimate:
-        """Return an estimate of these outputs with the requested scope."""
-        return beyond_batch(estimate, sample, confidence_level=self.level) if self.beyond else estimate
-
     def cut(self, estimate: Estimate) -> Estimate:
-        """Return the estimate of a mean with an interval that the scale allows."""
         return cut_to_scale(estimate, self.dimension.scale_minimum, self.dimension.scale_maximum)
 
 
-def _estimate_shares(
-    how: _EstimationSettings, scores: Scores, drawn: SampledUnits, stream: Stream
-) -> Iterator[CategoryShares]:
-    """Yield each category with its share by system, from 0 to 1 for any codes."""
-    of_shares = replace(how, dimension=replace(how.dimension, scale_minimum=0, scale_maximum=1))
-    for category in how.dimension.whole_values:
-        own = scores.of_category(category)
-        name = how.dimension.name_of(category)
-        systems = _estimate_systems(of_shares, own, _samples(how, own, drawn), stream.of("share", name))
-        yield CategoryShares(how.dimension, category, systems)
-
-
-def _samples(how: _EstimationSettings, scores: Scores, drawn: SampledUnits) -> list[RatedSample]:
+def _samples(
+    how: _EstimationSettings,
+    scores: Scores,
+    drawn: SampledUnits,
+    chosen: npt.NDArray[np.bool_] | bool = True,
+) -> list[RatedSample]:
+    """Return a sample for each system, of chosen items (a mask)."""
     return [
-        drawn.sample(scores, how.dimension.id, scores.systems == index)
+        drawn.sample(scores, how.dimension.id, chosen & (scores.systems == index))
         for index in range(len(scores.system_names))
-    ]
-
-
-def _are_unequal(
-    dimension: FrozenDimension, scores: Scores, drawn: SampledUnits, chosen: npt.NDArray[np.bool_]
-) -> bool:
-    """Return True if these items (a mask) of a system are rated in part, with different probabilities."""
-    samples = (
-        drawn.sample(scores, dimension.id, chosen & (scores.systems == index))
-        for index in range(len(scores.system_names))
-    )
-    return any(sample.unequal and sample.ratings < sample.units for sample in samples)
-
-
-def _estimate_systems(
-    how: _EstimationSettings, scores: Scores, samples: Sequence[RatedSample], stream: Stream
-) -> list[SystemEstimates]:
-    return [
-        _estimate_system(name, sample, how, stream.of(name))
-        for name, sample in zip(scores.system_names, samples, strict=True)
     ]
 
 
@@ -233,8 +327,18 @@ def _estimate_dimension(
 ) -> DimensionEstimates:
     samples = _samples(how, scores, drawn)
     systems = _estimate_systems(how, scores, samples, stream)
-    refused, betting = _explain_no_differences(samples), how.betting(stream)
-    one_by_one = how.dimension.id in drawn.by_dimension
+    betting, one_by_one = how.betting(stream), how.dimension.id in drawn.by_dimension
+    is_known = all(sample.ratings == sample.units for sample in samples)
+    refused = ""
+    if len(samples) < 2:
+        refused = gettext("A difference needs two systems.")
+    elif not any(sample.ratings for sample in samples):
+        refused = gettext("No person has rated a unit yet.")
+    elif is_known:
+        refused = gettext(
+            "Every output is rated, so a judge adds nothing. The page Systems compares the systems and "
+            "offers a choice of populations."
+        )
     differences = (
         ()
         if refused
@@ -249,46 +353,34 @@ def _estimate_dimension(
     tested = any(each.p_value is not None for each in differences)
     ranks = rank_sets(scores.system_names, differences) if tested else ()
     widths = _widths(systems, samples, betting, how.level)
-    pooled = _pool_systems(how, scores, samples) if one_by_one else None
+    pooled = None
+    if one_by_one and len(samples) > 1 and not is_known:
+        documents = len(scores.document_labels) if how.beyond else None
+        pooled = how.cut(pooled_estimate(samples, documents=documents, confidence_level=how.level))
     return DimensionEstimates(how.dimension, systems, differences, ranks, refused, widths, pooled)
 
 
-def _pool_systems(
-    how: _EstimationSettings, scores: Scores, samples: Sequence[RatedSample]
-) -> Estimate | None:
-    """Return all systems together, None if each is fully rated or there is only one."""
-    if len(samples) < 2 or all(sample.ratings == sample.units for sample in samples):
-        return None
-    documents = len(scores.document_labels) if how.beyond else None
-    return how.cut(pooled_estimate(samples, documents=documents, confidence_level=how.level))
-
-
-def _estimate_system(
-    system: str, sample: RatedSample, how: _EstimationSettings, stream: Stream
-) -> SystemEstimates:
-    guaranteed = guaranteed_mean(sample, **vars(how.betting(stream)), confidence_level=how.level)
-    return SystemEstimates(
-        system=system,
-        humans=how.cut(how.about(humans_only(sample, confidence_level=how.level), sample)),
-        judge=judge_only(sample),
-        combined=how.cut(combined_estimate(sample, confidence_level=how.level, beyond=how.beyond)),
-        prediction_powered=how.cut(prediction_powered(sample, confidence_level=how.level)),
-        guaranteed=guaranteed,
-        beyond=how.beyond,
-    )
-
-
-def _explain_no_differences(samples: Sequence[RatedSample]) -> str:
-    if len(samples) < 2:
-        return gettext("A difference needs two systems.")
-    if not any(sample.ratings for sample in samples):
-        return gettext("No person has rated a unit yet.")
-    if all(sample.ratings == sample.units for sample in samples):
-        return gettext(
-            "Every output is rated, so a judge adds nothing. The page Systems compares the systems and "
-            "offers a choice of populations."
+def _estimate_systems(
+    how: _EstimationSettings, scores: Scores, samples: Sequence[RatedSample], stream: Stream
+) -> list[SystemEstimates]:
+    found, level = [], how.level
+    for name, sample in zip(scores.system_names, samples, strict=True):
+        betting = vars(how.betting(stream.of(name)))
+        humans = humans_only(sample, confidence_level=level)
+        if how.beyond:
+            humans = beyond_batch(humans, sample, confidence_level=level)
+        found.append(
+            SystemEstimates(
+                system=name,
+                humans=how.cut(humans),
+                judge=judge_only(sample),
+                combined=how.cut(combined_estimate(sample, confidence_level=level, beyond=how.beyond)),
+                prediction_powered=how.cut(prediction_powered(sample, confidence_level=level)),
+                guaranteed=guaranteed_mean(sample, **betting, confidence_level=level),
+                beyond=how.beyond,
+            )
         )
-    return ""
+    return found
 
 
 def _widths(
@@ -319,17 +411,14 @@ def _widths(
         for index, number in enumerate(spent)
     ]
     known = [each for each in found if each.humans is not None or each.combined is not None]
-    return [_now(systems), *known] if known else []
-
-
-def _now(systems: Sequence[SystemEstimates]) -> Width:
-    """Return the mean widths with the available ratings."""
-    kinds = ("humans", "combined", "guaranteed")
-    widths = {
-        kind: _mean(np.array([getattr(each, kind).width for each in systems], dtype=float)) for kind in kinds
-    }
-    ratings = np.mean([each.humans.ratings for each in systems])
-    return Width(float(ratings), widths["humans"], widths["combined"], widths["guaranteed"], is_now=True)
+    if not known:
+        return []
+    humans_now, combined_now, guaranteed_now = (
+        _mean(np.array([getattr(each, kind).width for each in systems], dtype=float))
+        for kind in ("humans", "combined", "guaranteed")
+    )
+    ratings = float(np.mean([each.humans.ratings for each in systems]))
+    return [Width(ratings, humans_now, combined_now, guaranteed_now, is_now=True), *known]
 
 
 def _mean(values: np.ndarray) -> float | None:

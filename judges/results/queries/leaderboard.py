@@ -12,8 +12,7 @@ from annotate.core.models import Project
 from annotate.core.rounds import last_round
 from annotate.leaderboard.registry import JudgedScores
 from judges.core.models import Drafting, RoutingPolicy, Run
-from judges.results.queries.comparison import guideline_of
-from judges.results.queries.sampling import load_sampled_units
+from judges.results.queries.estimates import load_sampled_units
 from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.results.tables.version import version_of_judges
 
@@ -35,7 +34,7 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
     round = last_round(project)
     if policy is None or round is None:
         return {}
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     drawn = load_sampled_units(round, material)
     samples = samples_of([policy.rts], material)
     found = {}

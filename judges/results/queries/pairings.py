@@ -22,13 +22,20 @@ class Pairing:
 
     @property
     def warning(self) -> str:
-        """Return the caveat of this pair, or an empty string."""
         if self.rts.model == self.mcq.model:
             return ""
         return gettext(
             "These judges use different models, {model} and {other_model}. R then shows whether two models "
             "agree, not whether one agrees with itself. Choose two judges of one model."
         ).format(model=self.rts.model, other_model=self.mcq.model)
+
+    def describe_indicator(self, coefficient: str) -> str:
+        """Return what R by this coefficient (its label) shows, and the caveat of the pair."""
+        says = gettext(
+            "{coefficient} of {rts} with {mcq} over each system’s items: where the model agrees with itself, "
+            "not how right it is."
+        ).format(coefficient=coefficient, rts=self.rts.name, mcq=self.mcq.name)
+        return f"{says} {self.warning}".strip()
 
 
 def scoring_judges(project: Project) -> QuerySet[Judge]:
@@ -65,7 +72,12 @@ def usual_pairing(judges: Sequence[Judge]) -> Pairing:
                 "MCQ judge (multiple choice) of one model: run both, or import their judgments."
             ).format(missing=" and no ".join(missing))
         )
-    return max((Pairing(*pair) for pair in product(rts, mcq)), key=_suits)
+
+    def suits(pair: Pairing) -> tuple[bool, int, int, int]:
+        fewest = min(_values_of(pair.rts), _values_of(pair.mcq))
+        return pair.rts.model == pair.mcq.model, fewest, -pair.rts.pk, -pair.mcq.pk
+
+    return max((Pairing(*pair) for pair in product(rts, mcq)), key=suits)
 
 
 def first_judge(judges: Sequence[Judge]) -> Judge:
@@ -81,7 +93,6 @@ def first_judge(judges: Sequence[Judge]) -> Judge:
 
 
 def judge_called(judges: Sequence[Judge], name: str) -> Judge:
-    """Return the judge of this name; raises NoJudgesError with the available names."""
     for judge in judges:
         if judge.name == name:
             return judge
@@ -91,11 +102,6 @@ def judge_called(judges: Sequence[Judge], name: str) -> Judge:
             name=name, known=known
         )
     )
-
-
-def _suits(pairing: Pairing) -> tuple[bool, int, int, int]:
-    rts, mcq = pairing.rts, pairing.mcq
-    return rts.model == mcq.model, min(_values_of(rts), _values_of(mcq)), -rts.pk, -mcq.pk
 
 
 def _values_of(judge: Judge) -> int:

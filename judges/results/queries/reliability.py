@@ -1,44 +1,30 @@
 """Reliability of judges: R, P, M and the predictive value of R, from a project's judgments and ratings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from django.db.models import Q
 from django.utils.translation import gettext
 
 from agreement import Resampling, holm_by_key
-from agreement.comparison import CORRELATIONS, Scores, correlation_called
+from agreement.comparison import CORRELATIONS, correlation_called
 from agreement.reliability import DimensionReliability, DrawnWith, SystemReliability, Validity, reliability
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
-from annotate.rating.queries.assigned import Unit
 from judges.core.models import Calibration, CalibrationUnit, Judge, RoutingPolicy
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import Pairing
-from judges.results.queries.scores import Material, material_of, samples_of, scores_of
-from judges.results.tables.streams import stream_of_judge, stream_of_pair
+from judges.results.queries.scores import (
+    material_of,
+    samples_of,
+    scores_of,
+    stream_of_judge,
+    stream_of_pair,
+)
 from judges.results.tables.version import digest_of_values
 
-# Units that set the trust in a judge: their ratings report on no policy or certificate of it.
-
-
-def settling_units(judges: Sequence[Judge]) -> set[Unit]:
-    """Return the units with ratings that set a routed policy or a certificate of these judges. One query."""
-    policies = RoutingPolicy.objects.filter(status=RoutingPolicy.Status.ROUTED)
-    calibrations = Calibration.objects.filter(status=Calibration.Status.CERTIFIED)
-    units = CalibrationUnit.objects.filter(
-        Q(policy__in=policies.filter(Q(rts__in=judges) | Q(mcq__in=judges)))
-        | Q(calibration__in=calibrations.filter(judge__in=judges))
-    )
-    return set(units.values_list("item", "dimension"))
-
-
 SIGNIFICANCE_LEVEL = 0.05
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -60,8 +46,7 @@ class ReliabilityReport:
     """Results for one pair of judges by one measure; P, M and validity concern `compared_judge`.
 
     rated_units: units with ratings. settling: rated units that set r of a policy or a certificate of these
-    judges; P excludes them if `fresh`. with_corrected: True if corrections by people count. judged: a digest
-    of the judgments that determine R.
+    judges; P excludes them if `fresh`. judged: a digest of the judgments that determine R.
     """
 
     project: Project
@@ -82,7 +67,6 @@ class ReliabilityReport:
 
     @property
     def rated(self) -> bool:
-        """Return True if people have rated any item with a value of the judge."""
         return any(each.rated for one in self.dimensions for each in one.figures.systems)
 
     @property
@@ -105,110 +89,80 @@ def reliability_report(
     """Return R of a pair of judges with P of one of them (the RTS judge), against people's values of a round.
 
     The round is the last one unless a number is passed. `fresh`: exclude ratings of units that set the trust
-    in these judges. `with_corrected`: include corrections by people. Seven queries, before a round six.
+    in these judges. Seven queries, before a round six.
     """
     rounds = rounds_of(project)
     round = rounds.get(round_number or max(rounds, default=0))
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     first = compared_judge or pairing.rts
+    second = pairing.mcq if first == pairing.rts else pairing.rts
+    # Units that set the trust in these judges: their ratings report on no policy or certificate of them.
+    judges = [pairing.rts, pairing.mcq]
+    policies = RoutingPolicy.objects.filter(status=RoutingPolicy.Status.ROUTED)
+    calibrations = Calibration.objects.filter(status=Calibration.Status.CERTIFIED)
+    rows = CalibrationUnit.objects.filter(
+        Q(policy__in=policies.filter(Q(rts__in=judges) | Q(mcq__in=judges)))
+        | Q(calibration__in=calibrations.filter(judge__in=judges))
+    )
+    units, items = set(rows.values_list("item", "dimension")), material.items.tolist()
     # (items,) by dimension key: True if the unit is rated and one of these.
-    units = settling_units([pairing.rts, pairing.mcq])
-    items = material.items.tolist()
     settling = {
         one.key: np.isin(material.items, material.rated[one.key].items)
         & np.array([(item, one.id) in units for item in items], dtype=bool)
         for one in material.dimensions
         if one.key in material.rated
     }
-    measuring = _Measuring(project, pairing, first, coefficient, confidence_level, with_corrected)
-    found = _measure_dimensions(material, measuring, settling if fresh else {})
+    samples = samples_of([first, second], material, with_corrected=with_corrected)
+    found: list[tuple[FrozenDimension, DimensionReliability]] = []
+    for dimension in material.dimensions:
+        own, others = (
+            scores_of(material, dimension.key, samples[judge.pk, dimension.key]) for judge in (first, second)
+        )
+        if np.isnan([own.judge, others.judge]).all():
+            continue
+        if fresh and dimension.key in settling:
+            own = own.without_people(settling[dimension.key])
+        of_pair = stream_of_pair(project, pairing.rts, pairing.mcq, dimension)
+        figures = reliability(
+            own,
+            others.as_read,
+            correlation_called(coefficient, named=dimension.is_named),
+            drawn_with=DrawnWith(
+                indicator=of_pair,
+                agreement=stream_of_judge(project, first, dimension),
+                validity=of_pair.of("beside people", first.name),
+            ),
+            resampling=Resampling(confidence_level=confidence_level),
+        )
+        found.append((dimension, figures))
+    p_values = holm_by_key({index: each.validity.p_value for index, (_, each) in enumerate(found)})
     return ReliabilityReport(
         project=project,
         pairing=pairing,
         compared_judge=first,
         coefficient=coefficient,
         round=round,
-        dimensions=_adjust(found),
+        dimensions=[
+            DimensionIndicator(
+                dimension, each, p_values.get(index), _verdict(each.validity, p_values.get(index))
+            )
+            for index, (dimension, each) in enumerate(found)
+        ],
         rated_units=sum(len(rated.items) for rated in material.rated.values()),
         settling=sum(int(chosen.sum()) for chosen in settling.values()),
         fresh=fresh,
         with_corrected=with_corrected,
-        judged=digest_of_values(project, [pairing.rts, pairing.mcq], material, with_corrected=with_corrected),
+        judged=digest_of_values(project, judges, material, with_corrected=with_corrected),
     )
 
 
-Measured = list[tuple[FrozenDimension, DimensionReliability]]
-
-
-@dataclass(frozen=True)
-class _Measuring:
-    """The measures of a pair of judges; P concerns the first."""
-
-    project: Project
-    pairing: Pairing
-    first: Judge
-    coefficient: str
-    confidence_level: float
-    with_corrected: bool
-
-    @property
-    def other(self) -> Judge:
-        """The judge of the pair without P."""
-        return self.pairing.mcq if self.first == self.pairing.rts else self.pairing.rts
-
-    def of_dimension(
-        self, dimension: FrozenDimension, own: Scores, others: npt.ArrayLike
-    ) -> DimensionReliability:
-        of_pair = stream_of_pair(self.project, self.pairing.rts, self.pairing.mcq, dimension)
-        drawn_with = DrawnWith(
-            indicator=of_pair,
-            agreement=stream_of_judge(self.project, self.first, dimension),
-            validity=of_pair.of("beside people", self.first.name),
-        )
-        measure = correlation_called(self.coefficient, named=dimension.is_named)
-        plan = Resampling(confidence_level=self.confidence_level)
-        return reliability(own, others, measure, drawn_with=drawn_with, resampling=plan)
-
-
-def _measure_dimensions(
-    material: Material, measuring: _Measuring, without: Mapping[str, BoolArray]
-) -> Measured:
-    """Return the measures of every dimension with a value of one of the judges."""
-    judges = [measuring.first, measuring.other]
-    samples = samples_of(judges, material, with_corrected=measuring.with_corrected)
-    found: Measured = []
-    for dimension in material.dimensions:
-        own, others = (
-            scores_of(material, dimension.key, samples[judge.pk, dimension.key]) for judge in judges
-        )
-        if not np.isnan([own.judge, others.judge]).all():
-            if dimension.key in without:
-                own = own.without_people(without[dimension.key])
-            found.append((dimension, measuring.of_dimension(dimension, own, others.as_read)))
-    return found
-
-
-def _adjust(found: Measured) -> list[DimensionIndicator]:
-    adjusted = holm_by_key({index: figures.validity.p_value for index, (_, figures) in enumerate(found)})
-    return [
-        DimensionIndicator(
-            dimension, figures, adjusted.get(index), _verdict(figures.validity, adjusted.get(index))
-        )
-        for index, (dimension, figures) in enumerate(found)
-    ]
-
-
 def r_tells(found: Validity, adjusted: float | None) -> bool:
-    """Return True if R predicts on which systems the judge agrees with people; adjusted:
-
-    the p value by Holm.
-    """
+    """Return True if R predicts on which systems the judge agrees with people. adjusted: p by Holm."""
     value = found.correlation.value
     return value is not None and value > 0 and adjusted is not None and adjusted <= SIGNIFICANCE_LEVEL
 
 
 def _verdict(found: Validity, adjusted: float | None) -> str:
-    """Return the predictive value of R on this dimension, as a message."""
     value = found.correlation.value
     if value is None or adjusted is None:
         reason = found.correlation.reason or found.p_value_reason or ""

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Stream
@@ -28,10 +27,14 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
-from judges.results.queries.scores import Material, Samples, material_of, samples_of, scores_of
+from judges.results.queries.scores import (
+    material_of,
+    samples_of,
+    scores_of,
+    stream_of_judge,
+    stream_of_people,
+)
 from judges.results.queries.texts import lengths_of
-from judges.results.tables.streams import stream_of_judge, stream_of_people
 
 EPSILONS = {
     0.2: gettext_lazy("experts"),
@@ -70,8 +73,6 @@ class DimensionTest:
 
 @dataclass(frozen=True)
 class ReplacementReport:
-    """The test of one judge on every dimension that it has values on."""
-
     judge: Judge
     round: Round | None
     epsilon: float
@@ -83,56 +84,44 @@ def replacement_report(
 ) -> ReplacementReport:
     """Return the test of the judge as a substitute for an annotator of Round I, with independent values.
 
-    The judge's stream generates the shuffled judge. with_corrected: True if corrections by people count. Six
-    queries, before a round five.
+    The judge's stream generates the shuffled judge. Six queries, before a round five.
     """
     round = rounds_of(project).get(1)
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     samples = samples_of([judge], material, with_corrected=with_corrected)
     lengths = np.array(list(lengths_of(project).values()), dtype=float)
-    given = [each for each in material.dimensions if samples[judge.pk, each.key].given.any()]
-    tests = [
-        _test_dimension(project, judge, material, each, samples[judge.pk, each.key], lengths, epsilon)
-        for each in given
-    ]
-    return ReplacementReport(judge, round, epsilon, tests)
-
-
-def _test_dimension(
-    project: Project,
-    judge: Judge,
-    material: Material,
-    dimension: FrozenDimension,
-    samples: Samples,
-    lengths: npt.NDArray[np.float64],
-    epsilon: float,
-) -> DimensionTest:
-    scores, stream = scores_of(material, dimension.key, samples), stream_of_judge(project, judge, dimension)
-    nominal = dimension.measurement_level == "nominal"
-    test = alternative_annotator_test(
-        scores.human,
-        scores.judge,
-        epsilon=epsilon,
-        generator=stream,
-        documents=scores.documents,
-        systems=scores.systems,
-        lengths=lengths,
-        annotators=tuple(material.raters(dimension.key)),
-        alignment=share_of_equal_values if nominal else minus_root_mean_squared_error,
-    )
-    one_more_rater = judge_as_one_more_rater(
-        scores,
-        measurement_level=dimension.measurement_level,
-        generator=stream,
-        people=stream_of_people(project, dimension),
-    )
-    error = judge_error(scores, generator=stream, lengths=lengths, loss="unequal" if nominal else "squared")
-    if nominal:
-        gain = CorrectionGain(
-            None, None, None, 0, gettext("The values are category names, which have no mean.")
+    tests = []
+    for one in material.dimensions:
+        if not samples[judge.pk, one.key].given.any():
+            continue
+        scores = scores_of(material, one.key, samples[judge.pk, one.key])
+        stream, is_nominal = stream_of_judge(project, judge, one), one.measurement_level == "nominal"
+        test = alternative_annotator_test(
+            scores.human,
+            scores.judge,
+            epsilon=epsilon,
+            generator=stream,
+            documents=scores.documents,
+            systems=scores.systems,
+            lengths=lengths,
+            annotators=tuple(material.raters(one.key)),
+            alignment=share_of_equal_values if is_nominal else minus_root_mean_squared_error,
         )
-    else:
-        people, judged = scores.by_document(scores.human_means), scores.by_document(scores.judge)
-        gain = correction_gain(people, judged, share=RATED_SHARE)
-    uses = find_uses(error, gain, alpha_among_people=one_more_rater.among_people.value)
-    return DimensionTest(dimension, test, one_more_rater, error, gain, uses, epsilon, stream)
+        one_more = judge_as_one_more_rater(
+            scores,
+            measurement_level=one.measurement_level,
+            generator=stream,
+            people=stream_of_people(project, one),
+        )
+        error = judge_error(
+            scores, generator=stream, lengths=lengths, loss="unequal" if is_nominal else "squared"
+        )
+        if is_nominal:
+            why = gettext("The values are category names, which have no mean.")
+            gain = CorrectionGain(None, None, None, 0, why)
+        else:
+            people, judged = scores.by_document(scores.human_means), scores.by_document(scores.judge)
+            gain = correction_gain(people, judged, share=RATED_SHARE)
+        uses = find_uses(error, gain, alpha_among_people=one_more.among_people.value)
+        tests.append(DimensionTest(one, test, one_more, error, gain, uses, epsilon, stream))
+    return ReplacementReport(judge, round, epsilon, tests)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import QuerySet
 
+from agreement import Stream
 from agreement.comparison.head_to_head import Verdicts
 from agreement.comparison.scores import Scores
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
@@ -16,7 +17,7 @@ from annotate.rating.queries.assigned import Unit
 from annotate.results.queries.reliability_data import RatedItems, rated_items
 from judges.core.mapping import map_values
 from judges.core.material import outputs_of
-from judges.core.models import Judge, Judgment
+from judges.core.models import Judge, Judgment, Metric
 
 _VALUE = np.dtype([("judge", "i8"), ("dimension", "i8"), ("item", "i8"), ("sample", "i8"), ("value", "f8")])
 _VERDICT = np.dtype(
@@ -37,20 +38,11 @@ class Samples:
 
     @property
     def given(self) -> npt.NDArray[np.bool_]:
-        """(items,): True for items with a value."""
         return np.asarray(~np.isnan(self.values).all(axis=1))
 
     def of_items(self, chosen: npt.NDArray[np.bool_]) -> "Samples":
-        """Return the samples with values of these items only, a mask."""
         kept = np.reshape(chosen, (-1, 1))
         return Samples(*(np.where(kept, each, np.nan) for each in (self.values, self.as_read)))
-
-    def all_in_all(self, dimension: FrozenDimension) -> "Samples":
-        """Return one sample, with the aggregate by `value_of_samples`."""
-        values = value_of_samples(dimension, self.values)
-        same = self.as_read is self.values
-        as_read = values if same else value_of_samples(dimension, self.as_read)
-        return Samples(values[:, None], as_read[:, None])
 
 
 SamplesOf = Mapping[tuple[int, str], Samples]
@@ -86,7 +78,6 @@ class Material:
         return values
 
     def raters(self, key: str) -> Sequence[str]:
-        """Return the names of the rows of `human`."""
         rated = self.rated.get(key)
         return rated.data.raters if rated else ()
 
@@ -106,11 +97,16 @@ class Material:
 
 
 def material_of(
-    project: Project, round: Round | None, guideline: FrozenGuideline, *, with_development: bool = False
+    project: Project,
+    round: Round | None,
+    guideline: FrozenGuideline | None = None,
+    *,
+    with_development: bool = False,
 ) -> Material:
     """Return a project's outputs and people's values on its scales at the end of a round. Three queries.
 
-    with_development: include documents that judges may have learned from.
+    guideline: `guideline_of` by default, with one query more before a round. with_development: include
+    documents that judges may have learned from.
     """
     items = outputs_of(project).order_by("pk")
     rows = list(items.values_list("pk", "system__name", "document", "document__key", "document__development"))
@@ -119,7 +115,7 @@ def material_of(
         systems=[system for _, system, *_ in rows],
         documents=np.array([document for _, _, document, *_ in rows], dtype=np.int64),
         document_keys=[key for *_, key, _ in rows],
-        dimensions=guideline.scales,
+        dimensions=(guideline or guideline_of(project, round)).scales,
         rated=rated_items(round) if round else {},
         in_development=np.array([drawn is not None for *_, drawn in rows], dtype=bool),
         with_development=with_development,
@@ -134,10 +130,7 @@ def counted_judgments(*, with_corrected: bool) -> QuerySet[Judgment]:
 def samples_of(
     judges: Sequence[Judge], material: Material, *, with_corrected: bool = True
 ) -> dict[tuple[int, str], Samples]:
-    """Return judges' samples by judge and dimension key. One query.
-
-    with_corrected: True if corrections by people count.
-    """
+    """Return judges' samples by judge and dimension key. One query."""
     counted = counted_judgments(with_corrected=with_corrected)
     done = counted.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
     rows = _rows(done.values_list("judge", "dimension", "item", "sample", "value"), _VALUE)
@@ -157,13 +150,14 @@ def samples_of(
 def scores_of(material: Material, key: str, samples: Samples) -> Scores:
     """Return people and one judge on one dimension, with the judge's value by `value_of_samples`."""
     dimension = next(each for each in material.dimensions if each.key == key)
-    said = samples.all_in_all(dimension)
+    values = value_of_samples(dimension, samples.values)
+    same = samples.as_read is samples.values
     return Scores(
         systems=material.systems,
         documents=material.documents,
         human=material.human(key),
-        judge=said.values[:, 0],
-        as_read=said.as_read[:, 0],
+        judge=values,
+        as_read=values if same else value_of_samples(dimension, samples.as_read),
     )
 
 
@@ -189,10 +183,7 @@ def mean_of_samples(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
 
 
 def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True) -> dict[str, Verdicts]:
-    """Return a head-to-head judge's verdicts by dimension key, unreadable ones as gaps. One query.
-
-    with_corrected: True if corrections by people count.
-    """
+    """Return a head-to-head judge's verdicts by dimension key, unreadable ones as gaps. One query."""
     status = [Judgment.Status.DONE, Judgment.Status.UNREADABLE]
     counted = counted_judgments(with_corrected=with_corrected)
     answered = counted.filter(judge=judge, other__isnull=False, status__in=status).order_by("pk")
@@ -213,3 +204,30 @@ def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True
 def _rows(values: "QuerySet[Judgment, tuple[object, ...]]", of: np.dtype[np.void]) -> np.ndarray:
     rows = (tuple(np.nan if value is None else value for value in row) for row in values.iterator(20_000))
     return np.fromiter(rows, dtype=of)
+
+
+NOTHING_FROZEN = FrozenGuideline("", 1, 2, 1, ())
+
+
+def guideline_of(project: Project, round: Round | None) -> FrozenGuideline:
+    """Return the round's guideline, before a round the latest that a run has frozen."""
+    version = round.guideline if round else project.guideline_versions.order_by("-version").first()
+    return FrozenGuideline.from_json(version.content) if version else NOTHING_FROZEN
+
+
+def stream_of_judge(project: Project, judge: Judge, dimension: FrozenDimension) -> Stream:
+    return Stream(project.seed).of("judge", judge.name, dimension.key)
+
+
+def stream_of_metric(project: Project, metric: Metric, dimension: FrozenDimension) -> Stream:
+    return Stream(project.seed).of("metric", metric.name, dimension.key)
+
+
+def stream_of_pair(project: Project, rts: Judge, mcq: Judge, dimension: FrozenDimension) -> Stream:
+    """Return the stream for all statistics between two judges on a dimension: R, above all."""
+    return Stream(project.seed).of("judges", rts.name, mcq.name, dimension.key)
+
+
+def stream_of_people(project: Project, dimension: FrozenDimension) -> Stream:
+    """Return the stream of people alone on a dimension, the same as on the pages about people."""
+    return Stream(project.seed).of("people", dimension.key)

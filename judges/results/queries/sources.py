@@ -22,12 +22,11 @@ from annotate.core.models import (
     VersionPart,
 )
 from annotate.core.rounds import last_round, rounds_of
-from annotate.results.queries.unit_values import DECIMALS, Unit, Values, texts_of, values_of_people
+from annotate.results.queries.unit_values import DECIMALS, Unit, texts_of, values_of_people
 from annotate.results.queries.version import version_of_ratings
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.pairings import first_judge, measured_judges
-from judges.results.queries.scores import material_of, samples_of, value_of_samples
+from judges.results.queries.scores import guideline_of, material_of, samples_of, value_of_samples
 
 Options = Sequence[tuple[str, str]]
 ROUND_ONE, FINAL, JUDGE, PROJECT, VERSION = "round-1", "final", "judge-", "project-", "version-"
@@ -153,7 +152,12 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
 
     Units of two projects with equal texts are common even if their keys or system names differ.
     """
-    owners = [_owner_of(project, key) for key in keys]
+    owners = []
+    for key in keys:
+        slug = key.removeprefix(VERSION).partition("-")[2] if key.startswith(VERSION) else ""
+        if key.startswith(PROJECT):
+            slug = key.removeprefix(PROJECT)
+        owners.append(Project.objects.get(slug=slug) if slug else project)
     bridges = owners[0] != owners[1]
     found = []
     for key, owner in zip(keys, owners, strict=True):
@@ -164,7 +168,15 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
         if key.startswith(JUDGE):
             judge = Judge.objects.get(project=owner, pk=int(key.removeprefix(JUDGE)))
             name = f"{JUDGE}{judge.name}"
-            dimensions, values = _values_of_judge(judge)
+            # Without documents from which judges may learn.
+            material = material_of(owner, None, guideline_of(owner, last_round(owner)))
+            dimensions, samples = material.dimensions, samples_of([judge], material)
+            of_judge = []
+            for each in dimensions:
+                judged = value_of_samples(each, samples[judge.pk, each.key].values)
+                for index in np.flatnonzero(~np.isnan(judged) & ~material.in_development).tolist():
+                    of_judge.append((each.key, int(material.items[index]), float(judged[index])))
+            values = iter(of_judge)
         else:
             number = 1 if key == ROUND_ONE else 2
             dimensions, values = values_of_people(owner, number, bridges=bridges)
@@ -178,13 +190,6 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
             )
         )
     return [found[0], _rename_units(found[1], found[0])] if bridges else found
-
-
-def _owner_of(project: Project, key: str) -> Project:
-    if key.startswith(PROJECT):
-        return Project.objects.get(slug=key.removeprefix(PROJECT))
-    slug = key.removeprefix(VERSION).partition("-")[2] if key.startswith(VERSION) else ""
-    return Project.objects.get(slug=slug) if slug else project
 
 
 def _read_version(owner: Project, key: str, label: str) -> ValueSource:
@@ -235,17 +240,3 @@ def find_common_units(first: ValueSource, second: ValueSource, key: str) -> Comm
     both = sorted(one.keys() & other.keys())
     equal = [unit for unit in both if first.texts[unit] == second.texts[unit]]
     return CommonUnits(equal, len(both) - len(equal), len(one.keys() - other), len(other.keys() - one))
-
-
-def _values_of_judge(judge: Judge) -> tuple[Sequence[FrozenDimension], Values]:
-    """Return a judge's values, without documents from which judges may learn."""
-    material = material_of(judge.project, None, guideline_of(judge.project, last_round(judge.project)))
-    samples = samples_of([judge], material)
-
-    def values() -> Values:
-        for each in material.dimensions:
-            said = value_of_samples(each, samples[judge.pk, each.key].values)
-            for item in np.flatnonzero(~np.isnan(said) & ~material.in_development):
-                yield each.key, int(material.items[item]), float(said[item])
-
-    return material.dimensions, values()

@@ -1,13 +1,11 @@
 """Ranking of judges by agreement with people, its certainty, and differences of every two judges."""
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Sequence
 
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import PairedDifference
 from agreement.comparison import (
-    HighestJudges,
     JudgesCompared,
     compare_two_judges,
     highest_judges,
@@ -16,9 +14,9 @@ from agreement.comparison import (
 from agreement.comparison.between_judges import AMOUNTS, NAMED
 from annotate.core.guideline import FrozenDimension
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from judges.results.queries.scores import stream_of_pair
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason, yes_or_no
 from judges.results.tables.compared import ComparedJudges
-from judges.results.tables.streams import stream_of_pair
 
 _FIGURES = {
     "spearman": gettext_lazy("Spearman"),
@@ -46,15 +44,24 @@ Pairs = Sequence[tuple[FrozenDimension, Sequence[JudgesCompared]]]
 
 
 def tables_between_judges(found: ComparedJudges) -> list[Table]:
-    """Return the ranking by agreement with people and every pair of judges, empty with only one scoring
-    judge.
-    """
-    dimensions = {each.dimension.key: each.dimension for each in found.scored}
-    pairs = [(each, _compare(found, each)) for each in dimensions.values()]
-    if not any(compared for _, compared in pairs):
+    """Return the ranking by agreement with people, and every pair of judges; empty without a pair."""
+    pairs = []
+    for dimension, judges in found.pairs_by_dimension:
+        differences = []
+        for first, second in judges:
+            stream = stream_of_pair(found.project, first.judge, second.judge, dimension)
+            of_pair = compare_two_judges(
+                first.scores,
+                second.scores,
+                measurement_level=dimension.measurement_level,
+                generator=stream,
+            )
+            differences.append((first.judge.name, second.judge.name, *of_pair))
+        pairs.append((dimension, holm_over_pairs(differences)))
+    if not pairs:
         return []
-    amounts = [each for each in pairs if not each[0].is_named and each[1]]
-    named = [each for each in pairs if each[0].is_named and each[1]]
+    amounts = [each for each in pairs if not each[0].is_named]
+    named = [each for each in pairs if each[0].is_named]
     tables = [_most(pairs)]
     if amounts:
         tables.append(
@@ -66,36 +73,18 @@ def tables_between_judges(found: ComparedJudges) -> list[Table]:
     return tables
 
 
-def _compare(found: ComparedJudges, dimension: FrozenDimension) -> Sequence[JudgesCompared]:
-    scored = [each for each in found.scored if each.dimension.key == dimension.key]
-    return holm_over_pairs(
-        [
-            (
-                first.judge.name,
-                second.judge.name,
-                *compare_two_judges(
-                    first.scores,
-                    second.scores,
-                    measurement_level=dimension.measurement_level,
-                    generator=stream_of_pair(found.project, first.judge, second.judge, first.dimension),
-                ),
-            )
-            for first, second in combinations(scored, 2)
-        ]
-    )
-
-
 def _most(pairs: Pairs) -> Table:
     rows = [
         [
             text(dimension.name, key=dimension.key),
-            text(str(_FIGURES[each.figure]), key=each.figure),
-            text(_names(each.highest) or gettext("none: each is below another")),
+            text(str(_FIGURES[figure]), key=figure),
+            text(", ".join(each.highest) or gettext("none: each is below another")),
             yes_or_no(each.is_sure),
-            text(_names(each.may_be_highest)),
+            text(", ".join(each.may_be_highest)),
         ]
         for dimension, compared in pairs
-        for each in _standings(dimension, compared)
+        for figure in (NAMED if dimension.is_named else AMOUNTS)
+        if (each := highest_judges(compared, figure))
     ]
     columns = [
         DIMENSION,
@@ -109,28 +98,18 @@ def _most(pairs: Pairs) -> Table:
     )
 
 
-def _standings(dimension: FrozenDimension, pairs: Sequence[JudgesCompared]) -> Iterator[HighestJudges]:
-    for figure in NAMED if dimension.is_named else AMOUNTS:
-        if found := highest_judges(pairs, figure):
-            yield found
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(names)
-
-
 def _differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> Table:
-    rows = [
-        [
-            text(each.first),
-            text(each.second),
-            text(dimension.name, key=dimension.key),
-            Cell(each.items),
-            *(cell for figure in figures for cell in _cells(each, figure)),
-        ]
-        for dimension, compared in pairs
-        for each in compared
-    ]
+    rows = []
+    for dimension, compared in pairs:
+        for each in compared:
+            row = [text(each.first), text(each.second), text(dimension.name, key=dimension.key)]
+            row.append(Cell(each.items))
+            for figure in figures:
+                found = each.figures.get(figure) or PairedDifference(None, 0, reason=str(_NO_ITEM))
+                what = gettext("Difference of two judges: {statistic} (function compare_two_judges)")
+                row.append(difference_cell(found, what.format(statistic=_FIGURES[figure])))
+                row.append(number_or_reason(each.adjusted.get(figure), found.reason))
+            rows.append(row)
     columns = [
         JUDGE,
         Column("other_judge", gettext("Other judge"), ColumnKind.TEXT),
@@ -150,14 +129,3 @@ def _differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> 
         ),
     ]
     return Table(key, title, columns, rows, heads=3, says=str(_SAYS))
-
-
-def _cells(pair: JudgesCompared, figure: str) -> list[Cell]:
-    found = pair.figures.get(figure) or PairedDifference(None, 0, reason=str(_NO_ITEM))
-    what = gettext("Difference of two judges: {statistic} (function compare_two_judges)").format(
-        statistic=_FIGURES[figure]
-    )
-    return [
-        difference_cell(found, what),
-        number_or_reason(pair.adjusted.get(figure), found.reason),
-    ]

@@ -1,5 +1,6 @@
 """Effects of the order of dimensions in a call: the previous score, and the position in the call."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,10 +12,40 @@ from agreement import Resampling, kendall_tau_b, pearson
 from agreement.biases import Range, ranges_of, scores_given_before
 from agreement.comparison import Scores, correlation_with_humans
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.core.models import Judge
-from judges.results.queries.calls import CallPositions
+from judges.core.models import Judge, Judgment
 from judges.results.tables.columns import number_or_reason
 from judges.results.tables.compared import Scored, align_raters
+
+
+@dataclass(frozen=True, eq=False)
+class CallPositions:
+    """Positions of a dimension in the calls about items, each (items,).
+
+    places: 0 for the first position, NaN if the call had no other dimensions. before: the id of the dimension
+    before it, 0 if there is none.
+    """
+
+    positions: npt.NDArray[np.float64]
+    before: npt.NDArray[np.int64]
+
+
+def load_call_positions(
+    judges: Sequence[Judge], items: Sequence[int]
+) -> Mapping[tuple[int, int], CallPositions]:
+    """Return positions by judge and dimension id for judges with several dimensions per call. One query."""
+    index = {pk: index for index, pk in enumerate(items)}
+    found: defaultdict[tuple[int, int], CallPositions] = defaultdict(
+        lambda: CallPositions(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
+    )
+    done = Judgment.objects.filter(judge__in=judges, other__isnull=True, status=Judgment.Status.DONE)
+    # Rotated orders depend on the item, so all samples of an item have the same.
+    calls = done.exclude(asked_dimensions=[]).order_by("judge", "item")
+    for judge, item, asked in calls.values_list("judge", "item", "asked_dimensions").distinct():
+        for position, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):
+            own = found[judge, dimension]
+            own.positions[index[item]], own.before[index[item]] = position, before
+    return dict(found)
+
 
 BEFORE = [
     Column("before", lambda: gettext("dimension before"), ColumnKind.TEXT),
@@ -67,7 +98,6 @@ class Following:
         return figure(pearson(first, second, documents=documents, generator=stream, resampling=by_documents))
 
     def distribution(self, columns: Sequence[Range]) -> Iterator[list[Cell]]:
-        """Yield the rows of `distribution_table`: of judge and people by the score before."""
         ranges_before, ranges = (ranges_of(each.dimension.values) for each in (self.before, self.after))
         samples = [each.said.values[self.chosen] for each in (self.before, self.after)]
         judge = scores_given_before(samples[0], samples[1], ranges_before, ranges)
@@ -86,7 +116,6 @@ class Following:
 def followings(
     scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
 ) -> Iterator[Following]:
-    """Yield each two dimensions of one judge that followed each other in calls."""
     own = {(each.judge.pk, each.dimension.id): each for each in scored}
     for (judge, dimension), after in own.items():
         asked = positions.get((judge, dimension))
@@ -99,7 +128,6 @@ def followings(
 
 
 def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
-    """Return the frequencies of a judge's next score by the score before, compared with people's."""
     ranges = sorted({each for pair in following for each in ranges_of(pair.after.dimension.values)})
     columns = [
         DIMENSION,
@@ -118,7 +146,6 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
 
 
 def correlations_by_position(each: Scored, asked: CallPositions, most: int) -> list[Cell]:
-    """Return Kendall's correlation with people by the position of the dimension in the call."""
     return [
         figure(
             correlation_with_humans(

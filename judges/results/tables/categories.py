@@ -24,15 +24,12 @@ _COUNTED = gettext_lazy(
 
 @dataclass(frozen=True)
 class JudgeCategories:
-    """A judge on a dimension of categories; `names` are the identifying cells."""
-
     names: Sequence[Cell]
     dimension: FrozenDimension
     found: CategoryAgreement
 
 
 def category_tables(scored: Sequence[Scored]) -> list[Table]:
-    """Return accuracy, macro-F1 and alpha of each judge and dimension, and F1 of each category."""
     named = [JudgeCategories(each.names, each.dimension, each.categories) for each in scored]
     alphas = [[figure(each.alpha.among_people), figure(each.alpha.with_judge)] for each in scored]
     table = accuracy_table(named, [JUDGE, DIMENSION])
@@ -68,7 +65,6 @@ def accuracy_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) ->
 
 
 def f1_table(named: Sequence[JudgeCategories], heads: Sequence[Column]) -> Table:
-    """Return F1 of each category, and its frequency."""
     rows = [
         [
             *each.names,

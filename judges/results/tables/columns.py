@@ -51,7 +51,6 @@ def difference_cell(found: PairedDifference | None, what: str, *, nothing: str =
 
 
 def number_or_reason(value: float | None, reason: str, how: str = "") -> Cell:
-    """Return a number as a cell, or the reason if it is None."""
     return Cell(value, reason=reason if value is None else "", how=how)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -48,18 +49,18 @@ from annotate.results.registry import Chosen
 from annotate.results.table import Cell, text
 from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
-from judges.results.queries.comparison import guideline_of
 from judges.results.queries.scores import (
     Material,
     Samples,
     material_of,
     samples_of,
     scores_of,
+    stream_of_judge,
+    stream_of_people,
     verdicts_of,
 )
 from judges.results.tables.gaps import count_judged, warning_of_gaps
 from judges.results.tables.parameters import SHARED, counts_corrected
-from judges.results.tables.streams import stream_of_judge, stream_of_people
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,6 @@ class _Compared:
 
     @property
     def names(self) -> list[Cell]:
-        """Return the name cells, with a warning if more than a few replies have no value."""
         dimension = text(self.dimension.name, key=self.dimension.key)
         return [text(self.judge.name, warning=self._gaps), dimension]
 
@@ -118,7 +118,6 @@ class Scored(_Compared):
 
     @property
     def samples(self) -> npt.NDArray[np.float64]:
-        """(items, samples): all its samples, on the dimension's scale."""
         return self.said.values
 
     @property
@@ -135,7 +134,6 @@ class Scored(_Compared):
 
     @cached_property
     def alpha(self) -> AlphaWithPeople:
-        """Return alpha among people, with the judge, and of the judge and people's mean."""
         level = self.dimension.measurement_level
         return alpha_with_people(
             self.scores, measurement_level=level, generator=self.stream, people=self.people.stream
@@ -152,7 +150,6 @@ class Scored(_Compared):
 
     @cached_property
     def categories(self) -> CategoryAgreement:
-        """Return accuracy and F1, for categorical dimensions."""
         return category_agreement(self.scores, self.dimension.whole_values, generator=self.stream)
 
     @cached_property
@@ -175,7 +172,6 @@ class Scored(_Compared):
 
     @cached_property
     def all_pairs(self) -> CorrectPreferences:
-        """Return the pairs of systems in which the judge prefers the same one as people."""
         return correct_preferences(self.scores, generator=self.stream)
 
     @cached_property
@@ -185,14 +181,11 @@ class Scored(_Compared):
 
     @cached_property
     def neighbours(self) -> CorrectPreferences:
-        """Return the preferences for systems next to each other in people's ranking."""
         return correct_preferences(self.scores, neighbours(self.ranking), generator=self.stream)
 
 
 def align_raters(scored: Sequence[Scored]) -> list[Scores]:
-    """Return the scores of several dimensions with the same rows of people; raters of one dimension alone
-    have gaps.
-    """
+    """Return the scores with the same rows of people; raters of one dimension alone have gaps."""
     raters = list(dict.fromkeys(rater for each in scored for rater in each.people.raters))
     found = []
     for each in scored:
@@ -216,12 +209,10 @@ class Versus(_Compared):
 
     @cached_property
     def consistency(self) -> PositionConsistency:
-        """Return the frequency of the same outcome after swapping the outputs."""
         return position_consistency(self.verdicts, generator=self.stream)
 
     @cached_property
     def strengths(self) -> Strengths:
-        """Return the strengths and ranks of systems, and the effect of the first position."""
         return system_strengths(self.verdicts)
 
     @cached_property
@@ -231,7 +222,6 @@ class Versus(_Compared):
 
     @cached_property
     def correct(self) -> CorrectPreferences:
-        """Return the pairs in which the judge prefers the same system as people."""
         return correct_verdicts(self.verdicts, self.scores, self.pairs, generator=self.stream)
 
 
@@ -253,6 +243,15 @@ class ComparedJudges:
     @property
     def name_scores(self) -> list[Scored]:
         return [each for each in self.scored if each.dimension.is_named]
+
+    @property
+    def pairs_by_dimension(self) -> list[tuple[FrozenDimension, list[tuple[Scored, Scored]]]]:
+        """Return every two judges with scores on a dimension, for the dimensions with two or more."""
+        found: dict[str, list[Scored]] = {}
+        for each in self.scored:
+            found.setdefault(each.dimension.key, []).append(each)
+        pairs = [(own[0].dimension, list(combinations(own, 2))) for own in found.values()]
+        return [each for each in pairs if each[1]]
 
     def scored_by(self, judge: Judge) -> list[Scored]:
         return [each for each in self.scored if each.judge == judge]
@@ -276,32 +275,16 @@ def compared_values(
         raise NoJudgesError(gettext("There is no judge yet; add one and plan a run, or import judgments."))
     rounds = rounds_of(project)
     round = rounds.get(int(chosen.get("round") or max(rounds, default=0)))
-    material = material_of(project, round, guideline_of(project, round))
+    material = material_of(project, round)
     people = _people(project, material)
     ordered = [people[each.key].scores for each in material.dimensions if not each.is_named]
     ranking = human_ranking(*ordered) if ordered else ()
-    return ComparedJudges(
-        project,
-        round,
-        judges,
-        list(people.values()),
-        _score_judges(project, judges, material, people, ranking, chosen),
-        _versus(project, judges, material, people, ranking, chosen),
-    )
-
-
-def _score_judges(
-    project: Project,
-    judges: Sequence[Judge],
-    material: Material,
-    people: Mapping[str, PeopleOnDimension],
-    ranking: Sequence[str],
-    chosen: Chosen,
-) -> list[Scored]:
+    places = {name: place for place, name in enumerate(ranking)}
     giving = [judge for judge in judges if not judge.asks_pairs]
-    samples = samples_of(giving, material, with_corrected=counts_corrected(chosen))
+    with_corrected = counts_corrected(chosen)
+    samples = samples_of(giving, material, with_corrected=with_corrected)
     counts = count_judged(giving, chosen)
-    found = [
+    scored = [
         Scored(
             judge,
             each,
@@ -316,7 +299,26 @@ def _score_judges(
         for each in material.dimensions
         if (own := samples[judge.pk, each.key]).given.any()
     ]
-    return on_shared_items(found) if chosen.get("units") == SHARED else found
+    if chosen.get("units") == SHARED:
+        scored = on_shared_items(scored)
+    versus = []
+    for judge in judges:
+        if not judge.asks_pairs:
+            continue
+        for key, verdicts in verdicts_of(judge, material, with_corrected=with_corrected).items():
+            one = people[key]
+            if len(verdicts.points):
+                read = int((~np.isnan(verdicts.points)).sum())
+                ordered_pairs = (
+                    sorted(pair, key=lambda name: places.get(name, len(places))) for pair in verdicts.pairs
+                )
+                better_first = [(better, worse) for better, worse in ordered_pairs]
+                stream = stream_of_judge(project, judge, one.dimension)
+                asked = len(verdicts.points)
+                versus.append(
+                    Versus(judge, one.dimension, stream, one, asked, read, verdicts, one.scores, better_first)
+                )
+    return ComparedJudges(project, round, judges, list(people.values()), scored, versus)
 
 
 def shared_items(scored: Sequence[Scored]) -> dict[str, npt.NDArray[np.bool_]]:
@@ -338,36 +340,6 @@ def on_shared_items(scored: Sequence[Scored]) -> list[Scored]:
     ]
 
 
-def _versus(
-    project: Project,
-    judges: Sequence[Judge],
-    material: Material,
-    people: Mapping[str, PeopleOnDimension],
-    ranking: Sequence[str],
-    chosen: Chosen,
-) -> list[Versus]:
-    found = []
-    for judge in judges:
-        if judge.asks_pairs:
-            verdicts = verdicts_of(judge, material, with_corrected=counts_corrected(chosen))
-            found += [
-                Versus(
-                    judge,
-                    each,
-                    stream_of_judge(project, judge, each),
-                    people[each.key],
-                    len(own.points),
-                    int((~np.isnan(own.points)).sum()),
-                    own,
-                    people[each.key].scores,
-                    [_better_first(pair, ranking) for pair in own.pairs],
-                )
-                for each in material.dimensions
-                if len((own := verdicts[each.key]).points)
-            ]
-    return found
-
-
 def _people(project: Project, material: Material) -> dict[str, PeopleOnDimension]:
     """Return people alone on every dimension, for ranking the systems."""
     gap = np.full((len(material.items), 1), np.nan)
@@ -381,8 +353,3 @@ def _people(project: Project, material: Material) -> dict[str, PeopleOnDimension
         )
         for each in material.dimensions
     }
-
-
-def _better_first(pair: tuple[str, str], ranking: Sequence[str]) -> tuple[str, str]:
-    first, second = sorted(pair, key=lambda name: ranking.index(name) if name in ranking else len(ranking))
-    return first, second

@@ -1,17 +1,16 @@
 """Tables of systems with means corrected by a judge, and of the judge's savings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement import SystemDifference
-from agreement.reliability import CorrectedMean, CorrectionGain, Gain
+from agreement.reliability import CorrectionGain, Gain
 from agreement.system_differences import KNOWN
 from annotate.results.queries.by_system import difference_cell
 from annotate.results.queries.compared_systems import RATERS
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from annotate.results.text import MINUS
-from judges.results.queries.corrected_means import DimensionCorrection
+from judges.results.queries.estimates import DimensionCorrection
 from judges.results.tables.columns import SYSTEM, number_or_reason
 
 FEW_RATERS = 3
@@ -62,9 +61,7 @@ def corrected_sentence(
 
 
 def why_not_corrected(corrections: Sequence[DimensionCorrection]) -> str:
-    """Return a message for each reason why means are not corrected, or raters are no sample, with
-    dimensions.
-    """
+    """Return why means are not corrected, or raters are no sample, with the dimensions of each reason."""
     reasons: dict[str, list[str]] = {}
     for each in corrections:
         own = each.systems
@@ -74,7 +71,6 @@ def why_not_corrected(corrections: Sequence[DimensionCorrection]) -> str:
 
 
 def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> Table:
-    """Return the systems of each dimension, the highest corrected mean first."""
     columns = [
         DIMENSION,
         SYSTEM,
@@ -86,12 +82,38 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
         Column("letters", gettext("groups"), ColumnKind.TEXT),
         Column("caution", gettext("caution"), ColumnKind.TEXT),
     ]
-    rows = [
-        _mean_row(each, mean)
-        for each in corrections
-        if each.systems
-        for mean in sorted(each.systems.means, key=_mean_sort_key)
-    ]
+    rows = []
+    for one in corrections:
+        means = one.systems.means if one.systems else ()
+        lowest, highest = one.dimension.scale_minimum, one.dimension.scale_maximum
+        for mean in sorted(means, key=lambda each: (each.value is None, -(each.value or 0.0))):
+            low, high = (
+                None if end is None else min(max(end, lowest), highest) for end in (mean.low, mean.high)
+            )
+            corrected = Cell(
+                mean.value,
+                low=low,
+                high=high,
+                interval_reason=mean.interval_reason if mean.value is not None else "",
+                count=mean.ratings,
+                reason=mean.reason,
+                how=str(_HOW),
+            )
+            why = "" if mean.ratings else mean.reason
+            ranks = f"{mean.best}" if mean.best == mean.worst else f"{mean.best}–{mean.worst}"
+            rows.append(
+                [
+                    text(one.dimension.name, key=one.dimension.key),
+                    text(mean.system),
+                    corrected,
+                    Cell(mean.people, count=mean.ratings, reason=why, how=str(_OF_PEOPLE)),
+                    Cell(mean.ratings),
+                    Cell(mean.texts),
+                    Cell(reason=str(_NO_PAIRS)) if mean.best is None else text(ranks),
+                    text(mean.letters) if mean.letters else Cell(reason=str(_NO_PAIRS)),
+                    text("" if mean.value is None else one.cautions[mean.system]),
+                ]
+            )
     says = gettext(
         "Judge: {judge}. The corrected mean adds to people’s own mean what the judge shows of the items that "
         "they did not rate. All sets of ranks of a dimension are valid together. Groups: systems with a "
@@ -100,48 +122,7 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
     return Table("corrected", gettext("Systems by corrected mean"), columns, rows, heads=2, says=says)
 
 
-def _mean_sort_key(mean: CorrectedMean) -> tuple[bool, float]:
-    return mean.value is None, -(mean.value or 0.0)
-
-
-def _mean_row(one: DimensionCorrection, mean: CorrectedMean) -> list[Cell]:
-    low, high = (_cut(end, one) for end in (mean.low, mean.high))
-    return [
-        text(one.dimension.name, key=one.dimension.key),
-        text(mean.system),
-        Cell(
-            mean.value,
-            low=low,
-            high=high,
-            interval_reason=mean.interval_reason if mean.value is not None else "",
-            count=mean.ratings,
-            reason=mean.reason,
-            how=str(_HOW),
-        ),
-        Cell(
-            mean.people, count=mean.ratings, reason="" if mean.ratings else mean.reason, how=str(_OF_PEOPLE)
-        ),
-        Cell(mean.ratings),
-        Cell(mean.texts),
-        _ranks(mean),
-        text(mean.letters) if mean.letters else Cell(reason=str(_NO_PAIRS)),
-        text("" if mean.value is None else one.cautions[mean.system]),
-    ]
-
-
-def _cut(end: float | None, one: DimensionCorrection) -> float | None:
-    """Return the end of an interval within the scale."""
-    return None if end is None else min(max(end, one.dimension.scale_minimum), one.dimension.scale_maximum)
-
-
-def _ranks(mean: CorrectedMean) -> Cell:
-    if mean.best is None:
-        return Cell(reason=str(_NO_PAIRS))
-    return text(str(mean.best) if mean.best == mean.worst else f"{mean.best}–{mean.worst}")
-
-
 def corrected_pairs_table(corrections: Sequence[DimensionCorrection]) -> Table:
-    """Return the differences of all pairs of corrected means."""
     columns = [
         DIMENSION,
         Column("first", gettext("first"), ColumnKind.TEXT),
@@ -150,14 +131,15 @@ def corrected_pairs_table(corrections: Sequence[DimensionCorrection]) -> Table:
         Column("p_value", "p", ColumnKind.P_VALUE),
         Column("adjusted_p_value", gettext("p by Holm"), ColumnKind.P_VALUE),
     ]
+    how = f"{_HOW} {_ADJUSTED}"
     rows = [
         [
             text(one.dimension.name, key=one.dimension.key),
             text(each.first),
             text(each.second),
             difference_cell(each, str(_HOW), ()),
-            _p_value(each, each.p_value),
-            _p_value(each, each.adjusted_p_value),
+            number_or_reason(each.p_value, each.reason or str(KNOWN), how),
+            number_or_reason(each.adjusted_p_value, each.reason or str(KNOWN), how),
         ]
         for one in corrections
         if one.systems
@@ -171,10 +153,6 @@ def corrected_pairs_table(corrections: Sequence[DimensionCorrection]) -> Table:
     return Table("corrected-pairs", title, columns, rows, heads=3, says=says)
 
 
-def _p_value(each: SystemDifference, value: float | None) -> Cell:
-    return number_or_reason(value, each.reason or str(KNOWN), f"{_HOW} {_ADJUSTED}")
-
-
 def gain_table(corrections: Sequence[DimensionCorrection]) -> Table:
     columns = [
         DIMENSION,
@@ -185,7 +163,25 @@ def gain_table(corrections: Sequence[DimensionCorrection]) -> Table:
         Column("supposed", gettext("share is supposed"), ColumnKind.TEXT),
         Column("documents", gettext("rated documents"), ColumnKind.COUNT),
     ]
-    rows = [_gain_row(each) for each in corrections]
+    rows = []
+    for one in corrections:
+        found, gain = one.gain, one.gain.means
+        if gain is None:
+            saving = Cell(reason=found.reason)
+        else:
+            low, high = gain.saving_interval or (None, None)
+            saving = Cell(gain.saving, low=low, high=high, count=found.documents, how=str(_HOW_GAIN))
+        rows.append(
+            [
+                text(one.dimension.name, key=one.dimension.key),
+                _gain_cell(gain, found),
+                saving,
+                _gain_cell(found.differences, found),
+                number_or_reason(found.share, found.reason),
+                text(gettext("yes"), key=YES) if one.is_supposed else text(gettext("no"), key=NO),
+                Cell(found.documents),
+            ]
+        )
     says = gettext(
         "Gain: the variance with people alone divided by the variance with the judge, over documents; 1.25 "
         "means that people alone need 1.25 times as many ratings. It is within systems: a judge that only "
@@ -194,30 +190,10 @@ def gain_table(corrections: Sequence[DimensionCorrection]) -> Table:
     return Table("gain", gettext("Ratings that the judge saves"), columns, rows, heads=1, says=says)
 
 
-def _gain_row(one: DimensionCorrection) -> list[Cell]:
-    found = one.gain
-    return [
-        text(one.dimension.name, key=one.dimension.key),
-        _gain_cell(found.means, found),
-        _saving_cell(found.means, found),
-        _gain_cell(found.differences, found),
-        number_or_reason(found.share, found.reason),
-        text(gettext("yes"), key=YES) if one.is_supposed else text(gettext("no"), key=NO),
-        Cell(found.documents),
-    ]
-
-
 def _gain_cell(gain: Gain | None, found: CorrectionGain) -> Cell:
     if gain is None:
         return Cell(reason=found.reason or gettext("A difference needs two systems."))
     return Cell(gain.value, low=gain.low, high=gain.high, count=found.documents, how=str(_HOW_GAIN))
-
-
-def _saving_cell(gain: Gain | None, found: CorrectionGain) -> Cell:
-    if gain is None:
-        return Cell(reason=found.reason)
-    low, high = gain.saving_interval or (None, None)
-    return Cell(gain.saving, low=low, high=high, count=found.documents, how=str(_HOW_GAIN))
 
 
 _NOTHING = 0.005  # lower values are rounded to 0 %
@@ -233,8 +209,6 @@ _WOULD_SAVE_NOTHING = gettext_lazy(
     "If people rated a fifth of the documents (5 or more), the judge would save no ratings: within systems "
     "its scores hardly rise with people’s."
 )
-_SENTENCES = {YES: (_WOULD_SAVE, _WOULD_SAVE_NOTHING), NO: (_SAVES, _SAVES_NOTHING)}
-"""By whether the share is supposed: what is saved, or that nothing is."""
 
 
 def gain_sentence(table: Table | None) -> str:
@@ -249,25 +223,20 @@ def gain_sentence(table: Table | None) -> str:
         (NO, _SAVES, _SAVES_NOTHING),
     ):
         own = [row for row in rows if row["supposed"].key == supposed and row["saving"].value is not None]
-        saved = ", ".join(filter(None, map(_describe_saving, own)))
+        saved = []
+        for row in own:
+            name, saving = row["dimension"].value, row["saving"]
+            if not isinstance(saving.value, float) or saving.value < _NOTHING:
+                continue
+            if saving.low is None or saving.high is None:
+                saved.append(f"{name} {_percent(saving.value)}")
+                continue
+            ends = {"low": _percent(saving.low), "high": _percent(saving.high)}
+            message = gettext("{name} {saving} (interval {low} to {high})")
+            saved.append(message.format(name=name, saving=_percent(saving.value), **ends))
         if own:
-            says.append(str(saves).format(saved=saved) if saved else str(saves_nothing))
+            says.append(str(saves).format(saved=", ".join(saved)) if saved else str(saves_nothing))
     return " ".join(says)
-
-
-def _describe_saving(row: Mapping[str, Cell]) -> str:
-    """Return the dimension with its savings, or an empty string."""
-    saving = row["saving"]
-    if not isinstance(saving.value, float) or saving.value < _NOTHING:
-        return ""
-    if saving.low is None or saving.high is None:
-        return f"{row['dimension'].value} {_percent(saving.value)}"
-    return gettext("{name} {saving} (interval {low} to {high})").format(
-        name=row["dimension"].value,
-        saving=_percent(saving.value),
-        low=_percent(saving.low),
-        high=_percent(saving.high),
-    )
 
 
 def _percent(value: float) -> str:

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement.reliability import LEAST_RATINGS, About, Difference
+from agreement.reliability import LEAST_RATINGS, About
 from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.queries.compared_systems import DOCUMENTS, RATERS, TEXTS
@@ -12,12 +12,10 @@ from judges.results.queries.estimates import (
     DimensionEstimates,
     EstimatesReport,
     SystemEstimates,
-    Width,
     estimates_report,
 )
 from judges.results.tables.categories import JudgeCategories, accuracy_table, f1_table
 from judges.results.tables.columns import SYSTEM, estimate_cell, number_or_reason, yes_or_no
-from judges.results.tables.corrected import add_correction_count
 from judges.results.tables.corrected_means import (
     corrected_pairs_table,
     corrected_sentence,
@@ -26,8 +24,7 @@ from judges.results.tables.corrected_means import (
     gain_table,
     why_not_corrected,
 )
-from judges.results.tables.gaps import add_gaps
-from judges.results.tables.other_kinds import explain_excluded_kinds
+from judges.results.tables.gaps import add_caveats
 from judges.results.tables.parameters import chosen_judge, chosen_round, counts_corrected
 
 _NO_P = gettext_lazy("There is no p value without a standard error of the difference.")
@@ -57,7 +54,8 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         gettext("No differences for {names}: {reason}").format(names=", ".join(names), reason=why)
         for why, names in reasons.items()
     )
-    differ = " ".join(filter(None, [about, no_differences, _describe_comparison(report)]))
+    one_by_one = str(_APART) if any(one.pooled for one in report.dimensions) else ""
+    differ = " ".join(filter(None, [about, no_differences, one_by_one]))
     corrected = _corrected_sections(report, chosen["about"])
     rated = [each for each in report.corrections if each.raters]
     state = _state(report, about) + (" " + why_not_corrected(rated) if rated and not corrected else "")
@@ -69,15 +67,20 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
     ]
     if report.named and not report.dimensions:
         sections = []
-    sections = [each for each in sections if each.tables or each.says != str(_PLANNING)] + _named_sections(
-        report
-    )
-    sections = explain_excluded_kinds(sections, project, str(_SCALES_ONLY))
-    return add_correction_count(add_gaps(sections, [judge], chosen), [judge], chosen)
+    sections = [each for each in sections if each.tables or each.says != str(_PLANNING)]
+    if report.named:
+        named = [JudgeCategories([text(one.name, key=one.key)], one, found) for one, found in report.named]
+        says = gettext("Categories have no mean; these tables show how well the judge agrees with people.")
+        tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
+        shares = f"{_SHARES} {_KINDS.format(least=LEAST_RATINGS)}"
+        sections += [
+            Section(gettext("Named categories"), says, tables),
+            Section(gettext("Shares of categories"), shares, [_shares(report)]),
+        ]
+    return add_caveats(sections, project, [judge], chosen, scales_only=str(_SCALES_ONLY))
 
 
 def _corrected_sections(report: EstimatesReport, about: str) -> list[Section]:
-    """Return the systems by corrected mean, with the judge's savings; none without ratings."""
     means, gains = corrected_table(report.corrections, report.judge.name), gain_table(report.corrections)
     if not means.rows:
         return []
@@ -158,22 +161,6 @@ def _state(report: EstimatesReport, about: str) -> str:
     return f"{ratings.format(round=report.round)} {about} {_KINDS.format(least=LEAST_RATINGS)}"
 
 
-def _named_sections(report: EstimatesReport) -> list[Section]:
-    if not report.named:
-        return []
-    named = [JudgeCategories([text(one.name, key=one.key)], one, found) for one, found in report.named]
-    says = gettext("Categories have no mean; these tables show how well the judge agrees with people.")
-    tables = [accuracy_table(named, [DIMENSION]), f1_table(named, [DIMENSION])]
-    return [
-        Section(gettext("Named categories"), says, tables),
-        Section(
-            gettext("Shares of categories"),
-            f"{_SHARES} {_KINDS.format(least=LEAST_RATINGS)}",
-            [_shares(report)],
-        ),
-    ]
-
-
 def _shares(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
@@ -216,11 +203,6 @@ def _caution(each: SystemEstimates) -> str:
     return str(_KNOWN) if each.complete else " ".join(each.warnings)
 
 
-def _describe_comparison(report: EstimatesReport) -> str:
-    """Return the method for comparing systems with individually sampled units."""
-    return str(_APART) if any(one.pooled for one in report.dimensions) else ""
-
-
 def _means(report: EstimatesReport) -> Table:
     columns = [
         DIMENSION,
@@ -236,56 +218,36 @@ def _means(report: EstimatesReport) -> Table:
         Column("ranks", gettext("ranks"), ColumnKind.TEXT),
         Column("caution", gettext("caution"), ColumnKind.TEXT),
     ]
-    rows = [
-        row
-        for one in report.dimensions
-        for row in (*(_mean(one, each) for each in one.systems), *_pooled_rows(one))
-    ]
+    rows = []
+    for one in report.dimensions:
+        dimension = text(one.dimension.name, key=one.dimension.key)
+        for each in one.systems:
+            worth = each.combined.effective_sample_size
+            rows.append(
+                [
+                    dimension,
+                    text(each.system),
+                    Cell(each.humans.ratings),
+                    Cell(each.humans.units),
+                    estimate_cell(each.humans),
+                    estimate_cell(each.judge),
+                    estimate_cell(each.combined),
+                    number_or_reason(worth, each.combined.reason or str(_NOT_WORTH)),
+                    estimate_cell(each.prediction_powered),
+                    estimate_cell(each.guaranteed),
+                    text(_ranks(one, each.system)),
+                    text(_caution(each)),
+                ]
+            )
+        if pooled := one.pooled:
+            none, counts = Cell(reason=str(_ONLY_COMBINED)), [Cell(pooled.ratings), Cell(pooled.units)]
+            cells = [dimension, text(str(_POOLED)), *counts, none, none, estimate_cell(pooled)]
+            rows.append([*cells, none, none, none, text(""), text(" ".join(pooled.warnings))])
     says = gettext(
         "Judge: {judge}. Worth: the number of human ratings needed alone for the same "
         "precision. The judge’s own mean does not show its error compared with people."
     ).format(judge=report.judge.name)
     return Table("means", gettext("Mean scores from people and a judge"), columns, rows, heads=2, says=says)
-
-
-def _mean(one: DimensionEstimates, each: SystemEstimates) -> list[Cell]:
-    return [
-        text(one.dimension.name, key=one.dimension.key),
-        text(each.system),
-        Cell(each.humans.ratings),
-        Cell(each.humans.units),
-        estimate_cell(each.humans),
-        estimate_cell(each.judge),
-        estimate_cell(each.combined),
-        number_or_reason(each.combined.effective_sample_size, each.combined.reason or str(_NOT_WORTH)),
-        estimate_cell(each.prediction_powered),
-        estimate_cell(each.guaranteed),
-        text(_ranks(one, each.system)),
-        text(_caution(each)),
-    ]
-
-
-def _pooled_rows(one: DimensionEstimates) -> list[list[Cell]]:
-    found = one.pooled
-    if found is None:
-        return []
-    none = Cell(reason=str(_ONLY_COMBINED))
-    return [
-        [
-            text(one.dimension.name, key=one.dimension.key),
-            text(str(_POOLED)),
-            Cell(found.ratings),
-            Cell(found.units),
-            none,
-            none,
-            estimate_cell(found),
-            none,
-            none,
-            none,
-            text(""),
-            text(" ".join(found.warnings)),
-        ]
-    ]
 
 
 def _ranks(one: DimensionEstimates, system: str) -> str:
@@ -308,34 +270,32 @@ def _differences(report: EstimatesReport) -> Table:
         Column("paired", gettext("on the same documents"), ColumnKind.TEXT),
         Column("caution", gettext("caution"), ColumnKind.TEXT),
     ]
-    rows = [_difference(one, each) for one in report.dimensions for each in one.differences]
+    rows = []
+    for one in report.dimensions:
+        for each in one.differences:
+            found, is_known = each.estimate, each.estimate.standard_error == 0
+            why = found.reason or found.interval_reason or str(_NO_P)
+            why = str(_KNOWN_DIFFERENCE) if is_known else why
+            rows.append(
+                [
+                    text(one.dimension.name, key=one.dimension.key),
+                    text(each.first),
+                    text(each.second),
+                    estimate_cell(found),
+                    estimate_cell(each.guaranteed) if each.guaranteed else Cell(reason=str(_NOT_GUARANTEED)),
+                    number_or_reason(each.p_value, why),
+                    number_or_reason(each.adjusted_p_value, why),
+                    text(gettext("not tested")) if each.p_value is None else yes_or_no(each.differs),
+                    yes_or_no(each.paired),
+                    text("" if is_known else " ".join(found.warnings)),
+                ]
+            )
     says = gettext(
         "Intervals are per pair. p by Holm, “differ” and the ranks are corrected for all pairs of a "
         "dimension, not over dimensions. A guaranteed interval without 0 shows a difference at any number "
         "of ratings."
     )
     return Table("differences", gettext("Differences of systems"), columns, rows, heads=3, says=says)
-
-
-def _difference(one: DimensionEstimates, each: Difference) -> list[Cell]:
-    is_known = each.estimate.standard_error == 0
-    why = (
-        str(_KNOWN_DIFFERENCE)
-        if is_known
-        else each.estimate.reason or each.estimate.interval_reason or str(_NO_P)
-    )
-    return [
-        text(one.dimension.name, key=one.dimension.key),
-        text(each.first),
-        text(each.second),
-        estimate_cell(each.estimate),
-        estimate_cell(each.guaranteed) if each.guaranteed else Cell(reason=str(_NOT_GUARANTEED)),
-        number_or_reason(each.p_value, why),
-        number_or_reason(each.adjusted_p_value, why),
-        text(gettext("not tested")) if each.p_value is None else yes_or_no(each.differs),
-        yes_or_no(each.paired),
-        text("" if is_known else " ".join(each.estimate.warnings)),
-    ]
 
 
 def _widths(report: EstimatesReport) -> Table:
@@ -347,13 +307,18 @@ def _widths(report: EstimatesReport) -> Table:
         Column("combined", gettext("combined")),
         Column("guaranteed", gettext("guaranteed")),
     ]
-    rows = [_width(one, each) for one in report.dimensions for each in one.widths]
+    rows = [
+        [
+            text(one.dimension.name, key=one.dimension.key),
+            Cell(each.ratings),
+            yes_or_no(each.is_now),
+            number_or_reason(each.humans, str(_NO_WIDTH)),
+            number_or_reason(each.combined, str(_NO_WIDTH)),
+            number_or_reason(each.guaranteed, str(_NO_WIDTH)),
+        ]
+        for one in report.dimensions
+        for each in one.widths
+    ]
     title = gettext("Width of intervals after more ratings")
     says = gettext("On average over systems; ratings of each system.")
     return Table("widths", title, columns, rows, heads=1, says=says, plot="widths")
-
-
-def _width(one: DimensionEstimates, each: Width) -> list[Cell]:
-    widths = (each.humans, each.combined, each.guaranteed)
-    names = [text(one.dimension.name, key=one.dimension.key), Cell(each.ratings), yes_or_no(each.is_now)]
-    return [*names, *(number_or_reason(width, str(_NO_WIDTH)) for width in widths)]

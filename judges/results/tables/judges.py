@@ -6,26 +6,25 @@ from collections.abc import Sequence
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement import Coefficient
+from agreement import Coefficient, PairMeasure, Stream
 from agreement.comparison import CORRELATIONS, Scores
+from agreement.reliability import indicator, validity
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Project, Round
+from annotate.core.models import Project
 from annotate.core.scale import normalize
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
-from judges.results.queries.answers import answers_beside_people
-from judges.results.queries.comparison import guideline_of
-from judges.results.tables.columns import SYSTEM
+from judges.results.queries.answers import AnswersBesidePeople, answers_beside_people
+from judges.results.queries.pairings import Pairing, measured_judges, usual_pairing
+from judges.results.queries.scores import guideline_of, stream_of_pair
+from judges.results.tables.columns import JUDGE, SYSTEM
 from judges.results.tables.compared import ComparedJudges, Scored, Versus, compared_values
-from judges.results.tables.corrected import add_correction_count
-from judges.results.tables.gaps import add_gaps
-from judges.results.tables.indicators import indicator_tables
-from judges.results.tables.other_kinds import table_of_answers
+from judges.results.tables.gaps import add_correction_count, add_gaps
 from judges.results.tables.parameters import SHARED, counts_corrected
-from judges.results.tables.strengths import strengths_table
-from judges.results.tables.together import tables_together
+from judges.results.tables.together import strengths_table, tables_together
 
 NO_JUDGMENTS = gettext_lazy("This judge has no judgments yet.")
 _ANSWERS_TOGETHER = gettext_lazy("Its answers to other questions are in the table of all judges.")
@@ -35,10 +34,8 @@ NO_SHARED_ITEMS = gettext_lazy(
 
 
 def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
-    """Return all tables about judges and people.
-
-    Raises NoJudgesError if there is no judge. Twelve queries, one more for each judge that compares,
-    and three for questions of other kinds.
+    """Raises NoJudgesError if there is no judge. Twelve queries, one more for each judge that compares, and
+    three for questions of other kinds.
     """
     found = compared_values(project, chosen)
     answers = answers_beside_people(
@@ -52,15 +49,19 @@ def judges_sections(project: Project, chosen: Chosen) -> list[Section]:
     together = [*tables_together(found), *indicator_tables(found), *table_of_answers(answers)]
     nothing = str(NO_SHARED_ITEMS) if chosen.get("units") == SHARED else str(NO_JUDGMENTS)
     answering = {each.judge.pk for each in answers}
-    of_each = [
-        Section(
-            judge.name,
-            *_of(found, judge, str(_ANSWERS_TOGETHER) if judge.pk in answering else nothing),
-            anchor_of(judge),
+    of_each = []
+    for judge in found.judges:
+        tables = _tables_of(judge, found)
+        without = str(_ANSWERS_TOGETHER) if judge.pk in answering else nothing
+        of_each.append(Section(judge.name, "" if tables else without, tables, anchor_of(judge)))
+    round, says = found.round, gettext("There are no ratings yet: only results without people are defined.")
+    if round:
+        against = (
+            gettext("Compared with people’s values at the end of {round}, which is still open.")
+            if round.is_open
+            else gettext("Compared with people’s values at the end of {round}.")
         )
-        for judge in found.judges
-    ]
-    says = _against(found.round)
+        says = against.format(round=round)
     if chosen.get("units") == SHARED:
         shared = gettext("On each dimension only the items for which every judge has a value.")
         says = f"{says} {shared}"
@@ -73,51 +74,29 @@ def anchor_of(judge: Judge) -> str:
     return f"judge-{judge.pk}"
 
 
-def _of(found: ComparedJudges, judge: Judge, nothing: str) -> tuple[str, Sequence[Table]]:
-    key = anchor_of(judge)
-    scored = tables_of_scores(key, judge.name, found.scored_by(judge))
-    tables = scored or tables_of_verdicts(key, judge.name, found.compared_by(judge))
-    return ("" if tables else nothing), tables
-
-
-def _against(round: Round | None) -> str:
-    if round is None:
-        return gettext("There are no ratings yet: only results without people are defined.")
-    against = (
-        gettext("Compared with people’s values at the end of {round}, which is still open.")
-        if round.is_open
-        else gettext("Compared with people’s values at the end of {round}.")
-    )
-    return against.format(round=round)
-
-
-def tables_of_scores(key: str, name: str, scored: Sequence[Scored]) -> list[Table]:
-    """Return the tables of a judge that gives scores, none without any."""
+def _tables_of(judge: Judge, found: ComparedJudges) -> list[Table]:
+    key, name = anchor_of(judge), judge.name
+    scored, versus = found.scored_by(judge), found.compared_by(judge)
     if not scored:
-        return []
+        return [strengths_table(key, name, versus), _pairs(key, name, versus)] if versus else []
+    tables = []
     amounts = [each for each in scored if not each.dimension.is_named]
-    named = [each for each in scored if each.dimension.is_named]
-    pairs = [(each.dimension, each.scores) for each in amounts]
-    tables = (
-        [scatter(key, name, pairs), confusion(key, name, pairs), _quality(key, name, amounts)]
-        if pairs
-        else []
-    )
-    tables += [named_confusion(key, name, [(each.dimension, each.scores) for each in named])] if named else []
-    repeated = [each for each in scored if each.samples.shape[1] > 1]
-    return [*tables, _self_consistency(key, name, repeated)] if repeated else tables
-
-
-def tables_of_verdicts(key: str, name: str, versus: Sequence[Versus]) -> list[Table]:
-    """Return the tables of a judge that compares two outputs, none without verdicts."""
-    return [strengths_table(key, name, versus), _pairs(key, name, versus)] if versus else []
+    if amounts:
+        pairs = [(each.dimension, each.scores) for each in amounts]
+        tables += [scatter(key, name, pairs), confusion(key, name, pairs), _quality(key, name, amounts)]
+    if named := [(each.dimension, each.scores) for each in scored if each.dimension.is_named]:
+        tables.append(named_confusion(key, name, named))
+    if repeated := [each for each in scored if each.samples.shape[1] > 1]:
+        tables.append(_self_consistency(key, name, repeated))
+    return tables
 
 
 def _quality(key: str, name: str, scored: Sequence[Scored]) -> Table:
-    """Return every system's scores and the judge's agreement with people on it."""
     rows = [row for each in scored for row in _systems(each)]
+    m = [each.meta_correlations["spearman"].value for each in scored]
+    in_words = ["undefined" if value is None else f"{value:.2f}".replace("-", "−") for value in m]
     by_dimension = "; ".join(
-        f"{each.dimension.name} {_format_coefficient(each.meta_correlations['spearman'])}" for each in scored
+        f"{each.dimension.name} {value}" for each, value in zip(scored, in_words, strict=True)
     )
     columns = [
         DIMENSION,
@@ -235,27 +214,20 @@ def _points(each: Versus) -> list[list[Cell]]:
     ]
 
 
-def _format_coefficient(coefficient: Coefficient) -> str:
-    return "undefined" if coefficient.value is None else f"{coefficient.value:.2f}".replace("-", "−")
-
-
 Pairs = Sequence[tuple[FrozenDimension, Scores]]
 
 _COUNTED = gettext_lazy("Counts of items with a value of the judge and one of people; nothing is estimated.")
 
 
 def scatter(key: str, name: str, pairs: Pairs) -> Table:
-    """Return the number of items for each mean of people and value of the judge."""
-    rows = [
-        [
-            text(dimension.name, key=dimension.key),
-            Cell(people, how=str(_COUNTED)),
-            Cell(judge, how=str(_COUNTED)),
-            Cell(number),
-        ]
-        for dimension, scores in pairs
-        for (people, judge), number in sorted(_circles(scores).items())
-    ]
+    rows = []
+    for dimension, scores in pairs:
+        people, judge = np.round(scores.human_means, 4), np.round(scores.judge, 4)
+        both = ~np.isnan(people) & ~np.isnan(judge)
+        counts = Counter(zip(people[both].tolist(), judge[both].tolist(), strict=True))
+        for values, number in sorted(counts.items()):
+            cells = [Cell(value, how=str(_COUNTED)) for value in values]
+            rows.append([text(dimension.name, key=dimension.key), *cells, Cell(number)])
     columns = [
         DIMENSION,
         Column("people", gettext("mean of people"), decimals=2),
@@ -303,7 +275,6 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
 
 
 def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
-    """Return the frequencies of pairs of categories of the judge and of people, the pairs that occur."""
     rows = [
         [
             text(dimension.name, key=dimension.key),
@@ -324,12 +295,6 @@ def named_confusion(key: str, name: str, pairs: Pairs) -> Table:
     return Table(f"{key}-named-confusion", title, columns, rows, heads=3, says=says)
 
 
-def _circles(scores: Scores) -> Counter[tuple[float, float]]:
-    people, judge = np.round(scores.human_means, 4), np.round(scores.judge, 4)
-    both = ~np.isnan(people) & ~np.isnan(judge)
-    return Counter(zip(people[both].tolist(), judge[both].tolist(), strict=True))
-
-
 def _count_pairs(dimension: FrozenDimension, scores: Scores) -> Counter[tuple[float, float]]:
     lowest, step = dimension.scale_minimum, dimension.scale_step
     # halves to even values, not even positions
@@ -338,3 +303,116 @@ def _count_pairs(dimension: FrozenDimension, scores: Scores) -> Counter[tuple[fl
     both = ~np.isnan(scores.human) & ~np.isnan(rounded)
     pairs = zip(scores.human[both].tolist(), rounded[both].tolist(), strict=True)
     return Counter((normalize(person), normalize(judge)) for person, judge in pairs)
+
+
+INDICATORS = {"spearman": "indicator", "pearson": "indicator-pearson", "kendall_tau_b": "indicator-kendall"}
+"""The keys of the tables of R by measure."""
+
+Both = Sequence[tuple[Scored, Scored, Stream]]
+
+
+def indicator_tables(found: ComparedJudges) -> list[Table]:
+    """Return R by system and dimension for every measure, and R with P; empty if there is no pair."""
+    try:
+        pairing = usual_pairing(measured_judges(found.project))
+    except NoJudgesError:
+        return []
+    other = {
+        each.dimension.key: each
+        for each in found.scored_by(pairing.mcq)
+        if not each.dimension.is_named  # a correlation needs an order
+    }
+    both = [
+        (
+            each,
+            other[each.dimension.key],
+            stream_of_pair(found.project, pairing.rts, pairing.mcq, each.dimension),
+        )
+        for each in found.scored_by(pairing.rts)
+        if each.dimension.key in other
+    ]
+    if not both:
+        return []
+    by_measure = [_indicator(pairing, both, name, measure) for name, measure in CORRELATIONS.items()]
+    return [*by_measure, _validity(both)]
+
+
+def _indicator(pairing: Pairing, both: Both, name: str, measure: PairMeasure) -> Table:
+    by_dimension = [
+        indicator(rts.scores, mcq.scores.as_read, measure, generator=stream) for rts, mcq, stream in both
+    ]
+    rows = [
+        [text(cells[0].system), *(figure(cell.coefficient) for cell in cells)]
+        for cells in zip(*by_dimension, strict=True)
+    ]
+    label = measure.estimator.label
+    says = pairing.describe_indicator(label)
+    columns = [Column(rts.dimension.key, rts.dimension.name) for rts, _, _ in both]
+    title = gettext("Reliability indicator R ({coefficient})").format(coefficient=label)
+    return Table(INDICATORS[name], title, [SYSTEM, *columns], rows, says=says, plot="heat")
+
+
+def _validity(both: Both) -> Table:
+    rows = []
+    for side in (0, 1):
+        for *pair, stream in both:
+            own, other = pair[side], pair[1 - side]
+            # The stream of the page of reliability.
+            drawn_with = stream.of("beside people", own.judge.name)
+            found = [
+                validity(own.scores, other.scores.as_read, measure, generator=drawn_with)
+                for measure in CORRELATIONS.values()
+            ]
+            rows.append([*own.names, *(figure(each.correlation, count=each.systems) for each in found)])
+    columns = [Column(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
+    says = gettext("Over systems; whether R may be used, with p values, is on the page of reliability.")
+    title = gettext("R with agreement with people P")
+    return Table("validity", title, [JUDGE, DIMENSION, *columns], rows, heads=2, says=says)
+
+
+_SAYS_ANSWERS = gettext_lazy(
+    "Agreement is 1 minus the mean distance of a judge’s answer from each person’s, by the distance of the "
+    "question’s kind. An item counts once. Chance is not corrected for: compare the value with people among "
+    "one another on the same items. Intervals resample documents. There is no control, such as a judge that "
+    "always answers the same: the controls of the replacement test need a scale."
+)
+_NO_DISTANCE = gettext_lazy("Answers in words have no distance.")
+_ONE_ORDER = gettext_lazy("Judges answer only preferences in both orders.")
+_NO_QUOTES = gettext_lazy("Only spans are quoted.")
+_ORDERS = gettext_lazy(
+    "Share of comparisons with the same winner, or a tie, in both orders. Where the orders differ, the "
+    "judge’s answer is a tie."
+)
+
+
+def table_of_answers(found: Sequence[AnswersBesidePeople]) -> list[Table]:
+    if not found:
+        return []
+    columns = [
+        JUDGE,
+        DIMENSION,
+        Column("items", gettext("items with an answer"), ColumnKind.COUNT),
+        Column("with_people", gettext("agreement with people")),
+        Column("among_people", gettext("people among one another")),
+        Column("both_orders", gettext("same in both orders"), ColumnKind.SHARE),
+        Column("unmatched", gettext("quotes not found"), ColumnKind.COUNT),
+    ]
+    title = gettext("Other questions")
+    rows = []
+    for each in found:
+        orders, is_quoted = each.same_in_both_orders, each.dimension.kind == "spans"
+        agreements = [
+            figure(coefficient) if coefficient is not None else Cell(reason=str(_NO_DISTANCE))
+            for coefficient in (each.with_people, each.among_people)
+        ]
+        rows.append(
+            [
+                text(each.judge.name),
+                text(each.dimension.name, key=each.dimension.key),
+                Cell(each.items),
+                *agreements,
+                Cell(reason=str(_ONE_ORDER)) if orders is None else Cell(orders, how=str(_ORDERS)),
+                Cell(each.unmatched) if is_quoted else Cell(reason=str(_NO_QUOTES)),
+            ]
+        )
+    return [Table("other-questions", title, columns, rows, heads=2, says=str(_SAYS_ANSWERS))]

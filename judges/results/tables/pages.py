@@ -36,7 +36,6 @@ _YES = "yes"
 
 
 def answer_judges(tables: Tables) -> str:
-    """Return the judge that agrees best with people on most dimensions, and the certainty of this."""
     most = tables.get("most")
     if most is None:
         alphas = tables.get("alphas")
@@ -72,7 +71,6 @@ def answer_judges(tables: Tables) -> str:
 
 
 def answer_compare(tables: Tables) -> str:
-    """Return alpha between two sources, and the number of ranks that change."""
     table = tables.get("agreement")
     if table is None:
         return str(NOTHING_COMMON if "units" in tables else SAME_SOURCE)
@@ -89,7 +87,6 @@ def answer_compare(tables: Tables) -> str:
 
 
 def answer_metrics(tables: Tables) -> str:
-    """Return the metric or judge with the highest correlation with people over all items."""
     table = tables.get("metrics")
     rows = [row for row in table.rows if isinstance(row[3].value, float)] if table else []
     if not rows:
@@ -102,7 +99,6 @@ def answer_metrics(tables: Tables) -> str:
 
 
 def answer_estimates(tables: Tables) -> str:
-    """Return the system with most highest corrected means, and the share of ratings that the judge saves."""
     means = tables.get("corrected") or tables.get("means")
     key = "corrected" if "corrected" in tables else "combined"
     best: dict[str, tuple[float, str]] = {}
@@ -126,7 +122,6 @@ def answer_estimates(tables: Tables) -> str:
 
 
 def answer_replacement(tables: Tables) -> str:
-    """Return the number of dimensions on which the judge passes the test."""
     tests = tables.get("tests")
     own = [row for row in tests.rows if str(row[5].value).startswith(("Passes", "Fails"))] if tests else []
     if not own:
@@ -138,7 +133,6 @@ def answer_replacement(tables: Tables) -> str:
 
 
 def answer_reliability(tables: Tables) -> str:
-    """Return the range of the reliability indicator R."""
     validity = tables.get("validity")
     return answer_range(
         validity,

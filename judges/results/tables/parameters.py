@@ -21,17 +21,19 @@ Options = Sequence[tuple[str, str]]
 def _judges(project: Project) -> Options:
     """Return the judges with values, the usual one first. Raises NoJudgesError if there is none."""
     judges = measured_judges(project)
-    first = first_judge(judges)
-    return [(str(each.pk), each.name) for each in (first, *(one for one in judges if one != first))]
+    return _list_with_first(first_judge(judges), judges)
 
 
-def _all_judges(project: Project) -> Options:
+def _list_any_judge(project: Project) -> Options:
     """Return all judges by name, the usual one first. Raises NoJudgesError if there is none."""
     judges = list(Judge.objects.filter(project=project).order_by("name"))
     if not judges:
         raise NoJudgesError(gettext("There is no judge yet; add one and plan a run, or import judgments."))
     measured = measured_judges(project)
-    first = first_judge(measured) if measured else judges[0]
+    return _list_with_first(first_judge(measured) if measured else judges[0], judges)
+
+
+def _list_with_first(first: Judge, judges: Sequence[Judge]) -> Options:
     return [(str(each.pk), each.name) for each in (first, *(one for one in judges if one != first))]
 
 
@@ -43,40 +45,43 @@ def _rounds(project: Project) -> Options:
     ]
 
 
-def _confidence(_project: Project) -> Options:
-    return [(f"{level:g}", f"{100 * level:g} %") for level in CONFIDENCE_LEVELS]
-
-
-def _units(_project: Project) -> Options:
-    return [
-        (OWN, gettext("each judge’s own items")),
-        (SHARED, gettext("items for which all judges have a value")),
-    ]
-
-
-def _corrected_options(_project: Project) -> Options:
-    return [(COUNTED, gettext("counted as a person left them")), (LEFT_OUT, gettext("left out"))]
-
-
-def _coefficients(_project: Project) -> Options:
-    return [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()]
-
-
-def _levels(_project: Project) -> Options:
-    return [(Level.DATASET, gettext("all items")), (Level.DOCUMENT, gettext("the items of each document"))]
-
-
 OWN, SHARED = "own", "shared"
 COUNTED, LEFT_OUT = "counted", "left-out"
-CORRECTED = Parameter("corrected", gettext_lazy("Corrected judgments"), _corrected_options)
-UNITS = Parameter("units", gettext_lazy("Compared on"), _units)
+CORRECTED = Parameter(
+    "corrected",
+    gettext_lazy("Corrected judgments"),
+    lambda _: [(COUNTED, gettext("counted as a person left them")), (LEFT_OUT, gettext("left out"))],
+)
+UNITS = Parameter(
+    "units",
+    gettext_lazy("Compared on"),
+    lambda _: [
+        (OWN, gettext("each judge’s own items")),
+        (SHARED, gettext("items for which all judges have a value")),
+    ],
+)
 JUDGE = Parameter("judge", gettext_lazy("Judge"), _judges)
-ANY_JUDGE = Parameter("judge", gettext_lazy("Judge"), _all_judges)
+ANY_JUDGE = Parameter("judge", gettext_lazy("Judge"), _list_any_judge)
 ROUND = Parameter("round", gettext_lazy("People’s values at the end of"), _rounds)
-COEFFICIENT = Parameter("coefficient", gettext_lazy("Coefficient"), _coefficients)
-LEVEL = Parameter("level", gettext_lazy("Over"), _levels)
+COEFFICIENT = Parameter(
+    "coefficient",
+    gettext_lazy("Coefficient"),
+    lambda _: [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()],
+)
+LEVEL = Parameter(
+    "level",
+    gettext_lazy("Over"),
+    lambda _: [
+        (Level.DATASET, gettext("all items")),
+        (Level.DOCUMENT, gettext("the items of each document")),
+    ],
+)
 ABOUT = reach_parameter(RATERS, DOCUMENTS, TEXTS)
-CONFIDENCE = Parameter("confidence", gettext_lazy("Confidence"), _confidence)
+CONFIDENCE = Parameter(
+    "confidence",
+    gettext_lazy("Confidence"),
+    lambda _: [(f"{level:g}", f"{100 * level:g} %") for level in CONFIDENCE_LEVELS],
+)
 
 
 def chosen_judge(project: Project, chosen: Chosen) -> Judge:

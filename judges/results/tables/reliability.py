@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from agreement.comparison import CORRELATIONS
 from agreement.reliability import CoefficientSpread
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -14,12 +13,17 @@ from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
-from judges.results.queries.reliability import DimensionIndicator, ReliabilityReport, reliability_report
+from judges.results.queries.reliability import ReliabilityReport, reliability_report
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
-from judges.results.tables.corrected import add_correction_count
-from judges.results.tables.gaps import add_gaps
-from judges.results.tables.other_kinds import explain_excluded_kinds
-from judges.results.tables.parameters import CONFIDENCE, CORRECTED, LEFT_OUT, ROUND, counts_corrected
+from judges.results.tables.gaps import add_caveats
+from judges.results.tables.parameters import (
+    COEFFICIENT,
+    CONFIDENCE,
+    CORRECTED,
+    LEFT_OUT,
+    ROUND,
+    counts_corrected,
+)
 
 INDICATOR = "indicator"
 """The key of the table of R: a row for each system, a column for each dimension by its key."""
@@ -61,11 +65,7 @@ RELIABILITY_PARAMETERS = (
         gettext_lazy("P is of"),
         lambda _: [("rts", gettext("the RTS judge")), ("mcq", gettext("the MCQ judge"))],
     ),
-    Parameter(
-        "coefficient",
-        gettext_lazy("Coefficient"),
-        lambda _: [(name, measure.estimator.label) for name, measure in CORRELATIONS.items()],
-    ),
+    COEFFICIENT,
     CONFIDENCE,
     Parameter(
         "units",
@@ -124,8 +124,7 @@ def reliability_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section(gettext("How this was computed"), " ".join(_describe_method(report)), []),
     ]
     pair = [pairing.rts, pairing.mcq]
-    sections = explain_excluded_kinds(sections, project, str(_SCALES_ONLY))
-    return add_correction_count(add_gaps(sections, pair, chosen), pair, chosen)
+    return add_caveats(sections, project, pair, chosen, scales_only=str(_SCALES_ONLY))
 
 
 _SCALES_ONLY = gettext_lazy("R compares RTS with MCQ, which only scales have; other questions have no R.")
@@ -163,31 +162,34 @@ def _people_section(report: ReliabilityReport) -> Section:
         if report.round and report.round.is_open
         else gettext("{coefficient} with mean human scores at the end of {round}.")
     )
-    says = f"{compared.format(coefficient=report.label, round=_round(report))} {_describe_settling(report)}"
-    settling = [_rated_units(report)] if report.settling else []
-    return Section(title, says.strip(), [_agreement(report), *settling])
-
-
-def _describe_settling(report: ReliabilityReport) -> str:
-    if not report.settling:
-        return ""
-    counted = gettext(
-        "{settling:,} of the {rated:,} rated units were used to choose r of a policy, "
-        "or to calibrate a certificate, for these judges."
-    ).format(settling=report.settling, rated=report.rated_units)
-    if report.fresh:
-        return f"{counted} " + (
+    says, tables = compared.format(coefficient=report.label, round=_round(report)), [_agreement(report)]
+    if report.settling:
+        counted = gettext(
+            "{settling:,} of the {rated:,} rated units were used to choose r of a policy, "
+            "or to calibrate a certificate, for these judges."
+        ).format(settling=report.settling, rated=report.rated_units)
+        treated = (
             gettext(
                 "P excludes them. It covers units that people rated for other reasons, mostly units sent to "
                 "people since then."
             )
+            if report.fresh
+            else gettext(
+                "P includes them, since it covers everything that people rated. For the units that a policy "
+                "leaves to the judge, read the audit of the policy, which never uses them."
+            )
         )
-    return f"{counted} " + (
-        gettext(
-            "P includes them, since it covers everything that people rated. For the units that a policy "
-            "leaves to the judge, read the audit of the policy, which never uses them."
-        )
-    )
+        says = f"{says} {counted} {treated}"
+        columns = [
+            Column("rated", gettext("rated units"), ColumnKind.COUNT),
+            Column("settling", gettext("used to choose r or to calibrate"), ColumnKind.COUNT),
+            Column("left_out", gettext("excluded from P"), ColumnKind.COUNT),
+        ]
+        left_out = report.settling if report.fresh else 0
+        row = [Cell(report.rated_units), Cell(report.settling), Cell(left_out)]
+        rated = gettext("Units that people rated")
+        tables.append(Table("rated-units", rated, columns, [row], heads=0))
+    return Section(title, says, tables)
 
 
 def _describe_method(report: ReliabilityReport) -> Iterator[str]:
@@ -234,12 +236,7 @@ def _round(report: ReliabilityReport) -> str:
 
 
 def _indicator(report: ReliabilityReport) -> Table:
-    pairing = report.pairing
-    says = gettext(
-        "{coefficient} of {rts} with {mcq} over each system’s items: where the model agrees with itself, "
-        "not how right it is."
-    ).format(coefficient=report.label, rts=pairing.rts.name, mcq=pairing.mcq.name)
-    says = f"{says} {pairing.warning}".strip()
+    says = report.pairing.describe_indicator(report.label)
     cells = [[figure(one.indicator, count=one.items) for one in row] for _, row in report.rows]
     table = _table_by_system(report, INDICATOR, gettext("Reliability indicator R"), says, cells)
     return replace(table, parameters={JUDGED: report.judged})
@@ -262,17 +259,6 @@ def _table_by_system(
     columns = [Column(one.dimension.key, one.dimension.name) for one in report.dimensions]
     rows = [[text(system), *row] for (system, _), row in zip(report.rows, cells, strict=True)]
     return Table(key, title, [SYSTEM, *columns], rows, says=says, plot="heat")
-
-
-def _rated_units(report: ReliabilityReport) -> Table:
-    columns = [
-        Column("rated", gettext("rated units"), ColumnKind.COUNT),
-        Column("settling", gettext("used to choose r or to calibrate"), ColumnKind.COUNT),
-        Column("left_out", gettext("excluded from P"), ColumnKind.COUNT),
-    ]
-    left_out = report.settling if report.fresh else 0
-    row = [Cell(report.rated_units), Cell(report.settling), Cell(left_out)]
-    return Table("rated-units", gettext("Units that people rated"), columns, [row], heads=0)
 
 
 def _quality(report: ReliabilityReport) -> Table:
@@ -320,22 +306,22 @@ def _readings(report: ReliabilityReport) -> Table:
         number,
     ).format(coefficient=report.label, count=number)
     says = f"{says} {ABOUT_INTERVALS_OF_M}"
-    rows = [_validity_row(one) for one in report.dimensions]
+    rows = []
+    for one in report.dimensions:
+        found = one.figures.validity
+        why = found.p_value_reason or found.correlation.reason or ""
+        rows.append(
+            [
+                text(one.dimension.name),
+                text(one.reading),
+                figure(found.correlation, count=found.systems),
+                number_or_reason(found.p_value, why, str(_P_VALUE)),
+                number_or_reason(one.adjusted_p_value, why, str(_HOLM)),
+                Cell(found.systems),
+                figure(one.figures.meta_correlation),
+            ]
+        )
     return Table("validity", gettext("R compared with agreement with people (P)"), columns, rows, says=says)
-
-
-def _validity_row(one: DimensionIndicator) -> list[Cell]:
-    found = one.figures.validity
-    why = found.p_value_reason or found.correlation.reason or ""
-    return [
-        text(one.dimension.name),
-        text(one.reading),
-        figure(found.correlation, count=found.systems),
-        number_or_reason(found.p_value, why, str(_P_VALUE)),
-        number_or_reason(one.adjusted_p_value, why, str(_HOLM)),
-        Cell(found.systems),
-        figure(one.figures.meta_correlation),
-    ]
 
 
 def _numbers(spread: CoefficientSpread | None) -> list[Cell]:

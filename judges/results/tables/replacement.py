@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
-from agreement.reliability import AlternativeAnnotatorTest, ErrorStatistic, JudgeError
+from agreement.reliability import AlternativeAnnotatorTest, ErrorStatistic
 from annotate.core.errors import NotReadyError
 from annotate.core.models import Project
 from annotate.results.page import Section
@@ -10,10 +10,8 @@ from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
-from judges.results.tables.corrected import add_correction_count
-from judges.results.tables.gaps import add_gaps
-from judges.results.tables.other_kinds import explain_excluded_kinds
-from judges.results.tables.parameters import Options, chosen_judge, counts_corrected
+from judges.results.tables.gaps import add_caveats
+from judges.results.tables.parameters import chosen_judge, counts_corrected
 
 _HOW = gettext_lazy(
     "Alternative annotator test (function alternative_annotator_test); epsilon: {epsilon:g}; source: "
@@ -21,12 +19,12 @@ _HOW = gettext_lazy(
 )
 
 
-def epsilons(_project: Project) -> Options:
-    """Return the options for epsilon, the advantage of a person over a judge, for experts first."""
-    return [(f"{value:g}", f"{value:g}: {who}") for value, who in EPSILONS.items()]
-
-
-EPSILON = Parameter("epsilon", gettext_lazy("Epsilon"), epsilons)
+# The advantage of a person over a judge, for experts first.
+EPSILON = Parameter(
+    "epsilon",
+    gettext_lazy("Epsilon"),
+    lambda _: [(f"{value:g}", f"{value:g}: {who}") for value, who in EPSILONS.items()],
+)
 _INTRODUCTION = gettext_lazy(
     "The alternative annotator test leaves out each annotator in turn. It asks whether the judge fits the "
     "other annotators about as well. A judge that knows little can pass, so the same test has controls. "
@@ -55,8 +53,7 @@ def replacement_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     errors = [each for each in (error_table(report), controls_table(report)) if each.rows]
     error = Section(gettext("Its error next to a second person’s"), gettext(ABOUT_ERRORS), errors)
-    sections = explain_excluded_kinds([section, error], project, str(_SCALES_ONLY))
-    return add_correction_count(add_gaps(sections, [judge], chosen), [judge], chosen)
+    return add_caveats([section, error], project, [judge], chosen, scales_only=str(_SCALES_ONLY))
 
 
 _SCALES_ONLY = gettext_lazy(
@@ -80,7 +77,24 @@ def _tests(report: ReplacementReport) -> Table:
         Column("verdict", gettext("Verdict"), ColumnKind.TEXT),
     ]
     how = _HOW.format(epsilon=report.epsilon)
-    rows = [row for each in report.dimensions for row in _rows_of_dimension(each, report.judge.name, how)]
+
+    def row(each: DimensionTest, name: Cell, test: AlternativeAnnotatorTest, *cells: Cell) -> list[Cell]:
+        why = test.reason or ""
+        rates = [number_or_reason(rate, why, how) for rate in (test.winning_rate, test.advantage)]
+        return [text(each.dimension.name, key=each.dimension.key), name, *rates, *cells]
+
+    rows = []
+    for each in report.dimensions:
+        beyond, verdict = Cell(reason=str(_IS_NO_CONTROL)), text(each.test.verdict_reason)
+        rows.append(row(each, text(report.judge.name), each.test, beyond, verdict))
+        for name, control in each.test.controls.items():
+            low, high = control.interval or (None, None)
+            missing = (
+                "" if control.interval else gettext("Too few documents, or the same difference in each.")
+            )
+            beyond = Cell(control.gain, low=low, high=high, interval_reason=missing, how=str(_HOW_BEYOND))
+            beaten = text("beaten" if control.is_beaten else gettext("not surely beaten"))
+            rows.append(row(each, text(control.answers, key=name), control.test, beyond, beaten))
     says = gettext(
         "ω: the share of annotators that the judge may replace. ρ: the mean share of units on which it "
         "fits at least as well. Judge beyond the control: the mean difference in wins by document, with "
@@ -91,38 +105,12 @@ def _tests(report: ReplacementReport) -> Table:
     )
 
 
-def _rows_of_dimension(each: DimensionTest, judge: str, how: str) -> list[list[Cell]]:
-    test, dimension = each.test, text(each.dimension.name, key=each.dimension.key)
-    rows = [
-        [
-            dimension,
-            text(judge),
-            *_rates(test, how),
-            Cell(reason=str(_IS_NO_CONTROL)),
-            text(test.verdict_reason),
-        ]
-    ]
-    for name, control in test.controls.items():
-        answers = "beaten" if control.is_beaten else gettext("not surely beaten")
-        low, high = control.interval or (None, None)
-        missing = "" if control.interval else gettext("Too few documents, or the same difference in each.")
-        beyond = Cell(control.gain, low=low, high=high, interval_reason=missing, how=str(_HOW_BEYOND))
-        row = [text(control.answers, key=name), *_rates(control.test, how), beyond, text(answers)]
-        rows.append([dimension, *row])
-    return rows
-
-
 _IS_NO_CONTROL = gettext_lazy("This is the judge itself.")
 
 
 _HOW_BEYOND = gettext_lazy(
     "Mean difference in wins (function alternative_annotator_test); 95 % interval: paired t over documents."
 )
-
-
-def _rates(test: AlternativeAnnotatorTest, how: str) -> list[Cell]:
-    why = test.reason or ""
-    return [number_or_reason(test.winning_rate, why, how), number_or_reason(test.advantage, why, how)]
 
 
 def _annotators(report: ReplacementReport) -> Table:
@@ -260,6 +248,12 @@ def error_table(report: ReplacementReport) -> Table:
         if gain is not None:
             low, high = gain.saving_interval or (None, None)
             saving = Cell(gain.saving, low=low, high=high, how=gettext(_HOW_GAIN))
+        pairs = error.separated
+        separated = Cell(reason=gettext("Not every rater rated every text."))
+        if pairs and pairs.pairs:
+            separated = text(gettext("{same} of {pairs}").format(same=pairs.same, pairs=pairs.pairs))
+        elif pairs:
+            separated = Cell(reason=gettext("People separate no pair of systems."))
         rows.append(
             [
                 text(each.dimension.name, key=each.dimension.key),
@@ -269,7 +263,7 @@ def error_table(report: ReplacementReport) -> Table:
                 number_or_reason(error.person_error, error.advantage.reason, gettext(_HOW_ERROR)),
                 _cell(error.bias),
                 _cell(error.order_of_systems),
-                _separated_cell(error),
+                separated,
                 _cell(error.order_within_systems),
                 saving,
             ]
@@ -320,12 +314,3 @@ def _cell(found: ErrorStatistic) -> Cell:
     low, high = found.interval or (None, None)
     missing = "" if found.interval else found.reason
     return Cell(found.value, low=low, high=high, interval_reason=missing, how=gettext(_HOW_ERROR))
-
-
-def _separated_cell(error: JudgeError) -> Cell:
-    found = error.separated
-    if found is None:
-        return Cell(reason=gettext("Not every rater rated every text."))
-    if not found.pairs:
-        return Cell(reason=gettext("People separate no pair of systems."))
-    return text(gettext("{same} of {pairs}").format(same=found.same, pairs=found.pairs))

@@ -1,16 +1,15 @@
 """The tables of all judges together: each row is a judge on a dimension."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
 
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
 from agreement.always_valid_means import AlwaysValidDifference, always_valid_differences
-from agreement.comparison import CORRELATIONS, Level
+from agreement.coefficient import Estimated
+from agreement.comparison import CORRELATIONS, Level, Strengths, human_ranking
 from agreement.comparison.nearer import error_difference_by_document, nearness_by_document
-from agreement.data import FloatArray
 from agreement.power import LEAST_DOCUMENTS, documents_needed, smallest_difference_found
 from agreement.system_differences import paired_difference
 from annotate.core.guideline import FrozenDimension
@@ -20,9 +19,8 @@ from annotate.results.queries.stopping_systems import always_valid_cells
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables
-from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, JUDGE, number_or_reason
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, JUDGE, SYSTEM, number_or_reason
 from judges.results.tables.compared import ComparedJudges, Scored, Versus
-from judges.results.tables.strengths import HOW_STRONG, strength_cell
 
 LEVELS = {
     Level.DATASET: gettext_lazy("all items"),
@@ -185,6 +183,10 @@ def _text_preferences(found: ComparedJudges) -> Table:
     )
 
 
+HOW_STRONG = gettext_lazy(
+    "Bradley and Terry’s model with ties and an order effect (function system_strengths); source: Davidson "
+    "and Beaver 1977; 95 % interval: t, variances summed within documents (Liang and Zeger 1986)."
+)
 _SAYS_TEXTS = gettext_lazy(
     "Pairs of texts for one document with different means of people: the share in which the judge prefers "
     "the text with the higher mean. A tie of the judge counts one half."
@@ -275,19 +277,12 @@ def tables_of_nearness(found: ComparedJudges) -> list[Table]:
 
     Documents are in the order in which their raters finished them in Round I.
     """
-    dimensions = {each.dimension.key: each.dimension for each in found.scored}
-    pairs = {key: _pair_judges(found, dimension) for key, dimension in dimensions.items()}
-    pairs = {key: own for key, own in pairs.items() if own}
+    pairs = found.pairs_by_dimension
     first = rounds_of(found.project).get(1) if pairs else None
     if first is None:
         return []
     order = finished_documents(first)
-    compared = [(dimensions[key], _compare(own, order)) for key, own in pairs.items()]
-    return [_nearer(compared), _power(dimensions, pairs)]
-
-
-def _pair_judges(found: ComparedJudges, dimension: FrozenDimension) -> list[Pair]:
-    return list(combinations([each for each in found.scored if each.dimension.key == dimension.key], 2))
+    return [_nearer([(dimension, _compare(own, order)) for dimension, own in pairs]), _power(pairs)]
 
 
 def _compare(pairs: Sequence[Pair], order: Sequence[int]) -> Sequence[AlwaysValidDifference]:
@@ -354,17 +349,38 @@ def _describe_pair(dimension: str, pair: AlwaysValidDifference) -> str:
     return says.format(**parts, more=f"{pair.more_documents:,}")
 
 
-def _power(dimensions: dict[str, FrozenDimension], pairs: dict[str, list[Pair]]) -> Table:
-    rows = [
-        [
-            text(one.judge.name),
-            text(other.judge.name),
-            text(dimensions[key].name, key=key),
-            *_power_cells(one, other, LEVEL / len(own)),
-        ]
-        for key, own in pairs.items()
-        for one, other in own
-    ]
+def _power(pairs: Sequence[tuple[FrozenDimension, Sequence[Pair]]]) -> Table:
+    rows = []
+    for dimension, own in pairs:
+        level = LEVEL / len(own)
+        for one, other in own:
+            values = (
+                nearness_by_document(one.scores, other.scores, is_named=True)
+                if dimension.is_named
+                else error_difference_by_document(one.scores, other.scores)
+            )
+            values = values[~np.isnan(values)]
+            number = len(values)
+            names = [text(one.judge.name), text(other.judge.name), text(dimension.name, key=dimension.key)]
+            if number < LEAST_DOCUMENTS:
+                none = Cell(reason=_TOO_FEW.format(least=LEAST_DOCUMENTS))
+                rows.append([*names, Cell(number), none, none, none])
+                continue
+            found = paired_difference(values, one.judge.name, other.judge.name, (1 - LEVEL, 1 - level))
+            how = str(_HOW_POWER)
+            difference = Cell(
+                found.value,
+                found.low,
+                found.high,
+                interval_reason=found.reason,
+                count=number,
+                how=str(_HOW_PAIRED),
+            )
+            deviation, mean = float(values.std(ddof=1)), float(values.mean())
+            smallest = smallest_difference_found(deviation, number, significance_level=level, power=POWER)
+            needed = documents_needed(mean, deviation, significance_level=level, power=POWER)
+            enough = Cell(needed, reason="" if needed else str(_TOO_MANY), how=how)
+            rows.append([*names, Cell(number), difference, Cell(smallest, how=how), enough])
     columns = [
         JUDGE,
         Column("other_judge", gettext("Other judge"), ColumnKind.TEXT),
@@ -378,32 +394,48 @@ def _power(dimensions: dict[str, FrozenDimension], pairs: dict[str, list[Pair]])
     return Table("power-of-judges", title, columns, rows, heads=3, says=str(_POWER_SAYS))
 
 
-def _power_cells(one: Scored, other: Scored, significance_level: float) -> Iterator[Cell]:
-    values = _error_differences(one, other)
-    values = values[~np.isnan(values)]
-    yield Cell(len(values))
-    if len(values) < LEAST_DOCUMENTS:
-        yield from [Cell(reason=_TOO_FEW.format(least=LEAST_DOCUMENTS))] * 3
-        return
-    found = paired_difference(values, one.judge.name, other.judge.name, (1 - LEVEL, 1 - significance_level))
-    yield Cell(
-        found.value,
-        found.low,
-        found.high,
-        interval_reason=found.reason,
-        count=len(values),
-        how=str(_HOW_PAIRED),
-    )
-    deviation, difference = float(values.std(ddof=1)), float(values.mean())
-    smallest = smallest_difference_found(
-        deviation, len(values), significance_level=significance_level, power=POWER
-    )
-    yield Cell(smallest, how=str(_HOW_POWER))
-    needed = documents_needed(difference, deviation, significance_level=significance_level, power=POWER)
-    yield Cell(needed, reason="" if needed else str(_TOO_MANY), how=str(_HOW_POWER))
+_SAYS_STRENGTHS = gettext_lazy(
+    "A system’s strength is on the logarithmic scale, with mean 0. If two systems differ by 1, the "
+    "stronger one wins 73 % of the comparisons without a tie. Adjusted for position bias. Ranks hold for "
+    "all systems of a dimension at once (95 %)."
+)
 
 
-def _error_differences(one: Scored, other: Scored) -> FloatArray:
-    if one.dimension.is_named:
-        return nearness_by_document(one.scores, other.scores, is_named=True)
-    return error_difference_by_document(one.scores, other.scores)
+def strengths_table(key: str, name: str, versus: Sequence[Versus]) -> Table:
+    """Return systems by strength on each dimension, the strongest first."""
+    columns = [
+        DIMENSION,
+        SYSTEM,
+        Column("strength", gettext("strength"), decimals=2),
+        Column("ranks", gettext("ranks"), ColumnKind.TEXT),
+        Column("people", gettext("rank by people"), ColumnKind.COUNT),
+        Column("verdicts", gettext("verdicts"), ColumnKind.COUNT),
+        Column("won", gettext("won"), ColumnKind.COUNT),
+        Column("tied", gettext("tied"), ColumnKind.COUNT),
+    ]
+    rows = [row for each in versus for row in _strength_rows(each)]
+    title = gettext("Systems by strength ({name})").format(name=name)
+    return Table(f"{key}-strengths", title, columns, rows, heads=2, says=str(_SAYS_STRENGTHS))
+
+
+def strength_cell(found: Estimated | None, strengths: Strengths) -> Cell:
+    if found is None:
+        return Cell(reason=strengths.reason)
+    return Cell(found.value, found.low, found.high, count=strengths.documents, how=str(HOW_STRONG))
+
+
+def _strength_rows(each: Versus) -> Iterator[list[Cell]]:
+    ranking = () if each.dimension.is_named else human_ranking(each.scores)
+    ranked = {name: position for position, name in enumerate(ranking, start=1)}
+    for one in each.strengths.systems:
+        ranks = f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
+        yield [
+            text(each.dimension.name, key=each.dimension.key),
+            text(one.system),
+            strength_cell(one.strength, each.strengths),
+            text(ranks if one.strength else ""),
+            number_or_reason(ranked.get(one.system), gettext("People have given this system no scores.")),
+            Cell(one.verdicts),
+            Cell(one.won),
+            Cell(one.tied),
+        ]

@@ -1,6 +1,6 @@
 """Two sources of values compared on their common units: agreement, bias, and ranks that change."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,35 +160,36 @@ def _agreement(found: Sequence[ComparedSources], stream: Stream) -> Table:
         Column("equal", gettext("equal"), ColumnKind.SHARE),
         Column("within_one", gettext("within one"), ColumnKind.SHARE),
     ]
-    rows = [[each.name, Cell(len(each.common.units)), *_agreement_cells(each, stream)] for each in found]
-    says = str(_AGREEMENT)
-    return Table("agreement", gettext("Agreement of the two sources"), columns, rows, says=says)
-
-
-def _agreement_cells(each: ComparedSources, stream: Stream) -> Iterator[Cell]:
-    units, named = len(each.common.units), each.dimension.is_named
-    few = gettext("Only {units} units are common; {least} or more are needed.")
-    problem = each.problem or (few.format(units=units, least=LEAST_UNITS) if units < LEAST_UNITS else "")
     statistics = {
         "alpha": checked_alpha,
         "equal": COEFFICIENTS["percent_agreement"],
         "within_one": COEFFICIENTS["within_one_agreement"],
     }
-    if problem:
-        yield from (Cell(reason=problem) for _ in statistics)
-        return
-    data = ReliabilityData(
-        each.values,
-        measurement_level=each.dimension.measurement_level,
-        value_domain=observed_domain(each.values),
-        documents=each.documents,
-    )
-    for name, statistic in statistics.items():
-        if named and name == "within_one":
-            yield Cell(reason=gettext("Categories have no distance."))
-        else:
-            drawn = stream.of(each.dimension.key)
-            yield figure(statistic(data, generator=drawn, resampling=_BY_DOCUMENTS))
+    few = gettext("Only {units} units are common; {least} or more are needed.")
+    rows = []
+    for each in found:
+        units, problem = len(each.common.units), each.problem
+        if not problem and units < LEAST_UNITS:
+            problem = few.format(units=units, least=LEAST_UNITS)
+        row = [each.name, Cell(units)]
+        if problem:
+            rows.append([*row, *(Cell(reason=problem) for _ in statistics)])
+            continue
+        data = ReliabilityData(
+            each.values,
+            measurement_level=each.dimension.measurement_level,
+            value_domain=observed_domain(each.values),
+            documents=each.documents,
+        )
+        for name, statistic in statistics.items():
+            if each.dimension.is_named and name == "within_one":
+                row.append(Cell(reason=gettext("Categories have no distance.")))
+            else:
+                drawn = stream.of(each.dimension.key)
+                row.append(figure(statistic(data, generator=drawn, resampling=_BY_DOCUMENTS)))
+        rows.append(row)
+    says = str(_AGREEMENT)
+    return Table("agreement", gettext("Agreement of the two sources"), columns, rows, says=says)
 
 
 def _bias(amounts: Sequence[ComparedSources], stream: Stream) -> Table:

@@ -1,5 +1,7 @@
 """Calibrations: sample, assign, then compute certificates from the ratings, or withdraw."""
 
+from collections.abc import Sequence
+
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -12,20 +14,24 @@ from annotate.core.rounds import round_one
 from annotate.rating.commands.rounds import open_round_one_for_units
 from annotate.rating.commands.units import WantedUnit, ask_for_units, begun_units, withdraw_units
 from judges.core.access import OF_JUDGES
-from judges.core.errors import CalibrationChangedError, CalibrationRefusedError
+from judges.core.errors import CalibrationChangedError, CalibrationRefusedError, RunRefusedError
 from judges.core.models import (
     Calibration,
     CalibrationStage,
     CalibrationUnit,
     Certificate,
     CertifiedStage,
+    Judgment,
+    Run,
 )
 from judges.core.specification import CalibrationSpec
-from judges.core.stages import judges_to_ask
+from judges.core.stages import JudgeToAsk, judges_to_ask
 from judges.routing.commands.policies import forget_empty_round
 from judges.routing.commands.shared_assignments import ask_again, settle_probabilities
-from judges.routing.queries.calibration_plans import DrawPlan, asks_people, draw_plan
+from judges.routing.queries.calibration_plans import draw_plan
+from judges.routing.queries.calibration_state import scope_to_ask
 from judges.routing.queries.learn_certificates import certificates_from, look_at
+from judges.runs.commands.runs import plan_run, retry_failed, start_run
 
 Status = Calibration.Status
 
@@ -65,8 +71,17 @@ def draw_calibration(
         [(calibration.pk, *unit.unit, unit.fits, unit.inclusion_probability) for unit in plan.units],
     )
     record(project, "calibration.drawn", calibration, after={"units": len(plan.units)}, by=by)
-    if asks_people(plan):
-        _ask(plan, by)
+    # Not in a closed round, with its fixed panel.
+    if plan.ratings and (plan.round is None or plan.round.is_open):
+        round = open_round_one_for_units(project=project, by=by)
+        ask_for_units(
+            round=round,
+            units=[WantedUnit(*unit.unit, unit.inclusion_probability) for unit in plan.units],
+            raters=calibration.raters,
+            origin=calibration.origin,
+            seed=calibration.seed,
+        )
+        settle_probabilities(round)
     return calibration
 
 
@@ -144,19 +159,6 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
     return calibration
 
 
-def _ask(plan: DrawPlan, by: User | None) -> None:
-    calibration = plan.calibration
-    round = open_round_one_for_units(project=calibration.project, by=by)
-    ask_for_units(
-        round=round,
-        units=[WantedUnit(*unit.unit, unit.inclusion_probability) for unit in plan.units],
-        raters=calibration.raters,
-        origin=calibration.origin,
-        seed=calibration.seed,
-    )
-    settle_probabilities(round)
-
-
 def _lock_calibration(calibration: Calibration) -> Calibration:
     project = lock_project(calibration.project)
     locked = Calibration.objects.select_for_update(of=("self",)).select_related(*OF_JUDGES)
@@ -169,3 +171,23 @@ def _end(calibration: Calibration, status: Status, by: User | None) -> None:
     calibration.status, calibration.ended_at, calibration.ended_by = status, timezone.now(), by
     calibration.save(update_fields=["status", "ended_at", "ended_by"])
     record(calibration.project, f"calibration.{status}", calibration, by=by)
+
+
+def ask_waiting_judges(*, project: Project, waiting: Sequence[JudgeToAsk], by: User | None) -> Run:
+    """Start a run on exactly the units that the judges lack, and restart the failed runs there.
+
+    Raises RunRefusedError, RunStateError.
+    """
+    if not waiting:
+        raise RunRefusedError(gettext("No judge has to be asked."))
+    units = {(each.judge.pk, *unit) for each in waiting for unit in each.units}
+    failed = Judgment.objects.filter(
+        judge__in=[each.judge.pk for each in waiting], status=Judgment.Status.FAILED, run__isnull=False
+    )
+    rows = failed.exclude(run__status=Run.Status.CANCELLED).order_by()
+    again = {
+        run for run, *unit in rows.values_list("run", "judge", "item", "dimension") if tuple(unit) in units
+    }
+    retried = [retry_failed(run=run) for run in Run.objects.filter(pk__in=again).order_by("pk")]
+    run = start_run(run=plan_run(project=project, scope=scope_to_ask(project, waiting), by=by))
+    return run if run.judgments.exists() or not retried else retried[-1]

@@ -26,7 +26,7 @@ from annotate.rating.commands.units import (
     withdraw_units,
 )
 from annotate.rating.queries.assigned import Unit
-from judges.core.errors import RoutingChangedError, RoutingRefusedError
+from judges.core.errors import RoutingChangedError, RoutingRefusedError, invalid_field
 from judges.core.models import (
     Calibration,
     CalibrationUnit,
@@ -36,10 +36,15 @@ from judges.core.models import (
     StoppedStage,
 )
 from judges.core.specification import PolicySpec
-from judges.results.queries.stored_reliability import IndicatorsNotKeptError
 from judges.routing.commands.shared_assignments import ask_again, settle_probabilities
-from judges.routing.queries.preview import RoutingPlan, routing_plan, threshold_within
-from judges.routing.queries.proposals import RoutingProposal, proposal_of
+from judges.routing.queries.preview import (
+    RoutingPlan,
+    RoutingProposal,
+    proposal_of,
+    routing_plan,
+    threshold_within,
+)
+from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import Grounds, PlannedUnit
 
@@ -95,10 +100,7 @@ def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> Routi
 
 
 def update_policy(*, policy: RoutingPolicy, to: PolicySpec) -> RoutingPolicy:
-    """Replace the settings of a draft.
-
-    Locks project and policy. Raises InvalidValueError, RoutingRefusedError.
-    """
+    """Locks project and policy. Raises InvalidValueError, RoutingRefusedError."""
     if policy.status == Status.DRAFT:
         _refuse(policy.project, to, besides=policy)
         _refuse_by_verdict(
@@ -205,7 +207,8 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
                 policy=policy, judge=audit.judge, defaults={"reason": audit.says}
             )
     ask_for(policy, round, proposal.add)  # before others are dropped: existing assignments serve both
-    _drop(policy, round, proposal)
+    gone = {(unit.item_id, unit.dimension_id) for unit in proposal.drop}
+    delete_records(policy, gone - withdraw_units(round=round, units=gone, origin=policy.origin))
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
     delete_records(policy, {unit.unit for unit in proposal.change})
@@ -288,11 +291,6 @@ def ask_for(policy: RoutingPolicy, round: Round, units: Iterable[PlannedUnit]) -
     ask_for_units(round=round, units=wanted, raters=policy.raters, origin=policy.origin, seed=policy.seed)
 
 
-def _drop(policy: RoutingPolicy, round: Round, proposal: RoutingProposal) -> None:
-    gone = {(unit.item_id, unit.dimension_id) for unit in proposal.drop}
-    delete_records(policy, gone - withdraw_units(round=round, units=gone, origin=policy.origin))
-
-
 def delete_records(policy: RoutingPolicy, units: Set[Unit]) -> None:
     """Delete the records of why a policy sends these units to people."""
     rows = policy.units.values_list("pk", "item", "dimension")
@@ -344,16 +342,16 @@ def _values(spec: PolicySpec) -> dict[str, object]:
 def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None = None) -> None:
     others = RoutingPolicy.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=spec.name).exists():
-        raise _invalid(
+        raise invalid_field(
             "name",
             gettext("The project has a policy {name} already; choose another name.").format(name=spec.name),
         )
     if spec.rule == RoutingPolicy.Rule.CERTIFICATE:
         calibration = spec.calibration
         if calibration is None or calibration.project_id != project.pk:
-            raise _invalid("calibration", gettext("This calibration belongs to another project."))
+            raise invalid_field("calibration", gettext("This calibration belongs to another project."))
         if calibration.status != Calibration.Status.CERTIFIED:
-            raise _invalid(
+            raise invalid_field(
                 "calibration",
                 gettext("{calibration} has no certificates yet; compute them first.").format(
                     calibration=calibration
@@ -362,11 +360,11 @@ def _refuse(project: Project, spec: PolicySpec, *, besides: RoutingPolicy | None
     else:
         _refuse_indicator(project, spec)
     if not 0 < spec.audit_share <= 1:
-        raise _invalid("audit_share", gettext("Enter an audit share above 0 and up to 1."))
+        raise invalid_field("audit_share", gettext("Enter an audit share above 0 and up to 1."))
     if spec.audit_least < 0:
-        raise _invalid("audit_least", gettext("Enter 0 or more as the minimum number of audited units."))
+        raise invalid_field("audit_least", gettext("Enter 0 or more as the minimum number of audited units."))
     if spec.raters < 1:
-        raise _invalid("raters", gettext("A unit needs a rater or more."))
+        raise invalid_field("raters", gettext("A unit needs a rater or more."))
 
 
 def _refuse_by_verdict(policy: RoutingPolicy) -> None:
@@ -382,15 +380,11 @@ def _refuse_by_verdict(policy: RoutingPolicy) -> None:
 def _refuse_indicator(project: Project, spec: PolicySpec) -> None:
     for field, judge in (("rts", spec.rts), ("mcq", spec.mcq)):
         if judge is None or judge.project_id != project.pk or judge.method != field:
-            raise _invalid(
+            raise invalid_field(
                 field,
                 gettext("{judge} is no {method} judge of this project.").format(
                     judge=judge, method=field.upper()
                 ),
             )
     if any(r is None or not -1 <= r <= 1 for r in (spec.threshold, *spec.thresholds.values())):
-        raise _invalid("threshold", gettext("Enter a threshold r from -1 to 1."))
-
-
-def _invalid(field: str, message: str) -> InvalidValueError:
-    return InvalidValueError(message, fields={field: message})
+        raise invalid_field("threshold", gettext("Enter a threshold r from -1 to 1."))

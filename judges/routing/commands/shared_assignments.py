@@ -54,15 +54,29 @@ def settle_probabilities(round: Round) -> None:
     the same for all staying units of a system on a dimension. Without a calibration that assigned units
     nothing changes. The caller holds the lock on the project.
     """
-    calibrations = _calibrations_that_ask(round)
+    # Those whose assignments in the round are not all withdrawn.
+    origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
+    every = Calibration.objects.filter(project=round.project_id)
+    calibrations = [each for each in every if each.origin in origins]
     if not calibrations:
         return
-    missed = _probabilities_missed(calibrations)
+    # By dimension, the probability that none of the calibrations samples a unit.
+    missed: defaultdict[int, float] = defaultdict(lambda: 1.0)
+    for calibration in calibrations:
+        drawn = calibration.units.order_by().values_list("dimension", "inclusion_probability").distinct()
+        for dimension, chance in drawn:
+            missed[dimension] *= 1 - (chance or 0.0)
     policy = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).first()
-    routed = _routed_chances(policy)
     # A calibration may have sampled a unit that the policy's audit did not. The unit still had the audit's
     # probability of its system on the dimension: estimates without it would weigh such units too much.
-    usual, shares = policy.audit_share if policy else 0.0, _audit_shares(policy)
+    routed: dict[Unit, float] = {}
+    usual, shares = 0.0, {}
+    if policy is not None:
+        rows = policy.units.values_list("item", "dimension", "inclusion_probability")
+        routed = {(item, dimension): chance for item, dimension, chance in rows}
+        audited = policy.units.filter(why=RoutedUnit.Why.AUDIT).order_by()
+        means = audited.values_list("item__system", "dimension").annotate(Avg("inclusion_probability"))
+        usual, shares = policy.audit_share, {(system, key): share for system, key, share in means}
     for calibration in calibrations:
         units = calibration.units.values_list("item", "dimension", "item__system")
         chances = {
@@ -77,39 +91,6 @@ def settle_probabilities(round: Round) -> None:
         change_probabilities(round=round, units=chances, origin=policy.origin)
 
 
-def _routed_chances(policy: RoutingPolicy | None) -> dict[Unit, float]:
-    if policy is None:
-        return {}
-    rows = policy.units.values_list("item", "dimension", "inclusion_probability")
-    return {(item, dimension): chance for item, dimension, chance in rows}
-
-
-def _audit_shares(policy: RoutingPolicy | None) -> dict[tuple[int, int], float]:
-    """Mean probability of auditing a staying unit, by system and dimension."""
-    if policy is None:
-        return {}
-    audited = policy.units.filter(why=RoutedUnit.Why.AUDIT).order_by()
-    rows = audited.values("item__system", "dimension").annotate(share=Avg("inclusion_probability"))
-    return {(row["item__system"], row["dimension"]): row["share"] for row in rows}
-
-
 def _either(chance: float, missed: float) -> float:
     # Rounded: the same factors in another order must not look like two probabilities to an audit.
     return float(np.round(1 - (1 - chance) * missed, 12))
-
-
-def _calibrations_that_ask(round: Round) -> list[Calibration]:
-    """The project's calibrations with assignments in the round that are not all withdrawn."""
-    origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
-    calibrations = Calibration.objects.filter(project=round.project_id)
-    return [each for each in calibrations if each.origin in origins]
-
-
-def _probabilities_missed(calibrations: list[Calibration]) -> defaultdict[int, float]:
-    """By dimension, the probability that none of the calibrations samples a unit."""
-    missed: defaultdict[int, float] = defaultdict(lambda: 1.0)
-    for calibration in calibrations:
-        chances = calibration.units.order_by().values_list("dimension", "inclusion_probability").distinct()
-        for dimension, chance in chances:
-            missed[dimension] *= 1 - (chance or 0.0)
-    return missed

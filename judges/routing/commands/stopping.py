@@ -15,7 +15,7 @@ from judges.results.queries.scores import material_of
 from judges.routing.commands.policies import ask_for, delete_records, lock_policy, record_units
 from judges.routing.commands.shared_assignments import settle_probabilities
 from judges.routing.queries.audit import rating_times
-from judges.routing.queries.route_by_certificates import decided_by_certificate
+from judges.routing.queries.route_by_certificates import decide_by_certificate
 from judges.routing.queries.state import contradictions_of, deciders_of
 
 LOOKED = 600.0  # seconds; "cannot rate" completes a unit without a new rating
@@ -72,7 +72,7 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
         StoppedStage.objects.get_or_create(policy=policy, judge_id=judge, defaults={"reason": reason})
     stopped = set(policy.stopped_dimensions.values_list("dimension", flat=True))
     stages = set(policy.stopped_stages.values_list("judge", flat=True))
-    decided = decided_by_certificate(
+    decided = decide_by_certificate(
         policy, material_of(policy.project, None, guideline_at(policy.project, round))
     )
     deciders = deciders_of(policy)

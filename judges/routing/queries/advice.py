@@ -9,10 +9,10 @@ from django.utils.translation import gettext
 
 from agreement.reliability import Ground
 from annotate.core.guideline import FrozenDimension
+from annotate.results.arrangement import Data
 from judges.core.models import RoutingPolicy
 from judges.routing.queries.audit import audited_share
-from judges.routing.queries.kept_units import PartOfUnits, sum_parts
-from judges.routing.queries.units import PolicyCell
+from judges.routing.queries.units import PartOfUnits, PolicyCell, sum_parts
 from judges.routing.queries.verdicts import (
     DimensionVerdict,
     EvidenceOf,
@@ -49,9 +49,7 @@ class ThresholdStep:
 
 @dataclass(frozen=True)
 class ThresholdAdvice:
-    """The curve over r on a dimension, by increasing r, the recommended step, and the reason; None for no
-    r.
-    """
+    """The curve over r on a dimension, by increasing r, the r to choose (None for none), and the reason."""
 
     dimension: FrozenDimension
     units: int
@@ -87,10 +85,22 @@ def advise_thresholds(
         own = [each for each in cells if each.dimension == one]
         r_tells, units = told.get(one.key, False), sum(each.units for each in own)
         steps = _steps(policy, one, own, r_tells, known)
-        allowed = [each for each in steps if not each.verdict.refusal and _share_is_accepted(each, policy)]
-        best = allowed[0] if allowed else None
+        shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
+        few_wrong = [
+            each
+            for each in steps
+            if each.kept.expected_share is not None and each.kept.expected_share <= policy.risk
+        ]
+        best = next((each for each in few_wrong if not each.verdict.refusal), None)
         if best is None:
-            chosen, says = None, _explain_no_choice(steps, policy)
+            refused = [*few_wrong, *steps][0].verdict
+            reason = refused.refusal or refused.verdict.says
+            if shares and min(shares) > policy.risk and refused.verdict.ground is not Ground.ALPHA:
+                reason = gettext(
+                    "At every r, {least:.0f} % or more of the units that stay are expected to be wrong; "
+                    "{accepted:.4g} % is accepted."
+                ).format(least=100 * min(shares), accepted=100 * policy.risk)
+            chosen, says = None, gettext("No r. {reason}").format(reason=reason)
         elif not best.ratings_saved:
             chosen, says = None, gettext("No r. People audit every unit that stays, so r saves no ratings.")
         elif best is not steps[0] and not r_tells:
@@ -100,16 +110,24 @@ def advise_thresholds(
             )
             chosen, says = None, message.format(r=best.threshold)
         else:
-            chosen, says = best, _explain_choice(best, units, policy)
+            message = gettext(
+                "r = {r:g} saves most, about {saved:,} ratings. {kept:,} of {units:,} units stay, about "
+                "{wrong:,} of them wrong ({share:.0f} %; {accepted:.4g} % is accepted)."
+            )
+            chosen, says = (
+                best,
+                message.format(
+                    r=best.threshold,
+                    saved=best.ratings_saved,
+                    kept=best.kept.units,
+                    units=units,
+                    wrong=round(best.kept.expected_wrong),
+                    share=100 * (best.kept.expected_share or 0),
+                    accepted=100 * policy.risk,
+                ),
+            )
         found.append(ThresholdAdvice(one, units, steps, chosen, says))
     return found
-
-
-def caveat_of_advice(systems: int) -> str:
-    return gettext(
-        "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems certify "
-        "nothing. For a bound on errors, calibrate a certificate."
-    ).format(systems=systems)
 
 
 def fewest_decimals(low: float, below: float) -> float:
@@ -162,34 +180,63 @@ def _steps(
     return steps
 
 
-def _share_is_accepted(step: ThresholdStep, policy: RoutingPolicy) -> bool:
-    return step.kept.expected_share is not None and step.kept.expected_share <= policy.risk
+def curve_of_advice(policy: RoutingPolicy, advice: Sequence[ThresholdAdvice]) -> Data | None:
+    """Return the expected share of wrong units and the share of saved ratings by r, for each dimension.
 
+    None without advice, or if no dimension has a forecast.
+    """
+    wrong, saved = gettext("wrong among units that stay"), gettext("ratings saved")
+    accepted, advised = gettext("accepted share"), gettext("advised r")
+    points: list[Data] = []
+    for each in advice:
+        steps = [step for step in each.steps if step.kept.expected_share is not None]
+        if not steps:
+            continue
+        # Every unit with an R stays at the first step. Its point is just below the least R.
+        least = max(-1.0, min((step.threshold for step in steps[1:]), default=0.0) - 0.05)
+        thresholds = [max(step.threshold, least) for step in steps]
+        panel = each.dimension.name
 
-def _explain_choice(step: ThresholdStep, units: int, policy: RoutingPolicy) -> str:
-    return gettext(
-        "r = {r:g} saves most, about {saved:,} ratings. {kept:,} of {units:,} units stay, about {wrong:,} of "
-        "them wrong ({share:.0f} %; {accepted:.4g} % is accepted)."
-    ).format(
-        r=step.threshold,
-        saved=step.ratings_saved,
-        kept=step.kept.units,
-        units=units,
-        wrong=round(step.kept.expected_wrong),
-        share=100 * (step.kept.expected_share or 0),
-        accepted=100 * policy.risk,
-    )
+        def point(series: str, x: float, value: float, note: str, panel: str = panel) -> Data:
+            return {
+                "panel": panel,
+                "row": "",  # panels without row labels are side by side
+                "series": series,
+                "name": series,
+                "x": x,
+                "value": value,
+                "note": note,
+            }
 
-
-def _explain_no_choice(steps: Sequence[ThresholdStep], policy: RoutingPolicy) -> str:
-    refused = next((each for each in steps if _share_is_accepted(each, policy)), steps[0]).verdict
-    shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
-    verdict = refused.verdict
-    if shares and min(shares) > policy.risk and verdict.ground is not Ground.ALPHA:
-        reason = gettext(
-            "At every r, {least:.0f} % or more of the units that stay are expected to be wrong; "
-            "{accepted:.4g} % is accepted."
-        ).format(least=100 * min(shares), accepted=100 * policy.risk)
-    else:
-        reason = refused.refusal or verdict.says
-    return gettext("No r. {reason}").format(reason=reason)
+        for x, step in zip(thresholds, steps, strict=True):
+            share = step.kept.expected_share or 0.0
+            note = gettext(
+                "r = {r:g}: {kept:,} units stay, about {wrong:,} wrong ({share:.0f} %); about {saved:,} "
+                "ratings saved"
+            ).format(
+                r=step.threshold,
+                kept=step.kept.units,
+                wrong=round(step.kept.expected_wrong),
+                share=100 * share,
+                saved=step.ratings_saved,
+            )
+            note = f"{panel}, {note}"
+            share_saved = step.ratings_saved / (policy.raters * each.units)
+            points.append(point(wrong, x, share, note))
+            points.append(point(saved, x, share_saved, note))
+            if step is each.chosen:
+                points.append(point(advised, x, share, f"{panel}: {each.says}"))
+        note = gettext("accepted: {share:.4g} %").format(share=100 * policy.risk)
+        points += [point(accepted, x, policy.risk, note) for x in (thresholds[0], thresholds[-1])]
+    if not points:
+        return None
+    return {
+        "kind": "lines",
+        "key": "advice",
+        "title": gettext("Expected errors and saved ratings by r"),
+        "points": points,
+        "across": "r",
+        "up": gettext("share"),
+        "series": [wrong, saved, accepted, advised],
+        "lines": [],
+    }

@@ -100,14 +100,12 @@ class AuditCell:
 
     @property
     def too_few(self) -> bool:
-        """Return True if intervals from this audit have a warning."""
         return self.audited < min(LEAST_RATINGS, self.kept)
 
 
 def audit_cells(
     policy: RoutingPolicy, material: Material, units: Sequence[Unit], audited: Collection[Unit]
 ) -> list[AuditCell]:
-    """Return the audit of the staying units by system and dimension, if any stay."""
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
     return [
         AuditCell(
@@ -163,7 +161,6 @@ class Audited:
     judges: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def of(self, chosen: npt.NDArray[np.bool_]) -> "Audited":
-        """Return the selected units, a mask."""
         return Audited(
             [self.names[index] for index in np.flatnonzero(chosen).tolist()],
             self.losses[chosen],
@@ -194,7 +191,6 @@ class Audited:
 
     @property
     def unequal(self) -> bool:
-        """Return True if units had different probabilities."""
         return len(np.unique(self.chances)) > 1
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, text_digest
-from judges.core.judge_settings import BOUND_SETTINGS, BoundSetting, in_words
+from judges.core.judge_settings import BOUND_SETTINGS, in_words
 from judges.core.material import outputs_of
 from judges.core.models import Calibration, DriftWatch, Judge
 from judges.core.stages import JudgeStage
@@ -47,15 +47,30 @@ def bound_now(
         "population": dict(population),
         "dimensions": {
             each.key: {
-                "definition": _definition(each),
+                "definition": text_digest(
+                    [
+                        *(getattr(each, name) for name in _DEFINING),
+                        *([] if each.scale_step == 1 else [each.scale_step]),
+                    ]
+                ),
                 "judgments": {
-                    name: _values(material.items, samples[judge.pk, each.key].as_read)
+                    name: _digest(material.items, samples[judge.pk, each.key].as_read)
                     for name, judge in first.items()
                 },
             }
             for each in dimensions
         },
     }
+
+
+_DEFINING = ("definition", "guidelines", "scale_minimum", "scale_maximum", "measurement_level")
+
+
+def _digest(items: npt.NDArray[np.int64], samples: npt.NDArray[np.float64]) -> str:
+    """Return a digest of all available values, each with its item and sample."""
+    row, sample = np.nonzero(~np.isnan(samples))
+    parts = (items[row], sample, np.round(samples[row, sample], 9))
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
 def _judges_by_name(stages: Sequence[JudgeStage]) -> dict[str, Judge]:
@@ -68,12 +83,19 @@ def lapses_of(
     """Return the changes since the sampling by dimension key, one message each. One query."""
     bound = calibration.bound
     judges = _judges_by_name(stages)
-    common = [
-        _change_sentence(str(judges[name]), setting, settings[setting.key], now["judges"][name][setting.key])
-        for name, settings in bound["judges"].items()
-        for setting in BOUND_SETTINGS
-        if setting.key in settings and settings[setting.key] != now["judges"][name][setting.key]
-    ]
+    common = []
+    for name, settings in bound["judges"].items():
+        for setting in BOUND_SETTINGS:
+            old, new = settings.get(setting.key), now["judges"][name][setting.key]
+            if setting.key not in settings or old == new:
+                continue
+            message = (
+                gettext("The text of {judge}'s prompt was changed.")
+                if setting.key == "prompt_digest"
+                else gettext("The {setting} of {judge} was {old}, and is {new}.")
+            )
+            words = {"setting": setting.label, "old": in_words(old), "new": in_words(new)}
+            common.append(message.format(judge=judges[name], **words))
     # An unconfirmed alarm invalidates the judge itself.
     confirmed = DriftWatch.objects.filter(
         alarmed_at__gt=calibration.drawn_at, confirmed_at__isnull=False
@@ -93,47 +115,20 @@ def lapses_of(
         )
         changed = gettext("The items that it speaks of have changed.")
         common.append(f"{changed} {what}")
-    return {
-        key: [*common, *_dimension_changes(key, parts, now["dimensions"].get(key), judges)]
-        for key, parts in bound["dimensions"].items()
-    }
-
-
-def _dimension_changes(
-    key: str, bound: dict[str, Any], now: dict[str, Any] | None, judges: Mapping[str, Judge]
-) -> list[str]:
-    if now is None:
-        return [gettext("The dimension {dimension} is no longer there.").format(dimension=key)]
-    found = (
-        [gettext("The definition or scale of {dimension} was changed.").format(dimension=key)]
-        if bound["definition"] != now["definition"]
-        else []
-    )
-    return found + [
-        gettext("Judgments of {judge} on {dimension} were added or changed.").format(
-            judge=judges[name], dimension=key
-        )
-        for name, digest in bound["judgments"].items()
-        if digest != now["judgments"][name]
-    ]
-
-
-def _change_sentence(judge: str, setting: BoundSetting, old: object, new: object) -> str:
-    if setting.key == "prompt_digest":
-        return gettext("The text of {judge}'s prompt was changed.").format(judge=judge)
-    return gettext("The {setting} of {judge} was {old}, and is {new}.").format(
-        setting=setting.label, judge=judge, old=in_words(old), new=in_words(new)
-    )
-
-
-def _definition(dimension: FrozenDimension) -> str:
-    names = ("definition", "guidelines", "scale_minimum", "scale_maximum", "measurement_level")
-    steps = [] if dimension.scale_step == 1 else [dimension.scale_step]
-    return text_digest([*(getattr(dimension, name) for name in names), *steps])
-
-
-def _values(items: npt.NDArray[np.int64], samples: npt.NDArray[np.float64]) -> str:
-    """Return a digest of all available values, each with its item and sample."""
-    row, sample = np.nonzero(~np.isnan(samples))
-    parts = (items[row], sample, np.round(samples[row, sample], 9))
-    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+    lapses = {}
+    for key, parts in bound["dimensions"].items():
+        lapses[key] = [*common]
+        present = now["dimensions"].get(key)
+        if present is None:
+            lapses[key].append(gettext("The dimension {dimension} is no longer there.").format(dimension=key))
+            continue
+        if parts["definition"] != present["definition"]:
+            message = gettext("The definition or scale of {dimension} was changed.")
+            lapses[key].append(message.format(dimension=key))
+        message = gettext("Judgments of {judge} on {dimension} were added or changed.")
+        lapses[key] += [
+            message.format(judge=judges[name], dimension=key)
+            for name, digest in parts["judgments"].items()
+            if digest != present["judgments"][name]
+        ]
+    return lapses

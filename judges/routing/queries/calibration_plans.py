@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,19 +16,14 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Membership, Project, Role, Round
 from annotate.core.rounds import round_one
-from annotate.rating.queries.assigned import Unit, assignments_by_unit, median_seconds
-from judges.core.models import Calibration
+from annotate.rating.queries.assigned import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
+from judges.core.errors import invalid_field
+from judges.core.models import Calibration, Judge
 from judges.core.specification import CalibrationSpec
-from judges.core.stages import JudgeStage, number_stages
+from judges.core.stages import JudgeStage, number_stages, units_to_ask
 from judges.results.queries.confidences import Evidence, Kind, evidence_of
 from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.bindings import bound_now, population_of
-from judges.routing.queries.calibration_refusals import (
-    check_spec,
-    refusal_of,
-    refused_by_round,
-    refused_stages,
-)
 
 THRESHOLDS = 50
 POWER = 0.8
@@ -36,8 +31,6 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class CandidateUnit:
-    """A unit to sample, and whether its ratings fit the error model."""
-
     item: int
     dimension: int
     fits: bool
@@ -86,12 +79,10 @@ class DrawPlan:
 
     @property
     def seconds(self) -> float | None:
-        """Return the duration of the ratings at the project's own median time per rating."""
         return None if self.seconds_per_rating is None else self.seconds_per_rating * self.ratings
 
     @property
     def warnings(self) -> list[str]:
-        """Return the warnings for admins before sampling."""
         found = [each.warning for each in self.dimensions if each.warning]
         if self.ratings and self.annotators < self.calibration.raters:
             found.append(
@@ -118,7 +109,14 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     Raises InvalidValueError if the settings are inconsistent.
     """
     check_spec(project, spec)
-    calibration = _make_unsaved(project, spec)
+    number = Calibration.objects.filter(project=project).count() + 1
+    plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
+    for name in ("dimensions", "size", "stages"):
+        del plain[name]
+    expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
+    seed = Stream(project.seed).of("calibration", number).shuffler().randrange(2**31)
+    plain |= {"project": project, "expected_error": expected, "seed": seed, "grids": {}}
+    calibration = Calibration(**plain)
     round = round_one(project)
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
@@ -129,14 +127,22 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     evidence = {
         each.key: evidence_of(spec.confidence, stages[0], material, samples, each.key) for each in dimensions
     }
-    guarantee = Guarantee(spec.risk, spec.significance_level).divide(
-        max(len(dimensions), 1) * number_of_paths(spec)
-    )
+    # Delta is divided among the paths of thresholds, too, as in `paths_of`.
+    paths = 2 if spec.stages and spec.confidence != Kind.ERROR_MODEL else 1
+    guarantee = Guarantee(spec.risk, spec.significance_level).divide(max(len(dimensions), 1) * paths)
     batches = {each.key: int(evidence[each.key].usable.sum()) for each in dimensions}
     # A size is searched for; dimensions mostly have batches of one size, which is searched once.
-    by_batch = {units: _plan_size(guarantee, spec, units) for units in set(batches.values())}
+    by_batch = {
+        units: plan_calibration(
+            guarantee, expected_error=expected, accepted_share=spec.accepted_share, power=POWER, units=units
+        )
+        for units in set(batches.values())
+    }
     needed = {key: by_batch[units] for key, units in batches.items()}
-    _settle_size(calibration, spec, needed.values())
+    # Without a requested size, the one that the most demanding dimension needs.
+    sizes = [each.ratings or each.least_ratings or 0 for each in needed.values()]
+    calibration.size = spec.size or max(sizes, default=0)
+    calibration.fitting = calibration.size // 2 if calibration.confidence == Kind.ERROR_MODEL else 0
     drawn = {each.key: _units_to_draw(calibration, each, material, evidence[each.key]) for each in dimensions}
     calibration.grids = {
         each.key: _grid(calibration, evidence[each.key], is_cascade=bool(spec.stages)) for each in dimensions
@@ -161,42 +167,6 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
         refusal=refusal or refused_by_round(calibration, round, [unit.unit for unit in units], assignments),
     )
-
-
-def number_of_paths(spec: CalibrationSpec) -> int:
-    """Return the number of paths of thresholds among which delta is divided, as in `paths_of`."""
-    return 2 if spec.stages and spec.confidence != Kind.ERROR_MODEL else 1
-
-
-def _make_unsaved(project: Project, spec: CalibrationSpec) -> Calibration:
-    number = Calibration.objects.filter(project=project).count() + 1
-    expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
-    seed = Stream(project.seed).of("calibration", number).shuffler().randrange(2**31)
-    plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
-    for name in ("dimensions", "size", "stages"):
-        del plain[name]
-    return Calibration(**{**plain, "project": project, "expected_error": expected, "seed": seed, "grids": {}})
-
-
-def _plan_size(guarantee: Guarantee, spec: CalibrationSpec, units: int) -> CalibrationPlan:
-    expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
-    return plan_calibration(
-        guarantee,
-        expected_error=expected,
-        accepted_share=spec.accepted_share,
-        power=POWER,
-        units=units,
-    )
-
-
-def _settle_size(calibration: Calibration, spec: CalibrationSpec, needed: Iterable[CalibrationPlan]) -> None:
-    """Set the sizes of a calibration:
-
-    the requested ones, or the size that the most demanding dimension needs.
-    """
-    sizes = [each.ratings or each.least_ratings or 0 for each in needed]
-    calibration.size = spec.size or max(sizes, default=0)
-    calibration.fitting = calibration.size // 2 if calibration.confidence == Kind.ERROR_MODEL else 0
 
 
 def _units_to_draw(
@@ -267,6 +237,128 @@ def _plan_dimension(
     )
 
 
-def asks_people(plan: DrawPlan) -> bool:
-    """Return True if units must be assigned to people: not in a closed round, with its fixed panel."""
-    return bool(plan.ratings) and not (plan.round is not None and not plan.round.is_open)
+def refusal_of(
+    calibration: Calibration,
+    spec: CalibrationSpec,
+    dimensions: Sequence[FrozenDimension],
+    evidence: Mapping[str, Evidence],
+    needed: Mapping[str, CalibrationPlan],
+) -> str:
+    """Return the reason why the requested test cannot be planned, or an empty string."""
+    if not dimensions:
+        return gettext("Choose a dimension or more to calibrate on.")
+    for each in dimensions:
+        if found := _refused_dimension(calibration, each, evidence[each.key]):
+            return found
+    reason = next((each.reason for each in needed.values() if each.reason), None)
+    if reason and spec.size is None:
+        return f"{reason} {gettext('Or enter the number of calibration units yourself.')}"
+    return ""
+
+
+def _refused_dimension(calibration: Calibration, dimension: FrozenDimension, evidence: Evidence) -> str:
+    name, judge = dimension.name, calibration.judge
+    if dimension.measurement_level == "nominal":
+        return gettext(
+            "{dimension} has named categories, which have no mean. Remove it from the calibration."
+        ).format(dimension=name)
+    cut = calibration.cut
+    if cut is not None and not dimension.scale_minimum < cut <= dimension.scale_maximum:
+        return gettext(
+            "The scale of {dimension} is {least} to {most}, so a cut at {cut:g} divides nothing. Choose "
+            "another cut, or remove {dimension}."
+        ).format(cut=cut, dimension=name, least=dimension.scale_minimum, most=dimension.scale_maximum)
+    values = evidence.scores.judge[~np.isnan(evidence.scores.judge)]
+    if not len(values):
+        return gettext(
+            "{judge} has no judgments of {dimension}. Run the judge, or remove {dimension}."
+        ).format(judge=judge, dimension=name)
+    if not evidence.usable.any():
+        if calibration.confidence in (Kind.STEADINESS, Kind.LARGEST_PROBABILITY):
+            message = gettext(
+                "{judge} has one sample for each unit of {dimension}, so its steadiness is unknown. Choose "
+                "another confidence, or a judge with several samples."
+            )
+        elif calibration.confidence == Kind.CHOSEN_PROBABILITY:
+            message = gettext(
+                "{judge} has no stored probabilities on {dimension}. Choose another confidence, or a judge "
+                "that reads its score from probabilities."
+            )
+        else:
+            message = gettext(
+                "{other} and {judge} have no unit of {dimension} in common. Run both on the same items."
+            )
+        return message.format(judge=judge, dimension=name, other=calibration.other)
+    if len(np.unique(values)) == 1:
+        return gettext(
+            "{judge} gives {value:g} to every unit of {dimension}, so a calibration would test the scale and "
+            "not the judge. Remove {dimension}, or change the prompt of the judge."
+        ).format(judge=judge, value=values[0], dimension=name)
+    return ""
+
+
+def refused_by_round(
+    calibration: Calibration, round: Round | None, units: Sequence[Unit], assignments: AssignmentsByUnit
+) -> str:
+    """Return the reason why no units can be sampled now, or an empty string. One query."""
+    waiting = Calibration.objects.filter(judge=calibration.judge, status=Calibration.Status.DRAWN).first()
+    if waiting is not None:
+        return gettext(
+            "{calibration} has a sample for {judge} without certificates. Compute or withdraw it first."
+        ).format(calibration=waiting, judge=calibration.judge)
+    if round is not None and not round.is_open:
+        never = sum(not assignments.count(unit) for unit in units)
+        if never:
+            return gettext(
+                "Round I is closed, and {missing} of the {count} units to sample have no assignment. A "
+                "calibration needs an open round, or a round with every unit rated."
+            ).format(missing=never, count=len(units))
+    return ""
+
+
+def check_spec(project: Project, spec: CalibrationSpec) -> None:
+    """Raise InvalidValueError, with its field, if a calibration is inconsistent. One query."""
+    if Calibration.objects.filter(project=project, name=spec.name).exists():
+        raise invalid_field(
+            "name",
+            gettext("The project has a calibration {name} already; choose another name.").format(
+                name=spec.name
+            ),
+        )
+    before: list[Judge] = []
+    for number, (judge, other) in enumerate([(spec.judge, spec.other), *spec.stages], start=1):
+        names = ("judge", "other") if number == 1 else (f"judge_{number}", f"other_{number}")
+        for name, each in zip(names, (judge, other), strict=True):
+            if each is not None and each.project_id != project.pk:
+                raise invalid_field(name, gettext("{judge} is no judge of this project.").format(judge=each))
+        if judge in before:
+            message = gettext("{judge} is an earlier stage; choose another judge.").format(judge=judge)
+            raise invalid_field(names[0], message)
+        if spec.confidence == Calibration.Confidence.CLOSENESS and other is None:
+            message = (
+                gettext("Closeness needs a judge to compare {judge} with.")
+                if before
+                else gettext("Closeness needs a second judge, by MCQ; choose one or another confidence.")
+            )
+            raise invalid_field(names[1], message.format(judge=judge))
+        if other == judge:
+            message = gettext("A judge is always close to itself; choose another second judge.")
+            raise invalid_field(names[1], message)
+        before.append(judge)
+    if (spec.cut is None) is (spec.loss == Calibration.Loss.OTHER_SIDE):
+        raise invalid_field("cut", gettext("A cut is needed for sides of it, and for nothing else."))
+
+
+def refused_stages(
+    stages: Sequence[JudgeStage], dimensions: Sequence[FrozenDimension], material: Material
+) -> str:
+    """Return why a later judge cannot be called, or empty. A query for each judge without an endpoint."""
+    units = {(item, each.id) for item in material.items.tolist() for each in dimensions}
+    for stage in stages[1:]:
+        for judge in stage.judges:
+            if judge.endpoint_id is None and units_to_ask(judge, units):
+                return gettext(
+                    "{judge} has no endpoint, so nobody can ask it about the rest. Choose it as the first "
+                    "judge, or another judge here."
+                ).format(judge=judge)
+    return ""

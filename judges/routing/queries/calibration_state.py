@@ -2,21 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Prefetch, QuerySet
-from django.utils.translation import gettext
+from django.db.models import Prefetch
+from django.utils.translation import gettext, gettext_noop
 
 from agreement.reliability import KnownErrors
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Project
 from annotate.core.rounds import round_one
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from judges.core.access import OF_JUDGES
-from judges.core.models import Calibration, CalibrationStage, Certificate
+from judges.core.models import Calibration, CalibrationStage, Certificate, Judge
+from judges.core.specification import Scope
 from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
 from judges.results.queries.scores import material_of, samples_of
+from judges.results.tables.columns import number_or_reason
 from judges.routing.queries.bindings import bound_now, lapses_of, population_of
-from judges.routing.queries.learn_certificates import Look, errors_among_kept, look_at
+from judges.routing.queries.learn_certificates import errors_among_kept, look_at
+from judges.runs.queries.plans import RunPlan, plan_of
 
 Status = Calibration.Status
 
@@ -38,17 +43,14 @@ class DimensionState:
 
     @property
     def missing(self) -> int:
-        """Return the number of sampled units without a rating."""
         return self.drawn - self.rated
 
     @property
     def valid(self) -> bool:
-        """Return True if there is a threshold that is still valid."""
         return self.certificate is not None and self.certificate.threshold is not None and not self.lapses
 
     @property
     def says(self) -> str:
-        """Return the meaning of the certificate as a message."""
         found = self.certificate
         if found is None:
             return ""
@@ -96,10 +98,44 @@ class DimensionState:
 
     @property
     def warnings(self) -> list[str]:
-        found = self.certificate
+        found, warnings = self.certificate, []
         if found is None:
             return []
-        return [*_describe_controls(found), *_describe_people(found)]
+        if found.threshold is not None:
+            constant, shuffled = found.controls["constant"], found.controls["shuffled"]
+            if constant["threshold"] is not None:
+                message = gettext(
+                    "A judge that always answers {value:g} passes too, for {share} of the units. The "
+                    "certificate does not test whether this judge is better."
+                )
+                share = _percent(constant["kept_share"])
+                warnings.append(message.format(value=constant["value"], share=share))
+            if shuffled["threshold"] is not None:
+                warnings.append(
+                    gettext(
+                        "The judge’s values pass too when shuffled across units, so they show little about "
+                        "single units."
+                    )
+                )
+        if found.missing:
+            message = (
+                gettext("Excluded: {count} sampled units without a rating.")
+                if found.threshold is None
+                else gettext(
+                    "Excluded: {count} sampled units without a rating. The certificate is not valid if these "
+                    "are harder than the others."
+                )
+            )
+            warnings.append(message.format(count=found.missing))
+        risk = found.calibration.risk
+        if found.ceiling is not None and found.ceiling > risk:
+            message = gettext(
+                "A single person is wrong in this sense on {ceiling} of the units, compared with the mean of "
+                "the others. A limit of {risk} requires more agreement of the judge than people have with "
+                "each other."
+            )
+            warnings.append(message.format(ceiling=_percent(found.ceiling), risk=_percent(risk)))
+        return warnings
 
 
 @dataclass(frozen=True)
@@ -142,8 +178,6 @@ class CalibrationState:
 
 @dataclass(frozen=True)
 class CalibrationLine:
-    """A calibration in a list, with its certificates and the changes since its sampling."""
-
     calibration: Calibration
     certificates: Sequence[Certificate]
     lapses: Sequence[str]
@@ -152,11 +186,21 @@ class CalibrationLine:
 def calibration_state(calibration: Calibration) -> CalibrationState:
     """Return the progress of a calibration. Twelve queries; it needs its `OF_JUDGES`."""
     look = look_at(calibration)
-    found = {each.dimension_id: each for each in _certificates(calibration)}
+    related = ("dimension", "calibration__judge", "calibration__learned_in__project")
+    certificates = calibration.certificates.select_related(*related).prefetch_related("stages__judge")
+    found = {each.dimension_id: each for each in certificates}
+    dimensions = []
+    for one in look.dimensions:
+        certificate, drawn = found.get(one.id), len(look.sample[one.key])
+        lapses, known = look.lapses.get(one.key, []), None
+        part = errors_among_kept(look, one.key, certificate) if certificate else None
+        if part and part.rated == part.units:
+            known = part.errors(calibration.risk)
+        dimensions.append(DimensionState(one, drawn, look.rated_of(one.key), certificate, lapses, known))
     others = Calibration.objects.filter(project=calibration.project_id, status=Status.CERTIFIED)
     return CalibrationState(
         calibration=calibration,
-        dimensions=[_state(look, each, found.get(each.id)) for each in look.dimensions],
+        dimensions=dimensions,
         fitting=sum(len(fits) for fits in look.fits.values()),
         others=others.exclude(pk=calibration.pk).count(),
         stages=look.stages,
@@ -172,7 +216,18 @@ def calibrations_of(project: Project) -> list[CalibrationLine]:
     further = Prefetch("stages", CalibrationStage.objects.select_related(*OF_JUDGES))
     calibrations = list(rows.prefetch_related("certificates__dimension", further).order_by("-pk"))
     standing = [each for each in calibrations if each.status != Status.WITHDRAWN]
-    lapses = _lapses(project, standing) if standing else {}
+    lapses: dict[int, list[str]] = {}
+    if standing:
+        guideline = guideline_at(project, round_one(project))
+        material = material_of(project, None, guideline)
+        judges = {judge.pk: judge for each in standing for stage in stages_of(each) for judge in stage.judges}
+        samples = samples_of(list(judges.values()), material)
+        population = population_of(project, material)
+        for each in standing:
+            dimensions, stages = [one for one in guideline.scales if one.key in each.grids], stages_of(each)
+            now = bound_now(stages, dimensions, material, samples, population)
+            changes = [sentence for own in lapses_of(each, stages, now).values() for sentence in own]
+            lapses[each.pk] = list(dict.fromkeys(changes))
     return [
         CalibrationLine(
             calibration=each,
@@ -183,89 +238,6 @@ def calibrations_of(project: Project) -> list[CalibrationLine]:
     ]
 
 
-def _lapses(project: Project, calibrations: Sequence[Calibration]) -> dict[int, list[str]]:
-    round = round_one(project)
-    guideline = guideline_at(project, round)
-    material = material_of(project, None, guideline)
-    stages = [stage for each in calibrations for stage in stages_of(each)]
-    asked = {judge.pk: judge for stage in stages for judge in stage.judges}
-    samples, population = samples_of(list(asked.values()), material), population_of(project, material)
-    found = {}
-    for each in calibrations:
-        dimensions = [one for one in guideline.scales if one.key in each.grids]
-        stages = stages_of(each)
-        now = bound_now(stages, dimensions, material, samples, population)
-        changes = [sentence for own in lapses_of(each, stages, now).values() for sentence in own]
-        found[each.pk] = list(dict.fromkeys(changes))
-    return found
-
-
-def _certificates(calibration: Calibration) -> QuerySet[Certificate]:
-    related = ("dimension", "calibration__judge", "calibration__learned_in__project")
-    found = calibration.certificates.select_related(*related)
-    return found.prefetch_related("stages__judge")
-
-
-def _state(look: Look, dimension: FrozenDimension, certificate: Certificate | None) -> DimensionState:
-    return DimensionState(
-        dimension=dimension,
-        drawn=len(look.sample[dimension.key]),
-        rated=look.rated_of(dimension.key),
-        certificate=certificate,
-        lapses=look.lapses.get(dimension.key, []),
-        known=_errors_if_known(look, dimension, certificate) if certificate else None,
-    )
-
-
-def _errors_if_known(look: Look, dimension: FrozenDimension, certificate: Certificate) -> KnownErrors | None:
-    part = errors_among_kept(look, dimension.key, certificate)
-    return part.errors(look.calibration.risk) if part and part.rated == part.units else None
-
-
-def _describe_controls(found: Certificate) -> list[str]:
-    if found.threshold is None:
-        return []
-    constant, shuffled = found.controls["constant"], found.controls["shuffled"]
-    warnings = []
-    if constant["threshold"] is not None:
-        message = gettext(
-            "A judge that always answers {value:g} passes too, for {share} of the units. The certificate "
-            "does not test whether this judge is better."
-        )
-        share = _percent(constant["kept_share"])
-        warnings.append(message.format(value=constant["value"], share=share))
-    if shuffled["threshold"] is not None:
-        warnings.append(
-            gettext(
-                "The judge’s values pass too when shuffled across units, so they show little about "
-                "single units."
-            )
-        )
-    return warnings
-
-
-def _describe_people(found: Certificate) -> list[str]:
-    warnings = []
-    if found.missing:
-        message = (
-            gettext("Excluded: {count} sampled units without a rating.")
-            if found.threshold is None
-            else gettext(
-                "Excluded: {count} sampled units without a rating. The certificate is not valid if these are "
-                "harder than the others."
-            )
-        )
-        warnings.append(message.format(count=found.missing))
-    risk = found.calibration.risk
-    if found.ceiling is not None and found.ceiling > risk:
-        message = gettext(
-            "A single person is wrong in this sense on {ceiling} of the units, compared with the mean of the "
-            "others. A limit of {risk} requires more agreement of the judge than people have with each other."
-        )
-        warnings.append(message.format(ceiling=_percent(found.ceiling), risk=_percent(risk)))
-    return warnings
-
-
 def _loss(calibration: Calibration) -> str:
     if calibration.loss == Calibration.Loss.OTHER_SIDE:
         return gettext("on the other side of {cut:g} than people").format(cut=calibration.cut)
@@ -274,3 +246,141 @@ def _loss(calibration: Calibration) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.4g} %"
+
+
+@dataclass(frozen=True)
+class RunToAsk:
+    """A run on the pending units. units: their number."""
+
+    scope: Scope
+    plan: RunPlan
+    units: int
+
+    @property
+    def names(self) -> str:
+        return gettext(" and ").join(judge.name for judge in self.scope.judges)
+
+
+def scope_to_ask(project: Project, waiting: Sequence[JudgeToAsk]) -> Scope:
+    """Return the judges with the units that any of them lacks. Two queries."""
+    units: dict[int, set[int]] = {}
+    for each in waiting:
+        for dimension, items in each.items_by_dimension.items():
+            units.setdefault(dimension, set()).update(items)
+    keys = project.dimensions.filter(pk__in=units).order_by("position").values_list("key", flat=True)
+    judges = Judge.objects.filter(pk__in=[each.judge.pk for each in waiting]).order_by("name")
+    related = judges.select_related("endpoint", "template", "reference")
+    return Scope(list(related), list(keys), units={key: sorted(items) for key, items in units.items()})
+
+
+def asking_of(project: Project, waiting: Sequence[JudgeToAsk]) -> RunToAsk | None:
+    """Return the run of the pending judges; None if no judge is pending. Up to twelve queries."""
+    if not waiting:
+        return None
+    scope = scope_to_ask(project, waiting)
+    assert scope.units is not None
+    return RunToAsk(scope, plan_of(project, scope), sum(len(items) for items in scope.units.values()))
+
+
+_HOW = gettext_noop(
+    "Fixed-sequence testing with exact hypergeometric bounds (function certify); sources: Bauer 1991; "
+    "Angelopoulos and others 2021, Learn then Test; Jung, Brahman and Choi 2025, Trust or Escalate."
+)
+
+Found = list[tuple[DimensionState, Certificate]]
+
+
+def certificates_tables(state: CalibrationState) -> list[Table]:
+    """Return the results of each dimension and the tested thresholds, empty before the computation."""
+    found = [(each, each.certificate) for each in state.dimensions if each.certificate]
+    tables = [_certificates_table(state, found), _steps(found)]
+    return [table for table in tables if table.rows]
+
+
+def _certificates_table(state: CalibrationState, found: Found) -> Table:
+    columns = [
+        DIMENSION,
+        Column("status", gettext("Certificate"), ColumnKind.TEXT),
+        Column("threshold", gettext("Minimum confidence")),
+        Column("kept_share", gettext("Judge share"), ColumnKind.SHARE),
+        Column("kept", gettext("Judge units"), ColumnKind.COUNT),
+        Column("units", gettext("Units"), ColumnKind.COUNT),
+        Column("errors", gettext("Wrong"), ColumnKind.COUNT),
+        Column("accepted", gettext("Of rated"), ColumnKind.COUNT),
+        Column("upper_bound", gettext("Upper bound")),
+        Column("ceiling", gettext("One person"), ColumnKind.SHARE),
+        Column("constant", gettext("Constant judge"), ColumnKind.TEXT),
+        Column("shuffled", gettext("Shuffled judge"), ColumnKind.TEXT),
+    ]
+    of = state.calibration
+    wrong = gettext("Wrong: {loss}. Limit: {risk:.4g} %.").format(
+        loss=of.get_loss_display(), risk=100 * of.risk
+    )
+    scope = gettext(
+        "A certificate covers the texts, the model and the raters of its calibration. If any of them "
+        "changes, it promises nothing; the audit of a routing policy detects higher error rates."
+    )
+    says = " ".join([wrong, *state.lapses, scope])
+    rows = []
+    for each, certificate in found:
+        none = certificate.reason or gettext("Not computed.")
+        status = gettext("certified")
+        if each.lapses:
+            status = gettext("lapsed")
+        elif certificate.threshold is None:
+            status = gettext("all units go to people")
+        rows.append(
+            [
+                text(each.dimension.name),
+                text(status),
+                number_or_reason(certificate.threshold, none, gettext(_HOW)),
+                Cell(certificate.kept_share, count=certificate.units),
+                Cell(certificate.kept),
+                Cell(certificate.units),
+                number_or_reason(certificate.errors, none),
+                number_or_reason(certificate.accepted, none),
+                number_or_reason(certificate.upper_bound, none, gettext(_HOW)),
+                number_or_reason(certificate.ceiling, certificate.ceiling_reason or none),
+                text(_control(certificate.controls["constant"])),
+                text(_control(certificate.controls["shuffled"])),
+            ]
+        )
+    return Table(
+        "certificates", gettext("Certificates ({name})").format(name=of.name), columns, rows, says=says
+    )
+
+
+def _control(control: dict[str, Any]) -> str:
+    if control["threshold"] is None:
+        return gettext("not certified")
+    return gettext("certified, for {share:.0f} % of the units").format(share=100 * control["kept_share"])
+
+
+def _steps(found: Found) -> Table:
+    columns = [
+        DIMENSION,
+        Column("threshold", gettext("Threshold")),
+        Column("units", gettext("Units"), ColumnKind.COUNT),
+        Column("rated", gettext("Rated"), ColumnKind.COUNT),
+        Column("wrong", gettext("Wrong"), decimals=0),
+        Column("bound", gettext("Upper bound")),
+        Column("p_value", "p", ColumnKind.P_VALUE),
+    ]
+    rows = [
+        [
+            text(each.dimension.name),
+            Cell(step["threshold"]),
+            number_or_reason(step["units"], gettext("The batch size is unknown.")),
+            Cell(step["accepted"]),
+            Cell(step["lost"]),
+            Cell(step["bound"], how=gettext(_HOW)),
+            Cell(step["p_value"]),
+        ]
+        for each, certificate in found
+        for step in certificate.steps
+    ]
+    says = gettext(
+        "Concord tests thresholds from the strictest to the first failure, so the p values of a dimension "
+        "need no correction. Dimensions share delta."
+    )
+    return Table("thresholds", gettext("Tested thresholds"), columns, rows, says=says)

@@ -11,7 +11,6 @@ from django.utils.translation import gettext
 from agreement import Stream
 from agreement.comparison import Scores
 from agreement.reliability import (
-    Ceiling,
     Certified,
     Guarantee,
     certify,
@@ -30,14 +29,14 @@ from judges.core.stages import JudgeStage, stages_of
 from judges.results.queries.confidences import (
     Evidence,
     Kind,
-    confidences_by_model,
+    confidences_of,
     evidence_of,
     fit_model,
     loss_of,
 )
 from judges.results.queries.scores import Material, material_of, samples_of
 from judges.routing.queries.bindings import bound_now, lapses_of, population_of
-from judges.routing.queries.kept_units import PartOfUnits, part_of
+from judges.routing.queries.units import PartOfUnits, part_of
 
 THRESHOLDS = 50
 
@@ -46,9 +45,9 @@ THRESHOLDS = 50
 class Look:
     """A calibration with the present judgments and ratings.
 
-    stages: its judges in order. evidence: by dimension key, of the first judge; later: of the others. lapses:
-    by dimension key, the changes since the sampling. sample, fits: by dimension key, the indices of the items
-    that calibrate and of the items that fit the error model.
+    stages: its judges in order. evidence: by dimension key, of each of them. lapses: by dimension key, the
+    changes since the sampling. sample, fits: by dimension key, the indices of the items that calibrate and of
+    the items that fit the error model.
     """
 
     calibration: Calibration
@@ -56,8 +55,7 @@ class Look:
     round: Round | None
     material: Material
     dimensions: Sequence[FrozenDimension]
-    evidence: Mapping[str, Evidence]
-    later: Mapping[str, Sequence[Evidence]]
+    evidence: Mapping[str, Sequence[Evidence]]
     lapses: Mapping[str, list[str]]
     sample: Mapping[str, npt.NDArray[np.intp]]
     fits: Mapping[str, npt.NDArray[np.intp]]
@@ -68,7 +66,6 @@ class Look:
 
     @property
     def is_cascade(self) -> bool:
-        """Return True if there are several judges."""
         return len(self.stages) > 1
 
     @property
@@ -81,10 +78,7 @@ class Look:
         }
 
     def rated_of(self, key: str) -> int:
-        return int((~np.isnan(self.evidence[key].scores.human_means[self.sample[key]])).sum())
-
-    def all_evidence(self, key: str) -> list[Evidence]:
-        return [self.evidence[key], *self.later[key]]
+        return int((~np.isnan(self.evidence[key][0].scores.human_means[self.sample[key]])).sum())
 
 
 def look_at(calibration: Calibration) -> Look:
@@ -95,7 +89,20 @@ def look_at(calibration: Calibration) -> Look:
     material = material_of(project, round, guideline)
     dimensions = [each for each in guideline.scales if each.key in calibration.grids]
     samples = samples_of([judge for stage in stages for judge in stage.judges], material)
-    drawn = list(calibration.units.values_list("dimension", "item", "fits"))
+    ids = {each.id: each.key for each in dimensions}
+    drawn: dict[bool, dict[str, list[int]]] = {
+        fits: {key: [] for key in ids.values()} for fits in (False, True)
+    }
+    for dimension, item, fits in calibration.units.values_list("dimension", "item", "fits"):
+        if dimension in ids:
+            drawn[fits][ids[dimension]].append(item)
+    sample, fitting = (
+        {
+            key: np.searchsorted(material.items, np.array(sorted(items), dtype=np.int64))
+            for key, items in drawn[fits].items()
+        }
+        for fits in (False, True)
+    )
     now = bound_now(stages, dimensions, material, samples, population_of(project, material))
     evidence = {
         each.key: [
@@ -109,31 +116,49 @@ def look_at(calibration: Calibration) -> Look:
         round=round,
         material=material,
         dimensions=dimensions,
-        evidence={key: first for key, (first, *_) in evidence.items()},
-        later={key: others for key, (_, *others) in evidence.items()},
+        evidence=evidence,
         lapses=lapses_of(calibration, stages, now),
-        sample={each.key: _indices(material, drawn, each.id, fits=False) for each in dimensions},
-        fits={each.key: _indices(material, drawn, each.id, fits=True) for each in dimensions},
+        sample=sample,
+        fits=fitting,
     )
 
 
 def certificates_from(look: Look) -> Iterator[tuple[Certificate, list[CertifiedStage]]]:
     """Yield an unsaved certificate for each dimension, each with its share of delta, and its stages."""
-    calibration = look.calibration
+    calibration, loss = look.calibration, loss_of(look.calibration)
     level = calibration.significance_level
     guarantee = Guarantee(calibration.risk, level).divide(len(look.dimensions))
     for dimension in look.dimensions:
+        key = dimension.key
+        evidence, sample, fits = look.evidence[key], look.sample[key], look.fits[key]
+        batch = batch_of(evidence[0], fits)
+        models: list[dict[str, Any] | None] = [None] * len(evidence)
+        if calibration.confidence == Kind.ERROR_MODEL:
+            try:
+                models = [fit_model(each, fits, loss) for each in evidence]
+            except ValueError as error:
+                yield _make_uncertified(look, dimension, guarantee, int(batch.sum()), str(error)), []
+                continue
         if look.is_cascade:
-            yield _certify_cascade(look, dimension, guarantee)
-        else:
-            yield _certificate(look, dimension, guarantee), []
+            yield _certify_cascade(look, dimension, guarantee, batch, models)
+            continue
+        confidences = confidences_of(evidence[0], models[0])
+        found = certify(
+            evidence[0].scores.judge[sample],
+            evidence[0].scores.human[:, sample],
+            confidences[sample],
+            loss,
+            calibration.grids[key] or grid_of(confidences[batch], thresholds=THRESHOLDS),
+            guarantee,
+            documents=look.material.documents[sample],
+            generator=Stream(calibration.seed).of("certificate", key),
+            batch=confidences[batch],
+        )
+        yield _row(look, dimension, found, models[0]), []
 
 
 def batch_of(evidence: Evidence, fits: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """(items,): the items that a certificate covers:
-
-    all with a confidence, except the ones that fitted the model.
-    """
+    """(items,): True for items with a confidence, except the ones that fitted the model."""
     batch = evidence.usable.copy()
     batch[fits] = False
     return batch
@@ -155,7 +180,7 @@ class StagesOfItems:
 
 def decide_items(look: Look, key: str, certificate: Certificate) -> StagesOfItems:
     """Return the decider of each item; units that fitted a model of errors go to people."""
-    evidence = look.all_evidence(key)
+    evidence = look.evidence[key]
     if look.is_cascade:
         stages = list(certificate.stages.all())
         models = [each.error_model for each in stages]
@@ -182,8 +207,7 @@ def decide_items(look: Look, key: str, certificate: Certificate) -> StagesOfItem
 
 
 def _sure(evidence: Evidence, model: Mapping[str, Any] | None) -> npt.NDArray[np.float64]:
-    found = evidence.confidences if model is None else confidences_by_model(evidence, model)
-    return np.where(evidence.usable, found, np.nan)
+    return np.where(evidence.usable, confidences_of(evidence, model), np.nan)
 
 
 def errors_among_kept(look: Look, key: str, certificate: Certificate) -> PartOfUnits | None:
@@ -195,17 +219,14 @@ def errors_among_kept(look: Look, key: str, certificate: Certificate) -> PartOfU
 
 
 def _certify_cascade(
-    look: Look, dimension: FrozenDimension, guarantee: Guarantee
+    look: Look,
+    dimension: FrozenDimension,
+    guarantee: Guarantee,
+    batch: npt.NDArray[np.bool_],
+    models: Sequence[Mapping[str, Any] | None],
 ) -> tuple[Certificate, list[CertifiedStage]]:
     key, calibration = dimension.key, look.calibration
-    evidence, sample, fits = look.all_evidence(key), look.sample[key], look.fits[key]
-    batch = batch_of(evidence[0], fits)
-    models: list[dict[str, Any] | None] = [None] * len(evidence)
-    if calibration.confidence == Kind.ERROR_MODEL:
-        try:
-            models = [fit_model(each, fits, loss_of(calibration)) for each in evidence]
-        except ValueError as error:
-            return _make_uncertified(look, dimension, guarantee, int(batch.sum()), str(error)), []
+    evidence, sample = look.evidence[key], look.sample[key]
     sure = np.array([_sure(each, model) for each, model in zip(evidence, models, strict=True)])
     # Later judges process the sample alone. Their values of other units are ignored, because the choice of
     # these units could depend on anything.
@@ -247,31 +268,6 @@ def _certify_cascade(
     ]
 
 
-def _certificate(look: Look, dimension: FrozenDimension, guarantee: Guarantee) -> Certificate:
-    key, calibration = dimension.key, look.calibration
-    evidence, sample = look.evidence[key], look.sample[key]
-    batch = batch_of(evidence, look.fits[key])
-    confidences, model = evidence.confidences, None
-    if calibration.confidence == Kind.ERROR_MODEL:
-        try:
-            model = fit_model(evidence, look.fits[key], loss_of(calibration))
-        except ValueError as error:
-            return _make_uncertified(look, dimension, guarantee, int(batch.sum()), str(error))
-        confidences = confidences_by_model(evidence, model)
-    found = certify(
-        evidence.scores.judge[sample],
-        evidence.scores.human[:, sample],
-        confidences[sample],
-        loss_of(calibration),
-        calibration.grids[key] or grid_of(confidences[batch], thresholds=THRESHOLDS),
-        guarantee,
-        documents=look.material.documents[sample],
-        generator=Stream(calibration.seed).of("certificate", dimension.key),
-        batch=confidences[batch],
-    )
-    return _row(look, dimension, found, model)
-
-
 def _row(
     look: Look, dimension: FrozenDimension, found: Certified, model: Mapping[str, Any] | None
 ) -> Certificate:
@@ -298,14 +294,15 @@ def _row(
             "shuffled": _control(found.shuffled),
         },
         error_model=model,
-        **_ceiling(found.ceiling),
+        ceiling=found.ceiling.risk,
+        ceiling_units=found.ceiling.units,
+        ceiling_reason=found.ceiling.reason or "",
     )
 
 
 def _make_uncertified(
     look: Look, dimension: FrozenDimension, guarantee: Guarantee, units: int, why: str
 ) -> Certificate:
-    """Return a certificate for a dimension without a possible test."""
     rated = look.rated_of(dimension.key)
     nothing = {"threshold": None, "kept_share": 0.0, "reason": why}
     return Certificate(
@@ -318,7 +315,9 @@ def _make_uncertified(
         missing=len(look.sample[dimension.key]) - rated,
         steps=[],
         controls={"constant": {"value": None, **nothing}, "shuffled": nothing},
-        **_ceiling(Ceiling(None, 0, why)),
+        ceiling=None,
+        ceiling_units=0,
+        ceiling_reason=why,
     )
 
 
@@ -328,18 +327,3 @@ def _control(certificate: Found) -> dict[str, Any]:
         "kept_share": certificate.kept_share,
         "reason": certificate.reason,
     }
-
-
-def _ceiling(ceiling: Ceiling) -> dict[str, Any]:
-    return {
-        "ceiling": ceiling.risk,
-        "ceiling_units": ceiling.units,
-        "ceiling_reason": ceiling.reason or "",
-    }
-
-
-def _indices(
-    material: Material, drawn: Sequence[tuple[int, int, bool]], dimension: int, *, fits: bool
-) -> npt.NDArray[np.intp]:
-    items = sorted(item for of, item, fit in drawn if of == dimension and fit == fits)
-    return np.searchsorted(material.items, np.array(items, dtype=np.int64))

@@ -15,22 +15,20 @@ from agreement.reliability import LEAST_RATINGS
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
-from annotate.core.models import Membership, Project, Role, Round
+from annotate.core.models import AssignedUnit, Membership, Project, Role, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
-from judges.core.models import RoutingPolicy
-from judges.results.queries.scores import Material, material_of
+from judges.core.models import RoutedUnit, RoutingPolicy
+from judges.results.queries.scores import material_of
 from judges.routing.queries.advice import (
     ThresholdAdvice,
     advise_thresholds,
-    caveat_of_advice,
     fewest_decimals,
 )
 from judges.routing.queries.audit import mean_share
-from judges.routing.queries.kept_units import KeptAgreement
-from judges.routing.queries.route_by_certificates import decided_by_certificate
-from judges.routing.queries.route_by_reliability import decided_by_indicator, measure
-from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
+from judges.routing.queries.route_by_certificates import decide_by_certificate
+from judges.routing.queries.route_by_reliability import decide_by_indicator, measure
+from judges.routing.queries.units import Decided, KeptAgreement, PlannedUnit, PolicyCell, Why
 from judges.routing.queries.verdicts import PolicyVerdict, check_r_by_dimension, evidence_of, verdict_of_plan
 
 
@@ -66,8 +64,12 @@ class RoutingPlan:
 
     @property
     def advice_caveat(self) -> str:
-        """Return the limits of the advice on r; empty without advice."""
-        return caveat_of_advice(len(self.rows)) if self.advice else ""
+        if not self.advice:
+            return ""
+        return gettext(
+            "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems "
+            "certify nothing. For a bound on errors, calibrate a certificate."
+        ).format(systems=len(self.rows))
 
     @property
     def advice_rows(self) -> list[dict[str, Any]]:
@@ -79,7 +81,6 @@ class RoutingPlan:
 
     @property
     def agreement(self) -> Sequence[KeptAgreement]:
-        """Return people compared with the judge on the units that stay, by dimension."""
         return self.decided.agreement
 
     @property
@@ -91,7 +92,6 @@ class RoutingPlan:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """Return the number of units for people by reason."""
         return Counter(str(unit.why) for unit in self.units)
 
     @property
@@ -123,12 +123,10 @@ class RoutingPlan:
 
     @property
     def seconds(self) -> float | None:
-        """Return the duration of these ratings at the project's own median time per rating."""
         return None if self.seconds_per_rating is None else self.seconds_per_rating * self.ratings
 
     @property
     def warnings(self) -> list[str]:
-        """Return the warnings for admins before routing."""
         found = []
         if self.annotators < self.policy.raters:
             found.append(
@@ -154,13 +152,8 @@ class RoutingPlan:
                 if self.kept
                 else gettext("Nothing stays with the judge.")
             )
-        return found + self._warnings_of_audit()
-
-    def _warnings_of_audit(self) -> list[str]:
         cells = self.decided.audit
-        few, all_of_it = sum(each.too_few for each in cells), sum(each.share == 1 for each in cells)
-        found = []
-        if few:
+        if few := sum(each.too_few for each in cells):
             found.append(
                 gettext(
                     "In {few} of {count} cells (a system on a dimension) that stay, fewer than "
@@ -168,13 +161,13 @@ class RoutingPlan:
                     "minimum number of audited units, or report all systems together."
                 ).format(few=few, count=len(cells), least=LEAST_RATINGS)
             )
-        if all_of_it:
+        if full := sum(each.share == 1 for each in cells):
             found.append(
                 gettext(
                     "In {full} of {count} cells (a system on a dimension) that stay, every unit is "
                     "audited: people rate all of them. Lower the minimum number of audited units to "
                     "save ratings."
-                ).format(full=all_of_it, count=len(cells))
+                ).format(full=full, count=len(cells))
             )
         return found
 
@@ -194,9 +187,9 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
     if policy.rule == RoutingPolicy.Rule.INDICATOR:
-        decided = decided_by_indicator(policy, material, preview=preview)
+        decided = decide_by_indicator(policy, material, preview=preview)
     else:
-        decided = decided_by_certificate(policy, material)
+        decided = decide_by_certificate(policy, material)
     assignments = assignments_by_unit(round)
     is_draft = policy.status == RoutingPolicy.Status.DRAFT
     verdict, advice = None, []
@@ -216,17 +209,27 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         )
         if known is not None:
             advice = advise_thresholds(policy, material.dimensions, decided.cells, told, known)
+    closed = ""
+    if round is not None and not round.is_open:
+        closed = gettext(
+            "Round I is closed, so nothing can be routed to people any more; routing needs a new project."
+        )
     plan = RoutingPlan(
         policy=policy,
         round=round,
         dimensions=material.dimensions,
         decided=decided,
         all_units=len(material.items) * len(material.dimensions),
-        rated_units=_rated_units(material),
+        rated_units=frozenset(
+            (item, one.id)
+            for one in material.dimensions
+            if one.key in material.rated
+            for item in material.rated[one.key].items.tolist()
+        ),
         assignments=assignments,
         seconds_per_rating=median_seconds(project),
         annotators=Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True).count(),
-        refusal=decided.refusal or _refusal_of(round) or (verdict.message if verdict else ""),
+        refusal=decided.refusal or closed or (verdict.message if verdict else ""),
         verdict=verdict,
         advice=advice,
     )
@@ -248,7 +251,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
 
     The policy, saved or not, needs no threshold; dimensions with their own r keep it. r has the fewest
     decimals that distinguish it from the next one. Raises InvalidValueError if even the least r requires
-    more, and in a preview IndicatorsNotKeptError like `decided_by_indicator`.
+    more, and in a preview IndicatorsNotKeptError like `decide_by_indicator`.
     """
     round = round_one(policy.project)
     material = material_of(policy.project, round, guideline_at(policy.project, round))
@@ -266,7 +269,8 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
 
     def ratings_at(step: float) -> int:
         policy.threshold = step
-        return ratings_asked(measured.units(policy), policy.raters, assignments)
+        units, _ = measured.divide(policy, measured.decisions(policy))
+        return ratings_asked(units, policy.raters, assignments)
 
     affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:
@@ -279,16 +283,63 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     return fewest_decimals(steps[affordable - 1], [*steps[affordable:], 2.0][0])
 
 
-def _rated_units(material: Material) -> frozenset[Unit]:
-    ids = {one.key: one.id for one in material.dimensions}
-    return frozenset(
-        (item, ids[key]) for key, rated in material.rated.items() for item in rated.items.tolist()
+@dataclass(frozen=True)
+class RoutingProposal:
+    """The present decisions of a routed policy.
+
+    add: units to send to people. change: units that are with people already, for another reason now. drop:
+    unstarted units that would no longer be sent. begun: the number of started units that would no longer be
+    sent, or not with certainty, and stay.
+    """
+
+    add: Sequence[PlannedUnit]
+    change: Sequence[PlannedUnit]
+    drop: Sequence[RoutedUnit]
+    begun: int
+
+    @property
+    def is_empty(self) -> bool:
+        """Return True if following it would change nothing."""
+        return not (self.add or self.change or self.drop)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return a digest that is equal exactly for proposals with the same changes."""
+        parts = [
+            sorted((*unit.unit, unit.why, unit.inclusion_probability) for unit in (*self.add, *self.change)),
+            sorted(unit.pk for unit in self.drop),
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:20]
+
+
+def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict) -> RoutingProposal:
+    """Return the changes of a routed policy to become `plan`. Two queries.
+
+    verdict: on the policy as routed. No unit returns to a judge that must not decide it.
+    """
+    refused = {each.dimension.id for each in verdict.dimensions if each.verdict.refuses or verdict.audit}
+    there = {(unit.item_id, unit.dimension_id): unit for unit in policy.units.all()}
+    wanted = {unit.unit: unit for unit in plan.units}
+    assigned = AssignedUnit.objects.filter(
+        assignment__round=policy.round_id,
+        assignment__origin=policy.origin,
+        assignment__started_at__isnull=False,
     )
-
-
-def _refusal_of(round: Round | None) -> str:
-    if round is not None and not round.is_open:
-        return gettext(
-            "Round I is closed, so nothing can be routed to people any more; routing needs a new project."
-        )
-    return ""
+    begun = set(assigned.values_list("assignment__item", "dimension"))
+    moved = {
+        unit
+        for unit, each in wanted.items()
+        if unit in there and (each.inclusion_probability != there[unit].inclusion_probability)
+    }
+    lowered = {
+        unit
+        for unit in moved & begun
+        if wanted[unit].inclusion_probability < there[unit].inclusion_probability
+    }
+    gone = there.keys() - wanted.keys()
+    return RoutingProposal(
+        add=[each for unit, each in wanted.items() if unit not in there],
+        change=[wanted[unit] for unit in sorted(moved - lowered)],
+        drop=[there[unit] for unit in sorted(gone - begun) if there[unit].dimension_id not in refused],
+        begun=len(lowered) + len(gone & begun),
+    )

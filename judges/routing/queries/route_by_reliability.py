@@ -3,17 +3,17 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from math import isnan
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from django.core.cache import caches
 from django.utils.translation import gettext
 
-from agreement import Coefficient, Resampling
+from agreement import Coefficient, Interval, Resampling
 from agreement.comparison import Scores, correlation_called
 from agreement.reliability import (
     CellDecision,
@@ -24,33 +24,78 @@ from agreement.reliability import (
     indicator,
     validity,
 )
-from annotate.core.guideline import FrozenDimension
-from judges.core.models import Judge, RoutingPolicy
-from judges.results.queries.scores import Material, Samples, samples_of, scores_of
-from judges.results.queries.stored_reliability import (
-    ByCell,
-    IndicatorsNotKeptError,
-    kept_indicators,
-    page_of,
-    to_kept,
-)
-from judges.results.tables.streams import stream_of_pair
+from annotate.core.errors import DomainError
+from annotate.core.models import ComputedResult
+from annotate.results.queries.kept import sections_from
+from annotate.results.registry import Result, result_of
+from annotate.results.table import Cell
+from judges.core.models import RoutingPolicy
+from judges.results.queries.scores import Material, Samples, samples_of, scores_of, stream_of_pair
+from judges.results.tables.reliability import INDICATOR, JUDGED, indicators_in
 from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell
-from judges.routing.queries.kept_units import (
+from judges.routing.queries.units import (
+    Decided,
     ExpectedGain,
-    KeptAgreement,
+    Grounds,
+    KeptUnit,
+    PlannedUnit,
+    PolicyCell,
+    Why,
+    audit_of,
     measure_kept_agreement,
     parts_by_system,
     sum_parts,
 )
-from judges.routing.queries.units import Decided, Grounds, KeptUnit, PlannedUnit, PolicyCell, Why, audit_of
+
+ByCell = Mapping[tuple[str, str], Cell]
+
+
+class IndicatorsNotKeptError(Exception):
+    """R of many units has not been computed yet; a worker computes it with the page that shows it.
+
+    result: the result of this page.
+    """
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.name)
+        self.result = result
+
+
+def kept_indicators(policy: RoutingPolicy, judged: str, *, is_required: bool = False) -> ByCell | None:
+    """Return R by system and dimension key from the stored page, None unless it is of these judgments.
+
+    judged: their `digest_of_values`. The page is stored for each round and choice of P, which do not change
+    R. So the latest one is used, and newer ratings do not matter. One query. is_required: raise
+    IndicatorsNotKeptError instead if a worker can compute the page.
+    """
+    asked = {
+        "rts": str(policy.rts_id),
+        "mcq": str(policy.mcq_id),
+        "coefficient": policy.coefficient,
+        "confidence": f"{policy.confidence_level:g}",
+    }
+    pages = ComputedResult.objects.filter(
+        project=policy.project,
+        name__startswith=f"reliability?rts={asked['rts']}&mcq={asked['mcq']}&",
+        name__contains=f"&coefficient={asked['coefficient']}&confidence={asked['confidence']}&",
+        content__contains=judged,
+    )
+    row = pages.exclude(name__contains="&plot=").order_by("-computed_at").first()
+    for table in (each for section in sections_from(row.content) for each in section.tables) if row else ():
+        if table.key == INDICATOR and table.parameters.get(JUDGED) == judged:
+            return indicators_in(table)
+    if is_required:
+        with suppress(DomainError):  # without values of the judges there is no page
+            raise IndicatorsNotKeptError(result_of(policy.project, "reliability", asked))
+    return None
+
 
 FEW_VALUES = 5_000
 """With more, R and the evidence on a judge take longer than a page may compute."""
 
 
-def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Decided:
+def decide_by_indicator(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Decided:
     """Return the rule's decisions on the present judgments. Up to three queries.
 
     R equals the value on the reliability page: it is read if stored, else computed by the same function from
@@ -59,53 +104,43 @@ def decided_by_indicator(policy: RoutingPolicy, material: Material, *, preview: 
     """
     measured = measure(policy, material, preview=preview)
     judged = measured.judged()
-    validities = _validities(policy, judged, preview=preview)
-    systems = list(dict.fromkeys(material.systems))
+    validities = _validities(policy, measured, preview=preview)
     decisions = measured.decisions(policy)
-    units, audit = _units(policy, material, judged, decisions)
-    sent = _sent_items(material, units)
-    cells = _cells(material, systems, judged, decisions, units, audit)
+    units, audit = measured.divide(policy, decisions)
+    cells = _cells(measured, decisions, units, audit)
     kept = {
         one.key: sum_parts(
             each.errors for each in cells if each.dimension == one and not each.decision.to_humans
         )
         for one in material.dimensions
     }
-    goes = sum_parts(each.errors for each in cells if each.decision.to_humans)
-    gain = ExpectedGain(goes, sum_parts(kept.values()))
+    gain = ExpectedGain(
+        sum_parts(each.errors for each in cells if each.decision.to_humans), sum_parts(kept.values())
+    )
+    sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
+    agreement = []
+    for one in material.dimensions:
+        stay = np.array([(item, one.id) not in sent for item in material.items.tolist()], dtype=bool)
+        agreement.append(measure_kept_agreement(one, judged[one.key][0], stay))
+    refusal = ""
+    for index, judge in enumerate((policy.rts, policy.mcq)):
+        if not refusal and all(np.isnan(each[index].judge).all() for each in judged.values()):
+            refusal = gettext(
+                "{judge} has no judgments yet, so R cannot be computed and nothing can be routed."
+            ).format(judge=judge)
     return Decided(
         units=units,
-        agreement=_agreement(material.dimensions, judged, sent),
+        agreement=[each for each in agreement if each is not None],
         kept=kept,
         gain=gain if gain.sent.rated or gain.kept.rated else None,
-        refusal=_explain_no_values(policy, judged),
+        refusal=refusal,
         audit=audit,
         cells=cells,
         validities=[validities[one.key] for one in material.dimensions],
     )
 
 
-def rule_of(policy: RoutingPolicy, dimensions: Sequence[FrozenDimension]) -> IndicatorRule:
-    assert policy.threshold is not None  # a constraint of the table
-    each = {one.key: float(policy.thresholds.get(one.key, policy.threshold)) for one in dimensions}
-    return IndicatorRule(each, DecidedBy(policy.decided_by))
-
-
-def mcq_of(policy: RoutingPolicy) -> Judge:
-    assert policy.mcq is not None  # a constraint of the table
-    return policy.mcq
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """Both judges on one dimension, with people's values."""
-
-    dimension: FrozenDimension
-    scores: Scores
-    other: Scores
-
-
-Judged = Mapping[str, _Judged]
+Judged = Mapping[str, tuple[Scores, Scores]]
 Indicators = Mapping[str, Mapping[str, Coefficient]]
 """R by dimension key and system."""
 Decisions = Mapping[tuple[str, str], CellDecision]
@@ -114,181 +149,147 @@ Decisions = Mapping[tuple[str, str], CellDecision]
 
 @dataclass(frozen=True)
 class Measured:
-    """The measures that do not depend on r: the judges' values, and R of every system on every dimension."""
+    """What does not depend on r: values of both judges, and R of every system on every dimension.
+
+    judged: returns by dimension key people with the RTS judge, and with the MCQ judge.
+    """
 
     material: Material
     judged: Callable[[], Judged]
     indicators: Indicators
 
     def decisions(self, policy: RoutingPolicy) -> Decisions:
-        rule = rule_of(policy, self.material.dimensions)
+        dimensions = self.material.dimensions
+        assert policy.threshold is not None  # a constraint of the table
+        limits = {one.key: float(policy.thresholds.get(one.key, policy.threshold)) for one in dimensions}
+        rule = IndicatorRule(limits, DecidedBy(policy.decided_by))
         return {
             (system, one.key): decide(rule, system, one.key, found)
-            for one in self.material.dimensions
+            for one in dimensions
             for system, found in self.indicators[one.key].items()
         }
 
-    def units(self, policy: RoutingPolicy) -> list[PlannedUnit]:
-        """Return the units for people by the policy's r, audits included."""
-        return _units(policy, self.material, self.judged(), self.decisions(policy))[0]
+    def divide(
+        self, policy: RoutingPolicy, decisions: Decisions
+    ) -> tuple[list[PlannedUnit], list[AuditCell]]:
+        """Return the units for people (whole cells, units without a value, audits), and the audit."""
+        sent: list[PlannedUnit] = []
+        kept: list[KeptUnit] = []
+        items, systems = self.material.items.tolist(), self.material.systems
+        grounds_of = {}
+        for key, decision in decisions.items():
+            r = decision.indicator
+            grounds_of[key] = Grounds(
+                indicator=r.value,
+                low=r.interval.low if r.interval else None,
+                high=r.interval.high if r.interval else None,
+                items=r.counts.pairable_units,
+                threshold=decision.threshold,
+            )
+        for one in self.material.dimensions:
+            values, others = (each.judge.tolist() for each in self.judged()[one.key])
+            for item, system, value, other in zip(items, systems, values, others, strict=True):
+                decision, grounds = decisions[system, one.key], grounds_of[system, one.key]
+                if decision.to_humans:
+                    why = Why.THRESHOLD if decision.held_against is not None else Why.UNDEFINED
+                    sent.append(PlannedUnit(item, one.id, why, decision.reason, grounds, 1.0))
+                elif isnan(value):
+                    reason = gettext("{judge} has no value for this unit, so humans rate it.")
+                    reason = reason.format(judge=policy.rts.name)
+                    sent.append(PlannedUnit(item, one.id, Why.NO_VALUE, reason, grounds, 1.0))
+                else:
+                    kept.append(KeptUnit((item, one.id), decision.reason, grounds, abs(value - other)))
+        audited, audit = audit_of(policy, self.material, kept)
+        return [*sent, *audited], audit
 
 
 def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False) -> Measured:
-    """Read the judges' values and R. Up to three queries; see `decided_by_indicator`."""
-    judged_as = digest_of_values(policy.project, [policy.rts, mcq_of(policy)], material)
-    judged = cache(lambda: _judge_scores(policy, material, judged_as, preview=preview))
-    indicators = _indicators(policy, material, judged, judged_as, preview=preview)
-    return Measured(material, judged, indicators)
+    """Read the judges' values and R. Up to three queries; see `decide_by_indicator`."""
+    rts, mcq = policy.rts, policy.mcq
+    assert mcq is not None  # a constraint of the table
+    dimensions = material.dimensions
+    digest = digest_of_values(policy.project, [rts, mcq], material)
 
+    def read_values() -> dict[tuple[int, str], Samples]:
+        found = {}
+        for (judge, key), samples in samples_of([rts, mcq], material).items():
+            scores = scores_of(material, key, samples)
+            found[judge, key] = Samples(scores.judge[:, None], scores.as_read[:, None])
+        return found
 
-def _judge_scores(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> Judged:
-    judges = [policy.rts, mcq_of(policy)]
-
-    def read_samples() -> dict[str, list[Samples]]:
-        samples = samples_of(judges, material)
+    @cache
+    def read_scores() -> Judged:
+        values = remember(["values", digest], read_values) if preview else read_values()
         return {
-            one.key: [samples[judge.pk, one.key].all_in_all(one) for judge in judges]
-            for one in material.dimensions
+            one.key: (
+                scores_of(material, one.key, values[rts.pk, one.key]),
+                scores_of(material, one.key, values[mcq.pk, one.key]),
+            )
+            for one in dimensions
         }
 
-    values = remember(["values", judged_as], read_samples) if preview else read_samples()
-    return {
-        one.key: _Judged(one, *(scores_of(material, one.key, said) for said in values[one.key]))
-        for one in material.dimensions
-    }
+    def measure_indicators() -> Indicators:
+        # A preview answers while a slider moves; following a policy may take its time and computes.
+        is_slow = preview and len(material.items) * len(dimensions) > FEW_VALUES
+        stored, found = kept_indicators(policy, digest, is_required=is_slow), {}
+        for one in dimensions:
+            own, other = read_scores()[one.key]
+            correlation = correlation_called(policy.coefficient, named=one.is_named)
+            cells = [(stored or {}).get((system, one.key)) for system in own.system_names]
+            # Points are computed, which is fast; intervals, which are slow, come from the stored page.
+            is_stored = bool(cells) and all(cells)
+            stream = None if is_stored else stream_of_pair(policy.project, rts, mcq, one)
+            resampling = Resampling(confidence_level=policy.confidence_level)
+            r = indicator(own, other.as_read, correlation, generator=stream, resampling=resampling)
+            found[one.key] = {
+                each.system: _with_stored_interval(each.coefficient, cell, policy.confidence_level)
+                if is_stored and cell
+                else each.coefficient
+                for each, cell in zip(r, cells, strict=True)
+            }
+        return found
 
-
-def _indicators(
-    policy: RoutingPolicy,
-    material: Material,
-    judged: Callable[[], Judged],
-    judged_as: str,
-    *,
-    preview: bool,
-) -> Indicators:
-    def compute() -> Indicators:
-        kept = _read_kept(policy, material, judged_as, preview=preview)
-        return {
-            one.key: _indicators_of_dimension(policy, judged()[one.key], one, kept)
-            for one in material.dimensions
-        }
-
-    named = [one.key for one in material.dimensions if one.is_named]
-    made_from = ["R", policy.coefficient, policy.confidence_level, judged_as, named]
+    made_from = ["R", policy.coefficient, policy.confidence_level, digest]
+    made_from.append([one.key for one in dimensions if one.is_named])
     # r is not among these: while it is moved, only the decisions change.
-    return remember(made_from, compute) if preview else compute()
+    indicators = remember(made_from, measure_indicators) if preview else measure_indicators()
+    return Measured(material, read_scores, indicators)
 
 
-def _read_kept(policy: RoutingPolicy, material: Material, judged_as: str, *, preview: bool) -> ByCell | None:
-    """Return R as stored with the page; None if the page has not this R."""
-    kept = kept_indicators(policy, judged_as)
-    # A preview answers while a slider moves; following a policy may take its time and computes.
-    if kept is None and preview and len(material.items) * len(material.dimensions) > FEW_VALUES:
-        page = page_of(policy)
-        if page is not None:
-            raise IndicatorsNotKeptError(page)
-    return kept
+def _with_stored_interval(point: Coefficient, cell: Cell, confidence_level: float) -> Coefficient:
+    if cell.low is None or cell.high is None:
+        return replace(point, interval_reason=cell.interval_reason or point.interval_reason)
+    interval = Interval(cell.low, cell.high, cell.how, confidence_level)
+    return replace(point, interval=interval, interval_reason=None)
 
 
-def _indicators_of_dimension(
-    policy: RoutingPolicy, judged: _Judged, dimension: FrozenDimension, kept: ByCell | None
-) -> dict[str, Coefficient]:
-    measure, mcq = correlation_called(policy.coefficient, named=dimension.is_named), mcq_of(policy)
-    cells = [kept.get((system, dimension.key)) for system in judged.scores.system_names] if kept else []
-    if cells and all(cells):
-        # Points are computed, which is fast; intervals, which are slow, come from the stored page.
-        points = indicator(judged.scores, judged.other.as_read, measure)
-        return {
-            one.system: to_kept(one.coefficient, cell, policy.confidence_level)
-            for one, cell in zip(points, cells, strict=True)
-            if cell is not None
-        }
-    found = indicator(
-        judged.scores,
-        judged.other.as_read,
-        measure,
-        generator=stream_of_pair(policy.project, policy.rts, mcq, dimension),
-        resampling=Resampling(confidence_level=policy.confidence_level),
-    )
-    return {one.system: one.coefficient for one in found}
-
-
-def _validities(policy: RoutingPolicy, judged: Judged, *, preview: bool) -> Mapping[str, Validity]:
+def _validities(policy: RoutingPolicy, measured: Measured, *, preview: bool) -> Mapping[str, Validity]:
     """Return by dimension key the relation of R to P over systems; without intervals, which take long."""
+    judged = [(one, *measured.judged()[one.key]) for one in measured.material.dimensions]
 
     def compute() -> dict[str, Validity]:
         return {
-            key: validity(
-                each.scores,
-                each.other.as_read,
-                correlation_called(policy.coefficient, named=each.dimension.is_named),
-            )
-            for key, each in judged.items()
+            one.key: validity(own, other.as_read, correlation_called(policy.coefficient, named=one.is_named))
+            for one, own, other in judged
         }
 
     if not preview:
         return compute()
     made_from: list[object] = ["validity", policy.coefficient]
-    for key, each in judged.items():
-        made_from += [
-            key,
-            each.dimension.is_named,
-            each.scores.systems,
-            each.scores.as_read,
-            each.other.as_read,
-            each.scores.human,
-        ]
+    for one, own, other in judged:
+        made_from += [one.key, one.is_named, own.systems, own.as_read, other.as_read, own.human]
     return remember(made_from, compute)
 
 
-def _units(
-    policy: RoutingPolicy,
-    material: Material,
-    judged: Mapping[str, _Judged],
-    decisions: Decisions,
-) -> tuple[list[PlannedUnit], list[AuditCell]]:
-    """Return the units for people: whole cells, units without a value, and the audit of the staying units."""
-    sent: list[PlannedUnit] = []
-    kept: list[KeptUnit] = []
-    for one in material.dimensions:
-        values, others = judged[one.key].scores.judge, judged[one.key].other.judge
-        grounds_of = {
-            system: Grounds.from_cell(decision)
-            for (system, key), decision in decisions.items()
-            if key == one.key
-        }
-        rows = zip(material.items.tolist(), material.systems, values.tolist(), others.tolist(), strict=True)
-        for item, system, value, other in rows:
-            decision, grounds = decisions[system, one.key], grounds_of[system]
-            if decision.to_humans:
-                why = Why.THRESHOLD if decision.held_against is not None else Why.UNDEFINED
-                sent.append(PlannedUnit(item, one.id, why, decision.reason, grounds, 1.0))
-            elif isnan(value):
-                reason = gettext("{judge} has no value for this unit, so humans rate it.").format(
-                    judge=policy.rts.name
-                )
-                sent.append(PlannedUnit(item, one.id, Why.NO_VALUE, reason, grounds, 1.0))
-            else:
-                kept.append(KeptUnit((item, one.id), decision.reason, grounds, abs(value - other)))
-    audited, audit = audit_of(policy, material, kept)
-    return [*sent, *audited], audit
-
-
 def _cells(
-    material: Material,
-    systems: Sequence[str],
-    judged: Judged,
-    decisions: Decisions,
-    units: Sequence[PlannedUnit],
-    audit: Sequence[AuditCell],
+    measured: Measured, decisions: Decisions, units: Sequence[PlannedUnit], audit: Sequence[AuditCell]
 ) -> list[PolicyCell]:
+    material = measured.material
     shares = {(each.system, each.dimension): each.share for each in audit}
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
     sizes = Counter(material.systems)
-    errors = {
-        key: parts_by_system(each.scores, np.ones(len(material.items), dtype=bool))
-        for key, each in judged.items()
-    }
+    everything = np.ones(len(material.items), dtype=bool)
+    errors = {key: parts_by_system(own, everything) for key, (own, _) in measured.judged().items()}
     audited = Counter((system_of[u.item], u.dimension) for u in units if u.why == Why.AUDIT)
     sent = Counter((system_of[u.item], u.dimension) for u in units if u.why != Why.AUDIT)
     return [
@@ -302,39 +303,9 @@ def _cells(
             audited_share=shares.get((system, one.id)),
             errors=errors[one.key][system],
         )
-        for system in systems
+        for system in sizes
         for one in material.dimensions
     ]
-
-
-def _sent_items(material: Material, units: Sequence[PlannedUnit]) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return (items,) by dimension key: True if the unit goes to people, except for an audit."""
-    sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
-    return {
-        one.key: np.array([(item, one.id) in sent for item in material.items.tolist()], dtype=bool)
-        for one in material.dimensions
-    }
-
-
-def _agreement(
-    dimensions: Sequence[FrozenDimension],
-    judged: Mapping[str, _Judged],
-    sent: Mapping[str, npt.NDArray[np.bool_]],
-) -> list[KeptAgreement]:
-    found = (measure_kept_agreement(one, judged[one.key].scores, ~sent[one.key]) for one in dimensions)
-    return [agreement for agreement in found if agreement is not None]
-
-
-def _explain_no_values(policy: RoutingPolicy, judged: Mapping[str, _Judged]) -> str:
-    for judge, values in (
-        (policy.rts, [each.scores.judge for each in judged.values()]),
-        (mcq_of(policy), [each.other.judge for each in judged.values()]),
-    ):
-        if all(np.isnan(each).all() for each in values):
-            return gettext(
-                "{judge} has no judgments yet, so R cannot be computed and nothing can be routed."
-            ).format(judge=judge.name)
-    return ""
 
 
 T = TypeVar("T")
@@ -342,10 +313,7 @@ SECONDS = 600
 
 
 def remember(parts: Sequence[object], make: Callable[[], T]) -> T:
-    """Return the earlier result for these parts, or compute and remember it.
-
-    Arrays count by their contents.
-    """
+    """Return the earlier result for these parts (arrays by their contents), or compute and remember it."""
     digest = hashlib.blake2b(digest_size=20)
     for part in parts:
         digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())

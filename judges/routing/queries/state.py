@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext
 
 from agreement import Interval
-from agreement.comparison import Scores, correlation_called
+from agreement.comparison import correlation_called
 from agreement.reliability import (
     AuditFinding,
     KnownErrors,
@@ -23,7 +23,7 @@ from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import Unit, UnitProgress, unit_progress
 from judges.core.models import Calibration, Certificate, Judge, RoutedUnit, RoutingPolicy
 from judges.results.queries.confidences import loss_of
-from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of, scores_of
+from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.routing.queries.audit import (
     Audited,
     check_in_order,
@@ -32,7 +32,7 @@ from judges.routing.queries.audit import (
     together,
     weighted_share,
 )
-from judges.routing.queries.kept_units import KeptAgreement, measure_kept_agreement, part_of
+from judges.routing.queries.units import KeptAgreement, measure_kept_agreement, part_of
 from judges.routing.queries.verdicts import (
     KeptDimension,
     PolicyVerdict,
@@ -46,8 +46,6 @@ Why = RoutedUnit.Why
 
 @dataclass(frozen=True)
 class RoutedCount:
-    """The units sent to people for one reason, and their answers until now."""
-
     why: str
     units: int
     complete: int
@@ -76,11 +74,14 @@ class AuditResult:
     share: float | None
     asymptotic: Interval | None
     exact: Interval | None
-    contradicts: bool
     unequal: bool
     agreement: KeptAgreement | None
     finding: AuditFinding | None = None
     stops: bool = False
+
+    @property
+    def contradicts(self) -> bool:
+        return self.finding is not None and self.finding.contradicts
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,6 @@ class StageAudit:
 
     @property
     def says(self) -> str:
-        """Return the meaning of a contradiction, or an empty string."""
         if not self.finding.contradicts:
             return ""
         message = gettext(
@@ -144,18 +144,28 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     audited, results, kept = _audit_by_dimension(policy, project, round, units, deciders, progress)
     stages = _stage_audits(policy, units, deciders, audited)
     whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
+    contradiction = " ".join(each.says for each in stages if each.says)
+    if whole.contradicts:
+        contradiction = gettext(
+            "The audit contradicts the policy, the judge is wrong on {wrong:,} of {rated:,} audited units "
+            "({share:.0f} %); {accepted:.4g} % is accepted."
+        ).format(
+            wrong=whole.errors,
+            rated=whole.rated,
+            share=100 * whole.errors / whole.rated,
+            accepted=100 * policy.risk,
+        )
     return RoutingState(
-        sent=[_count(str(why.label), units.sent_for(why), progress) for why in Why],
+        sent=[
+            _count(str(why.label), [unit for unit, each in units.why.items() if each == why], progress)
+            for why in Why
+        ],
         total=_count("all", list(units.why), progress),
         audit=whole,
         audit_by_dimension=results,
         calibrating=len(units.chances.keys() & units.seen),
         kept=kept,
-        verdict=policy_verdict(
-            policy,
-            kept,
-            _contradiction(whole, policy) or " ".join(each.says for each in stages if each.says),
-        ),
+        verdict=policy_verdict(policy, kept, contradiction),
         stages=stages,
         stopped=describe_stops(policy),
     )
@@ -240,11 +250,7 @@ class _PolicyUnits:
     chances: Mapping[Unit, float | None]
     seen: Set[Unit]
 
-    def sent_for(self, why: str) -> list[Unit]:
-        return [unit for unit, each in self.why.items() if each == why]
-
     def stay(self, items: Sequence[int], dimension: int) -> npt.NDArray[np.bool_]:
-        """(items,): True if the units stay with the judge, including audited ones."""
         return np.array(
             [self.why.get((item, dimension), Why.AUDIT) == Why.AUDIT for item in items], dtype=bool
         )
@@ -276,12 +282,20 @@ def _audit_by_dimension(
     times = rating_times(policy, round)
     # Units of the calibration have set the threshold, so they give no new evidence about it.
     fresh = units.chances.keys() - units.seen
+    loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
     audited, results, parts, validities = [], [], [], {}
     for one in material.dimensions:
         by = np.array(
             [deciders.get((item, one.id), policy.rts_id) for item in material.items.tolist()], dtype=np.int64
         )
-        scores = _scores_by(by, material, one.key, samples)
+        # People and the judge that decides each item.
+        keys, positions = np.unique(by, return_inverse=True)
+        of_judges = [scores_of(material, one.key, samples[pk, one.key]) for pk in keys.tolist()]
+        scores = replace(
+            of_judges[0],
+            judge=np.choose(positions, [each.judge for each in of_judges]),
+            as_read=np.choose(positions, [each.as_read for each in of_judges]),
+        )
         if policy.rule == RoutingPolicy.Rule.INDICATOR:
             other = scores_of(material, one.key, samples[policy.mcq_id or 0, one.key]).as_read
             measure = correlation_called(policy.coefficient, named=one.is_named)
@@ -289,7 +303,6 @@ def _audit_by_dimension(
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
         own &= ~material.in_development
         drawn = [(item, one.id) for item in material.items[own].tolist()]
-        loss = loss_of(policy.calibration) if policy.calibration else more_than_one_point
         found = Audited(
             names=material.unit_names(drawn),
             losses=loss(scores.judge[own], scores.human_means[own]),
@@ -332,31 +345,6 @@ def _audit_by_dimension(
     return audited, results, [replace(each, r_tells=told.get(each.dimension.key, False)) for each in parts]
 
 
-def _scores_by(judges: npt.NDArray[np.int64], material: Material, key: str, samples: SamplesOf) -> Scores:
-    """Return people and the judge that decides each item, `judges` (items,) by their keys."""
-    keys, positions = np.unique(judges, return_inverse=True)
-    found = [scores_of(material, key, samples[pk, key]) for pk in keys.tolist()]
-    return replace(
-        found[0],
-        judge=np.choose(positions, [each.judge for each in found]),
-        as_read=np.choose(positions, [each.as_read for each in found]),
-    )
-
-
-def _contradiction(whole: AuditResult, policy: RoutingPolicy) -> str:
-    if not whole.contradicts:
-        return ""
-    return gettext(
-        "The audit contradicts the policy, the judge is wrong on {wrong:,} of {rated:,} audited units "
-        "({share:.0f} %); {accepted:.4g} % is accepted."
-    ).format(
-        wrong=whole.errors,
-        rated=whole.rated,
-        share=100 * whole.errors / whole.rated,
-        accepted=100 * policy.risk,
-    )
-
-
 def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) -> RoutedCount:
     found = [progress[unit] for unit in units if unit in progress]
     return RoutedCount(
@@ -386,7 +374,6 @@ def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgr
         share=share,
         asymptotic=asymptotic,
         exact=exact_share(found, policy.confidence_level),
-        contradicts=finding is not None and finding.contradicts,
         unequal=found.unequal,
         agreement=agreement,
         finding=finding,
@@ -423,7 +410,7 @@ def _against(
         check_in_order(each, max(risk, 0.0), units=unseen, significance_level=level)
         for each in (found, found.of_complete_documents)
     )
-    return replace(result, contradicts=finding.contradicts, finding=finding, stops=final.contradicts)
+    return replace(result, finding=finding, stops=final.contradicts)
 
 
 def describe_stops(policy: RoutingPolicy) -> list[str]:
@@ -439,10 +426,7 @@ def describe_stops(policy: RoutingPolicy) -> list[str]:
 
 
 def policies_of(project: Project) -> QuerySet[RoutingPolicy]:
-    """Return a project's policies, the newest first, with the numbers of sent and audited units.
-
-    One query.
-    """
+    """Return a project's policies, the newest first, with `units_count` and `audited_count`. One query."""
     audited = Count("units", filter=Q(units__why=RoutedUnit.Why.AUDIT))
     policies = RoutingPolicy.objects.filter(project=project).select_related(
         "rts", "mcq", "routed_by", "calibration"

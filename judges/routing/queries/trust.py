@@ -89,44 +89,30 @@ def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEv
     state = routing_state(routed, project) if routed and routed.rts_id == judge.pk else None
     policies = {each.dimension.key: each for each in state.kept} if state else {}
     compared = compared_values(project, chosen, [judge])
-    pairs, tests = _pairs(project, judge, chosen), _tests(project, judge, chosen)
+    with_corrected = counts_corrected(chosen)
+    replacement = replacement_report(project, judge, with_corrected=with_corrected)
+    tests = {one.dimension.key: one for one in replacement.dimensions} if replacement.round else {}
+    pairs: dict[str, DimensionIndicator] = {}
+    other = {"rts": "mcq", "mcq": "rts"}.get(judge.method, "")
+    of_model = [each for each in measured_judges(project) if each.model == judge.model]
+    if judge in of_model and of_method(of_model, other):
+        reliability = reliability_report(
+            project,
+            usual_pairing([each for each in of_model if each == judge or each.method == other]),
+            compared_judge=judge,
+            round_number=int(chosen["round"]) if "round" in chosen else None,
+            with_corrected=with_corrected,
+        )
+        pairs = {one.dimension.key: one for one in reliability.dimensions}
     certificates = _certificates(project, judge)
     found = []
     for each in compared.scored:
         key = each.dimension.key
         certificate, calibration = certificates.get(key) or (None, None)
         found.append(
-            TrustEvidence(
-                each,
-                pairs.get(key),
-                tests.get(key),
-                certificate,
-                calibration,
-                policies.get(key),
-            )
+            TrustEvidence(each, pairs.get(key), tests.get(key), certificate, calibration, policies.get(key))
         )
     return found
-
-
-def _pairs(project: Project, judge: Judge, chosen: Chosen) -> Mapping[str, DimensionIndicator]:
-    other = {"rts": "mcq", "mcq": "rts"}.get(judge.method)
-    of_model = [each for each in measured_judges(project) if each.model == judge.model]
-    if judge not in of_model or not of_method(of_model, str(other)):
-        return {}
-    pairing = usual_pairing([each for each in of_model if each == judge or each.method == other])
-    report = reliability_report(
-        project,
-        pairing,
-        compared_judge=judge,
-        round_number=int(chosen["round"]) if "round" in chosen else None,
-        with_corrected=counts_corrected(chosen),
-    )
-    return {one.dimension.key: one for one in report.dimensions}
-
-
-def _tests(project: Project, judge: Judge, chosen: Chosen) -> Mapping[str, DimensionTest]:
-    report = replacement_report(project, judge, with_corrected=counts_corrected(chosen))
-    return {one.dimension.key: one for one in report.dimensions} if report.round else {}
 
 
 def _certificates(project: Project, judge: Judge) -> Mapping[str, tuple[DimensionState, Calibration]]:

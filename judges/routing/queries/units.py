@@ -1,22 +1,171 @@
 """Decisions of a routing policy on units: the units for people, with reasons and grounds."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from django.utils.translation import gettext
 
 from agreement import Coefficient
-from agreement.reliability import CellDecision, Validity
+from agreement.comparison import Scores, alpha_with_people, correlation_called, correlation_with_humans
+from agreement.reliability import (
+    CellDecision,
+    KnownErrors,
+    Loss,
+    Validity,
+    another_point,
+    more_than_one_point,
+)
 from annotate.core.guideline import FrozenDimension
 from annotate.rating.queries.assigned import Unit
 from judges.core.models import Certificate, Judge, RoutedUnit, RoutingPolicy
 from judges.core.stages import JudgeToAsk
 from judges.results.queries.scores import Material
 from judges.routing.queries.audit import AuditCell, audit_cells, audit_drawn
-from judges.routing.queries.kept_units import ExpectedGain, KeptAgreement, PartOfUnits
+
+
+@dataclass(frozen=True)
+class KeptAgreement:
+    """People compared with the judge on the `rated` of some units of one dimension.
+
+    among_people: alpha of the people who rated these units. with_judge: the same with the judge as one more
+    rater. exact: the share on which the judge gives the point nearest to people's mean. within_one: the share
+    on which it is a point away or less.
+    """
+
+    dimension: FrozenDimension
+    units: int
+    rated: int
+    among_people: Coefficient
+    with_judge: Coefficient
+    spearman: Coefficient
+    exact: float
+    within_one: float
+
+
+def measure_kept_agreement(
+    dimension: FrozenDimension, scores: Scores, chosen: npt.NDArray[np.bool_]
+) -> KeptAgreement | None:
+    """Return the agreement on the chosen items (items,), None if people have rated no judged item."""
+    kept = scores.of_items(chosen)
+    both = ~np.isnan(kept.judge) & ~np.isnan(kept.human_means)
+    if not both.any():
+        return None
+    rated = kept.of_items(both)
+    alphas = alpha_with_people(rated, measurement_level=dimension.measurement_level)
+    return KeptAgreement(
+        dimension=dimension,
+        units=int(chosen.sum()),
+        rated=int(both.sum()),
+        among_people=alphas.among_people,
+        with_judge=alphas.with_judge,
+        spearman=correlation_with_humans(rated, correlation_called("spearman", named=dimension.is_named)),
+        exact=1 - float(np.mean(another_point(rated.judge, rated.human_means))),
+        within_one=1 - float(np.mean(more_than_one_point(rated.judge, rated.human_means))),
+    )
+
+
+@dataclass(frozen=True)
+class PartOfUnits:
+    """Units with a value of the judge, the number that people rated, and the number of judge errors.
+
+    Error: more than a point away from people's mean, or wrong by the calibration's criterion. expected_wrong:
+    of all these units, each as likely as the rated units of its system in this part. of_dimension: units of
+    systems without ratings in this part, which are as likely as the rated units of the whole dimension.
+    without_forecast: units of dimensions without ratings, which do not count in `expected_wrong`.
+    """
+
+    units: int = 0
+    rated: int = 0
+    wrong: int = 0
+    expected_wrong: float = 0.0
+    of_dimension: int = 0
+    without_forecast: int = 0
+
+    def __add__(self, other: "PartOfUnits") -> "PartOfUnits":
+        return PartOfUnits(*(own + others for own, others in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def expected_share(self) -> float | None:
+        """Return the expected share of wrong units; None if some units have no forecast."""
+        return None if self.without_forecast or not self.units else self.expected_wrong / self.units
+
+    def errors(self, accepted: float) -> KnownErrors | None:
+        """Return the errors among the rated units, with the accepted share; None without ratings."""
+        return KnownErrors(self.rated, self.wrong, accepted) if self.rated else None
+
+
+def sum_parts(parts: Iterable[PartOfUnits]) -> PartOfUnits:
+    return sum(parts, PartOfUnits())
+
+
+@dataclass(frozen=True)
+class ExpectedGain:
+    sent: PartOfUnits
+    kept: PartOfUnits
+
+    @property
+    def says(self) -> str:
+        sent, kept = self.sent, self.kept
+        both = sent + kept
+        found = [
+            gettext(
+                "Forecast: people correct about {corrected:,} wrong values, and about {left:,} stay. Where "
+                "people have rated, the judge is more than a point off on {wrong:,} of {rated:,} units that "
+                "go to them, and on {kept_wrong:,} of {kept_rated:,} that stay."
+            ).format(
+                corrected=round(sent.expected_wrong),
+                left=round(kept.expected_wrong),
+                wrong=sent.wrong,
+                rated=sent.rated,
+                kept_wrong=kept.wrong,
+                kept_rated=kept.rated,
+            )
+        ]
+        if both.of_dimension:
+            message = gettext(
+                "The forecast uses the error rate of the dimension for {units:,} units of systems without "
+                "ratings."
+            )
+            found.append(message.format(units=both.of_dimension))
+        if both.without_forecast:
+            message = gettext(
+                "The forecast omits {units:,} units ({kept:,} of them stay): their dimensions have no "
+                "ratings."
+            )
+            found.append(message.format(units=both.without_forecast, kept=kept.without_forecast))
+        return " ".join(found)
+
+
+def part_of(scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_than_one_point) -> PartOfUnits:
+    return sum_parts(parts_by_system(scores, chosen, loss).values())
+
+
+def parts_by_system(
+    scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_than_one_point
+) -> dict[str, PartOfUnits]:
+    losses = loss(scores.judge, scores.human_means)
+    is_rated, judged = ~np.isnan(losses), chosen & ~np.isnan(scores.judge)
+    found = {}
+    for index, system in enumerate(scores.system_names):
+        own = judged & (scores.systems == index)
+        rated = own & is_rated
+        units = int(own.sum())
+        known = rated if rated.any() else is_rated
+        share = float(losses[known].mean()) if known.any() else 0.0
+        found[system] = PartOfUnits(
+            units=units,
+            rated=int(rated.sum()),
+            wrong=int(losses[rated].sum()),
+            expected_wrong=units * share,
+            of_dimension=units if known.any() and not rated.any() else 0,
+            without_forecast=0 if known.any() else units,
+        )
+    return found
+
 
 Why = RoutedUnit.Why
 
@@ -32,21 +181,8 @@ class Grounds:
     confidence: float | None = None
     threshold: float | None = None
 
-    @classmethod
-    def from_cell(cls, decision: CellDecision) -> "Grounds":
-        found = decision.indicator
-        return cls(
-            indicator=found.value,
-            low=found.interval.low if found.interval else None,
-            high=found.interval.high if found.interval else None,
-            items=found.counts.pairable_units,
-            threshold=decision.threshold,
-        )
-
 
 class PlannedUnit(NamedTuple):
-    """A unit that the policy sends to people, and the reason."""
-
     item: int
     dimension: int
     why: RoutedUnit.Why
@@ -69,8 +205,6 @@ class KeptUnit(NamedTuple):
 
 
 class Decider(NamedTuple):
-    """The judge that decides a unit, and its confidence."""
-
     judge: Judge
     confidence: float
 
@@ -93,7 +227,6 @@ class PolicyCell:
 
     @property
     def indicator(self) -> Coefficient:
-        """Return R with its interval, or the reason why there is none."""
         return self.decision.indicator
 
 
@@ -147,13 +280,11 @@ class Decided:
 
     @property
     def judges(self) -> list[tuple[Judge, int]]:
-        """Return the number of units that each judge decides, if there are several."""
         counts = Counter(each.judge.pk for each in self.deciders.values())
         by_key = {each.judge.pk: each.judge for each in self.deciders.values()}
         return [(by_key[pk], count) for pk, count in counts.items()]
 
     def judges_of(self, dimension: int) -> list[Judge]:
-        """Return the judges that decide units of a dimension, if there are several."""
         found = {
             decider.judge.pk: decider.judge for (_, of), decider in self.deciders.items() if of == dimension
         }

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from agreement import holm_by_key
@@ -23,7 +22,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.queries.version import version_of_ratings
 from annotate.results.registry import Chosen
-from judges.core.models import CalibrationStage, Certificate, DriftWatch, Judge, Judgment, RoutingPolicy
+from judges.core.models import CalibrationStage, Certificate, Judge, Judgment, RoutingPolicy
 from judges.results.queries.reliability import r_tells
 from judges.results.queries.replacement import DimensionTest, replacement_report
 from judges.results.tables.compared import Scored, compared_values
@@ -42,14 +41,10 @@ def version_of_evidence(project: Project, judges: Sequence[Judge]) -> Sequence[o
     With more than 5,000 judgments a new rating does not count, so results remembered by it may be ten minutes
     old: computing takes seconds, and in an open round people rate all the time.
     """
-    values = [version_of_values(judges), list(_find_drifted(judges))]
+    drifted = alarms_of(each.pk for each in judges).values_list("judge", flat=True)
+    values = [version_of_values(judges), list(drifted)]
     judgments = Judgment.objects.filter(judge__in=judges)[: FEW_VALUES + 1].count()
     return values if judgments > FEW_VALUES else [*values, version_of_ratings(project)]
-
-
-def _find_drifted(judges: Sequence[Judge]) -> QuerySet[DriftWatch, int]:
-    """Return the ids of these judges, or of panel members, with a change detected by a watch."""
-    return alarms_of(each.pk for each in judges).values_list("judge", flat=True)
 
 
 def judges_of_policy(policy: RoutingPolicy) -> set[int]:
@@ -71,7 +66,7 @@ def evidence_of(project: Project, judge: Judge, *, is_fresh: bool = False) -> Ev
     def compute() -> EvidenceOf:
         chosen: Chosen = {}
         tests = {each.dimension.key: each for each in replacement_report(project, judge).dimensions}
-        has_drifted = _find_drifted([judge]).exists()
+        has_drifted = alarms_of([judge.pk]).exists()
         return {
             each.dimension.key: replace(
                 evidence_from(each, tests.get(each.dimension.key)), has_drifted=has_drifted
@@ -123,8 +118,6 @@ class KeptDimension:
 
 @dataclass(frozen=True)
 class DimensionVerdict:
-    """The verdict on a dimension of a policy. refusal: the reason against the units that stay."""
-
     dimension: FrozenDimension
     kept: int
     verdict: JudgeVerdict
@@ -159,13 +152,11 @@ class PolicyVerdict:
 
     @property
     def reasons(self) -> list[str]:
-        """Return a reason for each rejected dimension."""
         audit = [gettext("All dimensions: {reason}").format(reason=self.audit)] if self.audit else []
         return audit + [f"{each.dimension.name}: {each.refusal}" for each in self.refused]
 
     @property
     def refusal(self) -> str:
-        """Return the rejected dimensions with the remedy; empty for a policy that may be followed."""
         if not self.reasons:
             return ""
         names = ", ".join(each.dimension.name for each in self.refused) or gettext("all dimensions")
@@ -174,7 +165,6 @@ class PolicyVerdict:
 
     @property
     def message(self) -> str:
-        """Return the rejected dimensions with the remedy and the reasons."""
         return " ".join([self.refusal, *self.reasons]).strip()
 
     @property
@@ -274,7 +264,6 @@ def check_r_by_dimension(validities: Mapping[str, Validity]) -> dict[str, bool]:
 
 
 def certified_part(certificate: Certificate, known: KnownErrors | None = None) -> CertifiedPart:
-    """Return a certificate that has a threshold as evidence."""
     constant = certificate.controls["constant"]
     certified = constant["threshold"] is not None
     return CertifiedPart(

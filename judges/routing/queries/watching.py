@@ -9,9 +9,8 @@ from django.utils.translation import gettext
 from annotate.core.models import Project
 from annotate.watching.registry import Need
 from judges.core.models import Judge, RoutingPolicy
-from judges.results.queries.stored_reliability import IndicatorsNotKeptError
 from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.route_by_reliability import remember
+from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError, remember
 from judges.routing.queries.state import describe_stops, policies_of, routed_policy, routing_state
 from judges.routing.queries.verdicts import PolicyVerdict, judges_of_policy, version_of_evidence
 from judges.runs.queries.drift import answering_models, describe_change

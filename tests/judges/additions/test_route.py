@@ -30,8 +30,7 @@ from judges.endpoints.keys import key_of
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import route, withdraw_policy
 from judges.routing.commands.stopping import stop_contradicted, stop_contradicted_judges
-from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.preview import proposal_of, routing_plan
 from judges.routing.queries.state import contradictions_of, routing_state
 from judges.routing.queries.watching import needs_of_routing
 from tests.additions.scenes import make_new_raters, rate_all

@@ -15,8 +15,7 @@ from judges.core.models import Calibration, Certificate, RoutingPolicy
 from judges.core.specification import policy_from_certificates
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import make_policy
-from judges.routing.queries.calibration_state import calibration_state
-from judges.routing.queries.certificate_tables import certificates_tables
+from judges.routing.queries.calibration_state import calibration_state, certificates_tables
 from judges.routing.queries.preview import routing_plan
 from tests.api.client import ApiClient, concord
 from tests.factories import Cast

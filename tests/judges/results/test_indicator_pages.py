@@ -15,7 +15,7 @@ from annotate.core.models import ComputedResult, Role
 from annotate.templatetags.figures import decimals
 from judges.core.models import CalibrationUnit, Judge, Judgment, RoutingPolicy
 from judges.results.queries.pairings import first_judge, measured_judges, usual_pairing
-from judges.results.tables.streams import stream_of_judge, stream_of_pair
+from judges.results.queries.scores import stream_of_judge, stream_of_pair
 from tests.factories import make_member, make_project
 from tests.judges.factories import make_judge
 from tests.judges.measured import MCQ, PEOPLE, RTS, as_scores, let_judge, measured_project, rate_all

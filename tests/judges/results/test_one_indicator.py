@@ -22,12 +22,11 @@ from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
 from annotate.templatetags.figures import decimals
 from judges.core.models import Judgment
-from judges.results.queries.scores import Material, material_of, samples_of, scores_of
-from judges.results.queries.stored_reliability import IndicatorsNotKeptError, kept_indicators, page_of
-from judges.results.tables.streams import stream_of_pair
+from judges.results.queries.scores import Material, material_of, samples_of, scores_of, stream_of_pair
 from judges.results.tables.version import digest_of_values
 from judges.routing.commands.policies import draft_policy, make_policy, route
 from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError, kept_indicators
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgments
@@ -234,11 +233,9 @@ def test_r_of_many_units_is_computed_by_a_worker(client: Client) -> None:
     waits = text_of(client.get(page))
     assert "Computing R of these judges…" in waits
     assert "stay with the judge" not in waits
-    with pytest.raises(IndicatorsNotKeptError):
+    with pytest.raises(IndicatorsNotKeptError) as waiting:
         routing_plan(policy, cast.project, preview=True)
-    result = page_of(policy)
-    assert result is not None
-    asked = ComputedResult.objects.get(name=result.name)
+    asked = ComputedResult.objects.get(name=waiting.value.result.name)
     assert asked.asked_at is not None
     run_job("result", asked.pk)
     judged = digest_of_values(cast.project, judges_of(cast), material_now(cast.project))

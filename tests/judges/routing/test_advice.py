@@ -16,11 +16,9 @@ from annotate.core.models import Dimension, Item, Rating
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Judgment, RoutingPolicy, Run
 from judges.routing.commands.policies import draft_policy
-from judges.routing.curves import curve_of_advice
-from judges.routing.queries.advice import advise_thresholds, fewest_decimals
-from judges.routing.queries.kept_units import PartOfUnits
+from judges.routing.queries.advice import advise_thresholds, curve_of_advice, fewest_decimals
 from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.units import PolicyCell
+from judges.routing.queries.units import PartOfUnits, PolicyCell
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_user
 from tests.judges.certified import numbers_of
@@ -151,7 +149,7 @@ def test_form_api_and_command_show_one_advice(client, cast):
 
 def test_curve_shows_each_step_and_the_accepted_share(cast):
     plan = plan_of(cast, risk=0.3)
-    curve = curve_of_advice(plan)
+    curve = curve_of_advice(plan.policy, plan.advice)
     assert curve is not None
     wrong = [each for each in curve["points"] if each["series"] == "wrong among units that stay"]
     assert [(each["panel"], each["value"]) for each in wrong] == [

@@ -16,15 +16,13 @@ from judges.core.errors import CalibrationRefusedError, RoutingRefusedError
 from judges.core.models import Calibration, CertifiedStage, Judge, Judgment, RoutingPolicy, Run
 from judges.core.specification import Scope, policy_from_certificates
 from judges.core.stages import JudgeToAsk, units_to_ask
-from judges.routing.commands.asking import ask_waiting_judges
-from judges.routing.commands.certificates import compute_certificates, draw_calibration
+from judges.routing.commands.certificates import ask_waiting_judges, compute_certificates, draw_calibration
 from judges.routing.commands.policies import draft_policy, follow_proposal, make_policy, route
 from judges.routing.commands.stopping import stop_contradicted, stop_contradicted_judges
 from judges.routing.forecasts import RISKS, answer_routes, routes_sections
 from judges.routing.queries.calibration_state import calibration_state
 from judges.routing.queries.learn_certificates import look_at
-from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.preview import proposal_of, routing_plan
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.watching import needs_of_routing
 from judges.runs.queries.plans import plan_of
@@ -133,7 +131,7 @@ def test_stages_match_the_test_on_the_sample(cast: Cast) -> None:
     calibration = certified(cast)
     look = look_at(calibration)
     for dimension in look.dimensions:
-        sample, evidence = look.sample[dimension.key], look.all_evidence(dimension.key)
+        sample, evidence = look.sample[dimension.key], look.evidence[dimension.key]
         sure = np.array([each.confidences for each in evidence])
         known = np.where(
             np.isin(np.arange(sure.shape[1]), sample), sure, [sure[0], np.full_like(sure[0], np.nan)]
@@ -381,7 +379,7 @@ def test_probability_of_the_value_is_a_confidence(cast: Cast) -> None:
     calibration = draw_calibration(project=cast.project, spec=refused, by=cast.admin)
     look = look_at(Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk))
     expected = [0.9 if numbers[item] % 5 >= 2 else 0.4 for item in look.material.items.tolist()]
-    assert look.evidence["fluency"].confidences == pytest.approx(np.array(expected))
+    assert look.evidence["fluency"][0].confidences == pytest.approx(np.array(expected))
     rate_sample(cast, calibration)
     found = {
         each.dimension.key: each for each in compute_certificates(calibration=calibration, by=cast.admin)

@@ -31,8 +31,7 @@ from judges.routing.commands.policies import (
     withdraw_policy,
 )
 from judges.routing.queries.audit import Audited, check_in_order, exact_interval
-from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.preview import proposal_of, routing_plan
 from judges.routing.queries.state import routing_state
 from tests.factories import make_project
 from tests.judges.certified import numbers_of

@@ -19,13 +19,13 @@ from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from judges.core.models import Judgment, RoutingPolicy
 from judges.routing.commands.policies import draft_policy, fit_budget, make_policy, route
-from judges.routing.queries.kept_units import (
+from judges.routing.queries.preview import routing_plan
+from judges.routing.queries.units import (
     ExpectedGain,
     PartOfUnits,
     measure_kept_agreement,
     part_of,
 )
-from judges.routing.queries.preview import routing_plan
 from tests.factories import make_member, make_project
 from tests.judges.pages import HTMX, address, html_of, text_of
 from tests.judges.routing.project import TRUSTED, judges_of, routing_project, spec_of

@@ -16,8 +16,7 @@ from annotate.rating.commands.rounds import open_round_one
 from judges.core.errors import RoutingRefusedError
 from judges.core.models import Judgment, RoutingPolicy
 from judges.routing.commands.policies import draft_policy, make_policy, route
-from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.proposals import proposal_of
+from judges.routing.queries.preview import proposal_of, routing_plan
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.trust import trust_in
 from judges.routing.queries.watching import needs_of_routing
