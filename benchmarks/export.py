@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
+from shutil import copyfile
 from typing import IO
 from urllib.parse import urlsplit
 
@@ -62,6 +63,8 @@ def own_database(folder: Path, server: str | None = None) -> Iterator[dict[str, 
     told = environment.pop("DATABASE_URL", "")
     url = urlsplit(told if server is None else server)
     if url.scheme not in ("postgres", "postgresql"):
+        if (migrated := Path(os.environ.get("MIGRATED_FILE", ""))).is_file():  # tests spare migrating
+            copyfile(migrated, folder / "concord.sqlite3")
         yield environment
         return
     name = f"concord_export_{os.getpid()}"

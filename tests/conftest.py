@@ -77,7 +77,7 @@ from pytest_django.plugin import blocking_manager_key  # noqa: E402
 
 from annotate.core.guidelines import frozen_guideline  # noqa: E402
 from annotate.core.models import people, projects  # noqa: E402
-from tests.databases import copy_migrated_database  # noqa: E402
+from tests.databases import copy_migrated_database, copy_migrated_file  # noqa: E402
 from tests.factories import make_project  # noqa: E402
 from tests.once import ONCE  # noqa: E402
 from tests.recounting import check_counts  # noqa: E402
@@ -289,6 +289,20 @@ def django_db_setup(
         if ModuleScene.open:
             ModuleScene.open.end()
         connection.creation.destroy_test_db(name, verbosity=0)
+
+
+@pytest.fixture
+def migrated_file(
+    pytestconfig: pytest.Config,
+    tmp_path: Path,
+    django_db_modify_db_settings: None,
+    django_db_blocker: Any,
+) -> Path:
+    """Copy the migrated database for processes that would migrate for seven seconds; none on PostgreSQL."""
+    copy = tmp_path / "migrated.sqlite3"
+    with django_db_blocker.unblock():
+        copy_migrated_file(pytestconfig.rootpath / ".pytest_cache" / "databases", copy)
+    return copy
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

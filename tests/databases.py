@@ -3,7 +3,8 @@
 import fcntl
 import sqlite3
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -27,11 +28,9 @@ def copy_migrated_database(folder: Path) -> str:
     The first process that needs a schema migrates it and keeps it in this folder, or on PostgreSQL's server;
     others wait for it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     name = str(connection.settings_dict["NAME"])
     copy = str(connection.settings_dict["TEST"]["NAME"])
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _locked(folder):
         if connection.vendor == "sqlite":
             copyfile(_sqlite_template(folder), copy)
         else:
@@ -40,6 +39,21 @@ def copy_migrated_database(folder: Path) -> str:
                 cursor.execute(f"CREATE DATABASE {copy} TEMPLATE {template}")
     connection.settings_dict["NAME"] = copy
     return name
+
+
+def copy_migrated_file(folder: Path, copy: Path) -> None:
+    """Copy the migrated database for another installation on SQLite, if these tests are played on SQLite."""
+    if connection.vendor == "sqlite":
+        with _locked(folder):
+            copyfile(_sqlite_template(folder), copy)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _sqlite_template(folder: Path) -> Path:

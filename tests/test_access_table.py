@@ -1,4 +1,7 @@
-"""Every address of the site and every operation of the API lets in whom the table names, and nobody else."""
+"""Every address of the site and every operation of the API lets in whom the table names, and nobody else.
+
+A page is in one language.
+"""
 
 import json
 from collections.abc import Iterator
@@ -30,6 +33,7 @@ from annotate.core.models import (
     User,
     Version,
 )
+from annotate.core.preferences import OWN_PAGES, RATER_PAGES
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.digests import digest_token
 from annotate.exports.choice import ExportChoice, Format
@@ -61,6 +65,7 @@ from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
 from judges.runs.commands.rereading import start_rereading
 from tests.access_table import API, ELSEWHERE, PAGES
+from tests.core.test_page_languages import foreign, read
 from tests.factories import PASSWORD, make_member, make_outside_rater
 from tests.judges.certified import calibrated_project, calibration_spec, rate_sample
 from tests.judges.factories import make_run
@@ -68,6 +73,7 @@ from tests.judges.routing.project import judges_of, spec_of
 from tests.rating.rounds import opened, rate
 
 NOBODY = "x"
+SIGN_IN = ["accounts/login/", "accounts/password/reset/", "accounts/password/change/", "accounts/2fa/"]
 
 
 @dataclass(frozen=True)
@@ -234,18 +240,34 @@ def test_every_page_opens_on_postgresql_for_one_permitted_user(scene: Scene) -> 
 
 
 @pytest.mark.once
-def test_every_page_admits_the_roles_in_the_table(scene: Scene) -> None:
-    clients = {who: Client() for who in scene.people}
+def test_every_page_admits_the_roles_in_the_table_and_is_in_one_language(scene: Scene) -> None:
+    """Ask as a German browser: a page is German where all of it is translated, else English."""
+    wrong, mixed, languages = [], {}, set()
+    pages = [*rows(PAGES, scene.names), *(("", "GET", address) for address in SIGN_IN)]
     for who, user in scene.people.items():
-        if user:
-            clients[who].force_login(user)
-    wrong = [
-        f"{method} {address} for {who}: {answer.status_code}"
-        for allowed, method, address in rows(PAGES, scene.names)
-        for who, client in clients.items()
-        if lets_in(answer := asked(client, method, f"/{address}")) != (who in allowed)
-    ]
+        # What a form leaves to say would show on the next page, in the language of the form's own page.
+        clients = {"GET": Client(headers={"accept-language": "de"}), "POST": Client()}
+        for client in clients.values():
+            if user:
+                client.force_login(user)
+        for allowed, method, address in pages:
+            answer = asked(clients[method], method, f"/{address}")
+            is_in = lets_in(answer)
+            if address not in SIGN_IN and is_in != (who in allowed):
+                wrong.append(f"{method} {address} for {who}: {answer.status_code}")
+            is_page = answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
+            if method == "GET" and is_in and is_page:
+                page = read(answer.content.decode())
+                languages.add((who, page.language))
+                if found := foreign(page):
+                    mixed[f"{who} {address} {page.language}"] = found
     assert not wrong, "\n".join(wrong)
+    assert not mixed, "\n".join(f"{page}: {found}" for page, found in mixed.items())
+    assert {("n", "de"), ("j", "de"), ("a", "en"), ("r", "en"), ("a", "de"), (NOBODY, "de")} <= languages
+
+
+def test_pages_with_a_translation_are_pages_of_the_site() -> None:
+    assert {name for name, _ in routes()} >= OWN_PAGES | RATER_PAGES
 
 
 @pytest.mark.once

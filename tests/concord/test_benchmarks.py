@@ -56,10 +56,11 @@ def test_stopped_benchmark_leaves_no_process_folder_or_database(tmp_path: Path) 
 
 @pytest.mark.once
 @pytest.mark.long
-def test_annotators_of_the_peers_rate_at_both_paces() -> None:
+def test_annotators_of_the_peers_rate_at_both_paces(migrated_file: Path) -> None:
+    environment = {**os.environ, "MIGRATED_FILE": str(migrated_file)}
     command = [sys.executable, str(BENCHMARKS / "peers.py"), "--only", "concord"]
     command += ["--annotators", "2", "--rounds", "1", "--seconds", "0.5"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     for pace in ("person", "robot"):
         assert re.search(rf"^{pace} +Concord, SQLite +[\d.]+ ", done.stdout, flags=re.M), done.stdout

@@ -8,15 +8,10 @@ from django.urls import reverse
 
 from annotate.core.models import Item
 from tests.api.client import ApiClient
-from tests.factories import Cast, make_project
+from tests.factories import Cast
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db]
 ACCEPTS = {"Accept-Encoding": "br, gzip"}
-
-
-@pytest.fixture
-def cast() -> Cast:
-    return make_project()
 
 
 @pytest.mark.parametrize("path", ["/projects/{slug}/", "/api/v1/projects/{slug}/items/"])

@@ -71,7 +71,9 @@ def test_a_token_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
         metrics_token("CONCORD_METRICS_TOKEN")
 
 
-def test_server_worker_counts_are_summed(tmp_path: Path) -> None:
+def test_server_worker_counts_are_summed(tmp_path: Path, migrated_file: Path) -> None:
+    if migrated_file.exists():
+        migrated_file.rename(tmp_path / "concord.sqlite3")
     assert manage("migrate", data=tmp_path).returncode == 0
     assert manage("collectstatic", "--no-input", data=tmp_path).returncode == 0
     port = free_port()

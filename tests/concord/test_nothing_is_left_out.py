@@ -68,14 +68,19 @@ def test_ci_runs_all_on_sqlite_and_unmarked_tests_also_on_postgresql(tmp_path: P
     code, tests = run_ci(tmp_path)
     assert code == 0
     assert sorted(tests) == [
-        "SQLite: test ARGS=-n 3 --ignore tests/browser",
+        "SQLite: test ARGS=-n 3 --ignore tests/browser --ignore tests/agreement",
         "SQLite: test ARGS=-n 3 tests/browser",
+        "SQLite: test-agreement",
         "postgres://one: test ARGS=-n 2 -m 'not once'",
     ]
 
 
 @pytest.mark.parametrize(
-    "part", ["SQLite: test*ignore*", "SQLite: test*3 tests/browser", "postgres*: test*", "SQLite: check"]
+    "part",
+    [
+        *("SQLite: test*ignore*", "SQLite: test*3 tests/browser", "SQLite: test-agreement"),
+        *("postgres*: test*", "SQLite: check"),
+    ],
 )
 def test_ci_fails_with_each_part_and_plays_nothing_again(tmp_path: Path, part: str) -> None:
     code, tests = run_ci(tmp_path, FAILS=part.replace(" ", r"\ "))

@@ -198,8 +198,12 @@ def elsewhere(tmp_path: Path) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("edited")
-def test_nothing_starts_on_a_database_that_does_not_match(
-    client: Client, caplog: pytest.LogCaptureFixture
+def test_database_that_does_not_match_neither_starts_nor_is_restored(
+    client: Client,
+    caplog: pytest.LogCaptureFixture,
+    elsewhere: dict[str, Any],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for command in (["start", "--empty", "--port", str(free_port())], ["migrate"]):
         with pytest.raises((CommandError, SystemCheckError)) as refused:
@@ -212,11 +216,6 @@ def test_nothing_starts_on_a_database_that_does_not_match(
     (logged,) = caplog.records
     assert (logged.levelno, NAMED in logged.getMessage()) == (logging.CRITICAL, True)
 
-
-@pytest.mark.usefixtures("edited")
-def test_backup_that_does_not_match_is_not_restored(
-    elsewhere: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     call_command("backup", str(tmp_path / "one"))
     assert NAMED in capsys.readouterr().err
     restored = manage("restore", str(tmp_path / "one"), **elsewhere)

@@ -1,24 +1,18 @@
-"""A page is in one language: German where all of it is translated, else English."""
+"""Detects a message in the other language on a page; tests/test_access_table.py looks at every page."""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
 
 import pytest
-from django.test import Client
 
-from annotate.core.preferences import OWN_PAGES, RATER_PAGES
-from tests.access_table import PAGES
 from tests.catalog import german, sentences_of
-from tests.test_access_table import NOBODY, Scene, asked, lets_in, routes, rows, scene  # noqa: F401
 
 pytestmark = pytest.mark.once
 BLANKS = re.compile(r"%\(\w+\)[sd]|\{[^{}]*\}|%[sd]|<[^<>]*>")
 SHOWN = {"aria-label", "title", "placeholder", "alt", "data-confirm"}
 UNREAD = {"script", "style", "code", "pre", "textarea"}
-SIGN_IN = ["accounts/login/", "accounts/password/reset/", "accounts/password/change/", "accounts/2fa/"]
 
 
 class Words(HTMLParser):
@@ -103,41 +97,6 @@ def foreign(page: Words) -> set[str]:
     return {other[words] for words in page.words & other.keys()} | {
         other[part] for part in possible if part in all_words
     }
-
-
-def walk(scene: Scene) -> Iterator[tuple[str, str, Words]]:  # noqa: F811
-    """Yield the role, the address and the words of each page that the role opens in a German browser."""
-    for who, user in scene.people.items():
-        client = Client(headers={"accept-language": "de"})
-        if user:
-            client.force_login(user)
-        addresses = [
-            address
-            for who_may, method, address in rows(PAGES, scene.names)
-            if method == "GET" and who in who_may
-        ]
-        for address in [*addresses, *SIGN_IN]:
-            answer = asked(client, "GET", f"/{address}")
-            if (
-                lets_in(answer)
-                and answer.status_code == 200
-                and answer["Content-Type"].startswith("text/html")
-            ):
-                yield who, address, read(answer.content.decode())
-
-
-def test_no_page_is_in_two_languages(scene: Scene) -> None:  # noqa: F811
-    mixed, languages = {}, set()
-    for who, address, page in walk(scene):
-        if found := foreign(page):
-            mixed[f"{who} {address} {page.language}"] = found
-        languages.add((who, page.language))
-    assert not mixed, "\n".join(f"{page}: {found}" for page, found in mixed.items())
-    assert {("n", "de"), ("j", "de"), ("a", "en"), ("r", "en"), ("a", "de"), (NOBODY, "de")} <= languages
-
-
-def test_pages_with_a_translation_are_pages_of_the_site() -> None:
-    assert {name for name, _ in routes()} >= OWN_PAGES | RATER_PAGES
 
 
 def test_message_in_the_other_language_is_detected() -> None:

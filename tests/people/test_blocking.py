@@ -25,11 +25,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def cast() -> Cast:
-    return make_project()
-
-
-@pytest.fixture
 def rater(cast: Cast) -> User:
     user = cast.annotators[0].user
     assert user

@@ -242,11 +242,6 @@ def required(settings: Any) -> None:
     settings.ADMINS_NEED_SECOND_FACTOR = True
 
 
-@pytest.fixture
-def cast() -> Cast:
-    return make_project()
-
-
 def test_admins_without_a_second_factor_get_a_setup_prompt(cast: Cast, required: None) -> None:
     client = sign_in(cast.admin)
     for page in ("", "people/", "results/", "settings/"):

@@ -24,7 +24,7 @@ from annotate.people.commands import accept_invitation, change_address, invite
 from annotate.people.invitations import invitation_token
 from annotate.people.proven_addresses import is_proven, mark_proven
 from concord.single_sign_on import single_sign_on, single_sign_on_accounts
-from tests.factories import Cast, make_project, make_user
+from tests.factories import Cast, make_user
 from tests.people.mails import sent_mails
 from tests.people.oidc import SECRET, Provider, providing
 from tests.people.test_second_factor import ACTIVATE, AUTHENTICATE, code_of, set_up
@@ -42,11 +42,6 @@ def provider(settings: Any) -> Iterator[Provider]:
         settings.SOCIALACCOUNT_PROVIDERS = running.setting
         running.claims = dict(ANN)
         yield running
-
-
-@pytest.fixture
-def cast() -> Cast:
-    return make_project()
 
 
 @pytest.fixture

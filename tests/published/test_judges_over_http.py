@@ -24,7 +24,8 @@ from tests.judges.replay import replaying
 from tests.judges.workers import empty_broker, wait_until, worker
 from tests.published.news_summeval import lines, value
 
-pytestmark = [pytest.mark.long, pytest.mark.django_db(transaction=True)]
+# On PostgreSQL, workers and a broker die in tests/judges/storm.py, whichever database the run has.
+pytestmark = [pytest.mark.long, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 IN_FLIGHT = 16
 HELD = IN_FLIGHT + 32  # asked, or answered and not stored yet

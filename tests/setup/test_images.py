@@ -18,11 +18,6 @@ def kept(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
 
 
-@pytest.fixture
-def cast() -> Cast:
-    return make_project()
-
-
 def address(cast: Cast, rest: str = "") -> str:
     return f"/projects/{cast.project.slug}/images/{rest}"
 

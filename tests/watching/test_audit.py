@@ -19,15 +19,10 @@ from annotate.watching.queries import audit as audit_queries
 from annotate.watching.queries.audit import audit_page, audit_rows
 from annotate.watching.queries.audit_sources import SOURCES, AuditFilter, Cursor
 from tests.conftest import Clock
-from tests.factories import Cast, make_project
+from tests.factories import Cast
 from tests.rating.rounds import discussed, opened, rate
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def cast() -> Cast:
-    return make_project()
 
 
 def page(cast: Cast, extra: str = "") -> str:

@@ -28,6 +28,7 @@ from tests.judges.replay import replay
 
 __all__ = ["replay"]
 pytestmark = pytest.mark.django_db(transaction=True)
+# "once" marks tests of computed values; stopped, repeated and killed work is played on both databases.
 
 CALL = Decimal("0.0006")  # 100 tokens at 2 and 50 at 8 for a million
 
@@ -88,6 +89,7 @@ def learned_rows(cast) -> dict[str, dict[str, Any]]:
     return {str(row["judge"].value): row for row in rows}
 
 
+@pytest.mark.once
 def test_it_finds_the_clarification_within_its_budget_and_looks_at_held_out_documents_once(
     learning, judge, provider
 ):
@@ -118,6 +120,7 @@ def test_it_finds_the_clarification_within_its_budget_and_looks_at_held_out_docu
     assert len(rows) == 1, "Candidates that were not chosen are no judges of the project"
 
 
+@pytest.mark.once
 def test_candidates_are_judges_of_the_search_alone_until_one_is_chosen(learning, judge, client):
     search = planned(learning, judge, proposed(learning, judge, CLARIFICATION, "Be fair."))
     search = start_search(search=search, by=learning.admin)
@@ -141,6 +144,7 @@ def test_candidates_are_judges_of_the_search_alone_until_one_is_chosen(learning,
     assert set(versions) == {(judge.template.name, 1), (judge.template.name, 2)}
 
 
+@pytest.mark.once
 def test_each_round_learns_from_the_errors_of_the_best_candidate(cast, provider):
     """Each clarification mends one error; the model names the second once the first is gone."""
     draw_parts(project=cast.project, teach=8, select=6, by=cast.admin)
@@ -207,6 +211,7 @@ def test_search_reports_the_reason_for_its_pause_and_continues(learning, judge):
     assert searched(learning, search).status == "finished"
 
 
+@pytest.mark.once
 def test_every_look_at_held_out_documents_is_corrected_for(learning, judge):
     first = searched(learning, planned(learning, judge, proposed(learning, judge, CLARIFICATION)))
     (row,) = learned_rows(learning).values()
@@ -234,6 +239,7 @@ def test_among_noise_it_claims_no_improvement(learning, judge):
     assert chosen["p"].value >= 0.05 or chosen["gain"].value <= 0
 
 
+@pytest.mark.once
 def test_search_without_improvement_skips_held_out_documents(learning, judge, provider):
     search = searched(learning, planned(learning, judge, proposed(learning, judge, "Be fair.")))
     assert (search.status, state_of_search(search).chosen) == ("finished", None)
@@ -242,6 +248,7 @@ def test_search_without_improvement_skips_held_out_documents(learning, judge, pr
     assert not Judgment.objects.exclude(judge=judge).exclude(item__document__in=drawn).exists()
 
 
+@pytest.mark.once
 def test_fewer_calls_take_fewer_development_documents(learning, judge):
     proposals = proposed(learning, judge, CLARIFICATION, "Be fair.")
     search = planned(learning, judge, proposals, most_candidates=2, most_calls=70)
@@ -307,6 +314,7 @@ def test_ended_search_sends_no_call(learning, judge):
     assert search.attempts == 0
 
 
+@pytest.mark.once
 def test_unsearchable_input_is_rejected_with_a_message(learning, judge):
     (proposal,) = proposed(learning, judge, CLARIFICATION)
     other = make_judge(learning.project, "direct", endpoint=make_endpoint(learning.project, name="Free"))
@@ -320,6 +328,7 @@ def test_unsearchable_input_is_rejected_with_a_message(learning, judge):
     assert not PromptSearch.objects.exists()
 
 
+@pytest.mark.once
 def test_pages_plan_start_and_show_the_search(learning, judge, client):
     proposals = proposed(learning, judge, CLARIFICATION, "Be fair.")
     client.force_login(learning.admin)

@@ -14,7 +14,6 @@ from judges.core.errors import MetricRefusedError
 from judges.core.models import Metric, MetricValue
 from judges.metrics.commands import compute_metrics
 from judges.metrics.computing import MEASURES, MetricTexts
-from tests.factories import make_project
 from tests.judges.factories import make_judge
 from tests.judges.importing import jsonl, run
 from tests.judges.measured import let_judge, rate_all
@@ -23,11 +22,6 @@ from tests.results.reading import cells_of
 
 pytestmark = pytest.mark.django_db
 PEOPLE = [[1, 2, 4, 5], [1, 3, 4, 5], [1, 1, 4, 5]]
-
-
-@pytest.fixture
-def cast():
-    return make_project()
 
 
 def values_of(cast, name):
