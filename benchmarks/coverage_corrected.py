@@ -160,7 +160,6 @@ def _covers(low: float | None, high: float | None, value: float) -> bool:
 
 
 def studies() -> Iterator[tuple[str, Study]]:
-    """Every judge, panel and size, then kinds that the model of errors does not fit."""
     sizes = ((40, 10), (40, 20), (100, 10), (100, 20), (100, 40))
     for raters, (documents, rated), judge in product((3, 5), sizes, JUDGES):
         yield "as usual", Study(judge, raters, documents, rated)

@@ -70,7 +70,6 @@ class Rated:
     systems: int = 6
 
     def project(self, generator: np.random.Generator) -> Project:
-        """Return a project with a new panel."""
         size = self.documents, self.systems
         within = 0.3 * generator.normal(size=(self.documents, 1)) + 0.65 * generator.normal(size=size)
         truth = 3.4 + 0.35 * generator.normal(size=self.systems) + within
@@ -122,7 +121,6 @@ def granted_uses(kind: Rated, simulations: int) -> dict[tuple[str, JudgeUse], Co
 
 
 def report_errors(simulations: int) -> None:
-    """Print a line for each panel, judge and use."""
     print(f"Share of judges granted each use; {simulations:,} projects of each kind")
     print(
         "shown: for raters like these. granted: also for these raters alone. *: the truth does not allow it."

@@ -113,7 +113,6 @@ def rejected_order_effects(documents: int, simulations: int) -> tuple[float, flo
 
 
 def report_others(simulations: int) -> None:
-    """Print a line for each coefficient: by mean of the scale and number of documents."""
     print(f"Share of 95 % intervals that hold (nominal .95); {simulations:,} projects of each kind")
     for mean in MEANS:
         generator = np.random.default_rng(SEED)

@@ -192,7 +192,6 @@ STUDIES = (
 
 
 def report_power(simulations: int) -> None:
-    """Print the powers and widths that are promised, and those that are reached."""
     print(f"Power promised {POWER:g}: documents planned, and the share found; {simulations:,} samples")
     for judged in PAIRS:
         documents, reached = power_of_judges(judged, simulations)
