@@ -1,10 +1,11 @@
 """Intervals of P and R of one system (`coverage.py by_system`), and of M (`coverage.py meta`)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from agreement import PairMeasure, spearman
+from agreement import Interval, PairMeasure, spearman
 from agreement.comparison import (
     CORRELATIONS,
     Scores,
@@ -14,6 +15,7 @@ from agreement.comparison import (
 )
 from agreement.data import FloatArray
 from agreement.reliability import meta_correlation
+from benchmarks.simulated import measure_coverage, on_scale
 
 SEED = 20_261_128
 TEXTS = ((0.15, 3.2), (0.45, 3.2), (0.8, 3.2), (0.45, 4.4), (0.8, 4.4))
@@ -29,11 +31,11 @@ def draw_judged(
     text, *errors = generator.normal(size=(3, size))
     seen = [goes_with * text + np.sqrt(1 - goes_with**2) * error for error in errors]
     people = mean + 0.7 * text + 0.4 * generator.normal(size=(3, size))
-    judge, second = (np.clip(np.round(mean + 0.7 * each), 1, 5) for each in (seen[0], text))
+    judge, second = (on_scale(mean + 0.7 * each) for each in (seen[0], text))
     scores = Scores(
         systems=np.zeros(size, dtype=int),
         documents=np.arange(size),
-        human=np.clip(np.round(people), 1, 5),
+        human=on_scale(people),
         judge=judge,
     )
     return scores, second
@@ -45,16 +47,14 @@ def held_by_system(
     """Return which share of intervals of P, and of R, hold the value of endless items; and how many exist."""
     generator = np.random.default_rng([SEED, size])
     many, second = draw_judged(goes_with, mean, _MANY, generator)
-    true = [each.coefficient.value for each in _both(measure, many, second)]
-    held: list[list[bool]] = [[], []]
-    for _ in range(simulations):
+    true = [each.coefficient.value or 0.0 for each in _both(measure, many, second)]
+
+    def draw(generator: np.random.Generator) -> Iterator[tuple[str, Interval | None]]:
         found = _both(measure, *draw_judged(goes_with, mean, size, generator), generator)
-        for kept, each, value in zip(held, found, true, strict=True):
-            interval = each.coefficient.interval
-            if interval and value is not None:
-                kept.append(interval.low <= value <= interval.high)
-    exist = sum(map(len, held)) / (2 * simulations)
-    return float(np.mean(held[0])), float(np.mean(held[1])), exist
+        return ((name, each.coefficient.interval) for name, each in zip("PR", found, strict=True))
+
+    shares = measure_coverage(draw, dict(zip("PR", true, strict=True)), simulations, generator)
+    return shares["P"][0], shares["R"][0], (shares["P"][1] + shares["R"][1]) / 2
 
 
 def _both(
@@ -108,8 +108,8 @@ def draw_scores(decline: float, documents: int, generator: np.random.Generator) 
     return Scores(
         systems=np.tile(np.arange(SYSTEMS), documents),
         documents=np.repeat(np.arange(documents), SYSTEMS),
-        human=np.clip(np.round(people), 1, 5).reshape(PEOPLE, -1),
-        judge=np.clip(np.round(quality + 0.7 * seen), 1, 5).ravel(),
+        human=on_scale(people).reshape(PEOPLE, -1),
+        judge=on_scale(quality + 0.7 * seen).ravel(),
     )
 
 

@@ -29,6 +29,7 @@ from agreement.reliability import (
     paths_of,
     steadiness,
 )
+from benchmarks.simulated import on_scale
 
 SEED = 20_261_128
 RISK, DELTA = 0.2, 0.1
@@ -192,20 +193,16 @@ def simulated_batch(generator: np.random.Generator, documents: int = 96, systems
     document = np.repeat(np.arange(documents), systems)
     units = len(document)
     quality = 3 + generator.normal(0, 0.6, documents)[document] + generator.normal(0, 0.7, units)
-    people = _on_scale(quality + generator.normal(0, 0.6, (3, units))).mean(axis=0)
+    people = on_scale(quality + generator.normal(0, 0.6, (3, units))).mean(axis=0)
     shared = generator.normal(0, 0.25, documents)[document]
     values, confidences = [], []
     for bias, spread in ((0.3, 0.75), (0.1, 0.6), (0.0, 0.45)):
         difficulty = np.exp(generator.normal(0, 0.6, units))
         said = quality + bias + shared + generator.normal(0, spread, units) * difficulty
         samples = said[:, None] + generator.normal(0, 0.5, (units, 8)) * difficulty[:, None]
-        values.append(_on_scale(samples).mean(axis=1))
-        confidences.append(steadiness(_on_scale(samples)))
+        values.append(on_scale(samples).mean(axis=1))
+        confidences.append(steadiness(on_scale(samples)))
     return Batch(np.array(values), np.array(confidences), people, document)
-
-
-def _on_scale(values: FloatArray) -> FloatArray:
-    return np.asarray(np.clip(np.round(values), 1, 5), dtype=float)
 
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "news_summeval"

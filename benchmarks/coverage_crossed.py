@@ -15,6 +15,7 @@ from agreement import (
     system_differences,
 )
 from agreement.data import FloatArray
+from benchmarks.simulated import on_scale
 
 SEED = 20_261_123
 SEED_OF_UNEQUAL = 20_261_128
@@ -52,7 +53,7 @@ class UnequalPanel:
         values += 0.3 * generator.normal(size=(raters, documents, 1))
         values += _by_system(self.texts_vary, systems) * generator.normal(size=(1, documents, systems))
         if self.rounded:
-            values = np.clip(np.round(values), 1, 5)
+            values = on_scale(values)
         values[generator.random(values.shape) < self.gaps] = np.nan
         return np.asarray(values)
 
@@ -152,7 +153,7 @@ class Panel:
         values += 0.3 * generator.normal(size=(self.raters, self.documents, 1))
         values += 0.25 * generator.normal(size=(1, self.documents, self.systems))
         if self.rounded:
-            values = np.clip(np.round(values), 1, 5)
+            values = on_scale(values)
         values[generator.random(size) < self.gaps] = np.nan
         return values
 

@@ -10,6 +10,7 @@ from agreement.comparison import Scores
 from agreement.data import FloatArray
 from agreement.reliability import JudgeUse, Shown, correction_gain, find_uses, judge_error
 from agreement.reliability.judge_error import ACCEPTED_LOSS
+from benchmarks.simulated import on_scale
 
 SEED = 20_261_128
 NOISE, SEVERITY, RATER_BY_SYSTEM = 0.55, 0.3, 0.2
@@ -78,7 +79,7 @@ class Rated:
         people = truth + raters[:, None] + NOISE * generator.normal(size=(self.raters, *size))
         lengths = 0.5 * generator.normal(size=self.systems) + 0.3 * within / within.std()
         lengths = lengths + np.sqrt(1 - 0.3**2) * generator.normal(size=size)
-        return Project(np.clip(np.round(people), 1, 5), lengths, truth, raters)
+        return Project(on_scale(people), lengths, truth, raters)
 
     def judges(self, project: Project, generator: np.random.Generator) -> dict[str, FloatArray]:
         """(documents, systems): the values of each judge."""

@@ -40,6 +40,7 @@ from agreement.comparison import (
     system_strengths,
 )
 from agreement.data import FloatArray
+from benchmarks.simulated import Ends, covers, measure_coverage
 
 SEED = 20_261_128
 SIZES = (12, 30, 100)
@@ -50,8 +51,8 @@ RATES = np.array([0.5, 0.2, 0.05])
 RARE = np.array([0.06, 0.04, 0.01])
 """Rates of labels with which nine of ten items have none."""
 _MANY = 10_000
-Found = Iterator[tuple[str, float, float | None, float | None]]
-"""Name, value and ends of each interval."""
+Found = Iterator[tuple[str, float, Ends | None]]
+"""Name, value and interval of each statistic."""
 
 
 def draw_labels(documents: int, generator: np.random.Generator) -> Found:
@@ -111,7 +112,7 @@ def draw_rankings(documents: int, generator: np.random.Generator) -> Found:
     yield _named("mean W", mean_concordance(rankings, generator=generator, resampling=PLAN))
     for system in plackett_luce(rankings).systems:
         if system.strength:
-            yield f"strength {system.system}", *vars(system.strength).values()
+            yield f"strength {system.system}", system.strength.value, system.strength
     orders = [np.argsort(row)[:4] for row in ranks.reshape(-1, 5)]
     scores = best_worst_scores(
         [[str(index) for index in order] for order in orders],
@@ -174,16 +175,14 @@ KINDS: dict[str, Callable[[int, np.random.Generator], Found]] = {
 }
 
 
-def _named(name: str, found: object) -> tuple[str, float, float | None, float | None]:
+def _named(name: str, found: object) -> tuple[str, float, Ends | None]:
     value, interval = getattr(found, "value", None), getattr(found, "interval", None)
-    if value is None:
-        return name, np.nan, None, None
-    return (name, value, interval.low, interval.high) if interval else (name, value, None, None)
+    return (name, np.nan, None) if value is None else (name, value, interval)
 
 
 @cache
 def _find_truth(kind: str) -> dict[str, float]:
-    return {name: value for name, value, _, _ in KINDS[kind](_MANY, np.random.default_rng(SEED))}
+    return {name: value for name, value, _ in KINDS[kind](_MANY, np.random.default_rng(SEED))}
 
 
 def held_questions(kind: str, documents: int, simulations: int) -> dict[str, tuple[float, float]]:
@@ -191,15 +190,11 @@ def held_questions(kind: str, documents: int, simulations: int) -> dict[str, tup
     share of simulations with an interval.
     """
     draw, generator, truth = KINDS[kind], np.random.default_rng([SEED, documents]), _find_truth(kind)
-    held: dict[str, list[bool]] = {name: [] for name in truth}
-    for _ in range(simulations):
-        for name, _, low, high in draw(documents, generator):
-            if low is not None and high is not None:
-                held[name].append(low <= truth[name] <= high)
-    return {
-        name: (float(np.mean(each)) if each else np.nan, len(each) / simulations)
-        for name, each in held.items()
-    }
+
+    def draw_intervals(generator: np.random.Generator) -> Iterator[tuple[str, Ends | None]]:
+        return ((name, interval) for name, _, interval in draw(documents, generator))
+
+    return measure_coverage(draw_intervals, truth, simulations, generator)
 
 
 def report_questions(simulations: int) -> None:
@@ -279,7 +274,7 @@ def held_passages(
         texts = kind.texts(generator)
         for name in names:
             interval = PASSAGE_STATISTICS[name](texts, generator=generator, resampling=plan).interval
-            held[name] += interval is not None and interval.low <= truth[name] <= interval.high
+            held[name] += covers(interval, truth[name])
     return {name: number / simulations for name, number in held.items()}
 
 
@@ -335,17 +330,12 @@ def held_strengths(kind: Comparisons, simulations: int) -> tuple[float, float, f
     for _ in range(simulations):
         found = system_strengths(kind.verdicts(generator))
         given = [(strengths[each.system], each) for each in found.systems if each.strength]
-        held[0] += np.mean([_holds(each.strength, value) for value, each in given])
-        held[1] += _holds(found.first_wins, first)
+        held[0] += np.mean([covers(each.strength, value) for value, each in given])
+        held[1] += covers(found.first_wins, first)
         held[2] += all(
             (each.best or 0) <= order.index(each.system) + 1 <= (each.worst or 0) for each in found.systems
         )
     return float(held[0] / simulations), float(held[1] / simulations), float(held[2] / simulations)
-
-
-def _holds(found: object, value: float) -> bool:
-    low, high = getattr(found, "low", None), getattr(found, "high", None)
-    return low is not None and high is not None and low <= value <= high
 
 
 def report_strengths(simulations: int) -> None:

@@ -13,6 +13,7 @@ from agreement.comparison import Effect, Scores, judge_as_one_more_rater
 from agreement.data import FloatArray
 from agreement.reliability import Verdict, alternative_annotator_test
 from agreement.reliability.alternative_annotator import p_value_below
+from benchmarks.simulated import on_scale
 
 SEED = 20_261_124
 LEVEL = 0.05
@@ -81,19 +82,19 @@ class Rated:
         truth = 3.7 + np.tile(better, self.documents) + 0.5 * generator.normal(size=units)
         other = np.sqrt(1 - self.of_length**2) * generator.normal(size=units)
         lengths = 5 + 0.4 * (self.of_length * (truth - 3.7) / 0.8 + other)
-        return _points(truth + 0.6 * generator.normal(size=(3, units))), lengths, truth
+        return on_scale(truth + 0.6 * generator.normal(size=(3, units))), lengths, truth
 
     def judge(self, knows: str, people: FloatArray, lengths: FloatArray, truth: FloatArray) -> FloatArray:
         """(units,): of its system or length what other documents say, rounded; or the item's true value."""
         if knows == "item":
-            return _points(truth)
+            return on_scale(truth)
         means = people.mean(axis=0).reshape(self.documents, self.systems)
         others = [np.arange(self.documents) != document for document in range(self.documents)]
         if knows == "system":
-            return _points(np.concatenate([means[each].mean(axis=0) for each in others]))
+            return on_scale(np.concatenate([means[each].mean(axis=0) for each in others]))
         sizes = lengths.reshape(means.shape)
         lines = [np.polyfit(sizes[each].ravel(), means[each].ravel(), 1) for each in others]
-        return _points(np.concatenate([np.polyval(*each) for each in zip(lines, sizes, strict=True)]))
+        return on_scale(np.concatenate([np.polyval(*each) for each in zip(lines, sizes, strict=True)]))
 
 
 def beaten_controls(kind: Rated, knows: str, simulations: int) -> dict[str, float]:
@@ -126,10 +127,6 @@ def report_controls(simulations: int) -> None:
             print("".join(f"  {name} {share:.3f}" for name, share in shares.items()), flush=True)
 
 
-def _points(values: FloatArray) -> FloatArray:
-    return np.clip(np.round(values), 1, 5)
-
-
 SEED_OF_PANELS = 20_261_127
 ITEMS = 4
 
@@ -155,7 +152,7 @@ class NoisyJudge:
             own = generator.normal(size=len(truth))
             shared = generator.normal(size=self.documents)[of_document]
             errors = deviation * (np.sqrt(1 - 0.3**2) * own + 0.3 * shared)
-            return np.asarray(np.clip(np.round(truth + errors), 1, 5))
+            return on_scale(truth + errors)
 
         return Scores(
             systems=np.tile(np.arange(ITEMS), self.documents),

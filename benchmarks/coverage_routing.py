@@ -20,6 +20,7 @@ from agreement.reliability import (
     prediction_powered,
     stratified_estimate,
 )
+from benchmarks.simulated import on_scale
 
 SEED = 20_261_123
 NOMINAL = 0.95
@@ -51,8 +52,8 @@ class Batch:
             0.5 * generator.normal(size=(documents, 1)) + 0.85 * generator.normal(size=size)
         )
         rated = truth + 0.4 * generator.normal(size=(self.raters, *size))
-        people = np.clip(np.round(rated), 1, 5).mean(axis=0)
-        judge = np.clip(np.round(truth + 0.2 + 0.9 * generator.normal(size=size)), 1, 5)
+        people = on_scale(rated).mean(axis=0)
+        judge = on_scale(truth + 0.2 + 0.9 * generator.normal(size=size))
         return people, judge
 
     @property

@@ -18,6 +18,7 @@ from agreement.alpha import alpha_statistic
 from agreement.bootstrap import population, resampled_interval
 from agreement.data import FloatArray
 from agreement.patterns import by_value
+from benchmarks.simulated import covers
 
 SEED = 20_261_123
 _PLAN = Resampling(by="documents", replicates=500)  # a document is a unit where it has one item
@@ -38,7 +39,7 @@ def held_kappas(drawn: Drawn, units: int, simulations: int) -> dict[str, tuple[f
             found = kappa(data, generator=generator, resampling=_PLAN)
             if found.defined:
                 interval = found.interval
-                held[name].append(interval is not None and interval.low <= truth[name] <= interval.high)
+                held[name].append(covers(interval, truth[name]))
     return {name: (truth[name], float(np.mean(held[name]))) for name in KAPPAS}
 
 
@@ -102,7 +103,7 @@ def skewed_alpha(ceiling: Ceiling, units: int, simulations: int) -> tuple[float,
         data = ceiling.data(units, generator)
         alpha = krippendorff_alpha(data, generator=generator, resampling=_PLAN)
         if alpha.defined:
-            given.append(alpha.interval is not None and alpha.interval.low <= true <= alpha.interval.high)
+            given.append(covers(alpha.interval, true))
             usual = _plain_interval(data, generator)
             if usual:
                 plain.append(usual.low <= true <= usual.high)

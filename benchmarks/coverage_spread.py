@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from agreement import Coefficient
 from agreement.biases import spread_ratio
 from agreement.comparison import Scores, confidence_calibration, sample_distributions, text_preferences
 from agreement.data import FloatArray
 from agreement.ratios import ratio_interval
 from agreement.summary import deviation_interval
+from benchmarks.simulated import covers, on_scale
 
 SEED = 20_261_124
 SPREADS = ((3.2, 0.8), (4.2, 0.8), (4.9, 0.8))
@@ -22,7 +22,7 @@ _MANY = 200_000
 
 def _mean_of_three(spread: tuple[float, float], size: int, generator: np.random.Generator) -> FloatArray:
     quality = generator.normal(*spread, size=size)
-    return np.asarray(np.clip(np.round(quality + 0.6 * generator.normal(size=(3, size))), 1, 5).mean(axis=0))
+    return np.asarray(on_scale(quality + 0.6 * generator.normal(size=(3, size))).mean(axis=0))
 
 
 def held_deviations(spread: tuple[float, float], size: int, simulations: int) -> float:
@@ -32,7 +32,7 @@ def held_deviations(spread: tuple[float, float], size: int, simulations: int) ->
     held = 0
     for _ in range(simulations):
         interval, _ = deviation_interval(_mean_of_three(spread, size, generator))
-        held += interval is not None and interval.low <= true <= interval.high
+        held += covers(interval, true)
     return held / simulations
 
 
@@ -78,9 +78,9 @@ def _preferences(
 ) -> tuple[FloatArray, FloatArray]:
     """(documents, pairs) points by a judge, better in some documents than in others, and by three people."""
     texts = quality + generator.normal(0, 0.7, (documents, len(quality)))
-    people = np.clip(np.round(3 + texts + generator.normal(0, 0.6, (3, *texts.shape))), 1, 5).mean(axis=0)
+    people = on_scale(3 + texts + generator.normal(0, 0.6, (3, *texts.shape))).mean(axis=0)
     of_document = noise * np.exp(generator.normal(0, 0.5, (documents, 1)))
-    judge = np.clip(np.round(3 + texts + of_document * generator.normal(size=texts.shape)), 1, 5)
+    judge = on_scale(3 + texts + of_document * generator.normal(size=texts.shape))
     first, second = np.triu_indices(len(quality), 1)
     by_judge, by_people = ((1 + np.sign(each[:, first] - each[:, second])) / 2 for each in (judge, people))
     return by_judge, by_people
@@ -99,7 +99,7 @@ def _judge_like_people(
     quality += 0.5 * generator.normal(size=len(quality))
     values = quality + 0.5 * generator.normal(size=(people + 1, len(quality)))
     if mean is not None:
-        values = np.clip(np.round(values + mean), 1, 5)
+        values = on_scale(values + mean)
     return Scores(systems=of_system, documents=of_document, human=values[1:], judge=values[0])
 
 
@@ -164,7 +164,7 @@ def held_calibration(
         right = (generator.random(items) < chance).astype(float)
         documents = np.arange(items) // ITEMS_OF_DOCUMENT
         found = confidence_calibration(confidence, right, documents=documents, generator=generator)
-        held.append((_holds(found.error, error), _holds(found.overconfidence, over)))
+        held.append((covers(found.error.interval, error), covers(found.overconfidence.interval, over)))
     return error, *np.mean(held, axis=0).tolist()
 
 
@@ -181,7 +181,7 @@ def held_energy(items: int, people: int, simulations: int) -> tuple[float, float
             generator.normal(3, 0.8, items) + generator.normal(0, 0.6, items // ITEMS_OF_DOCUMENT)[documents]
         )
         noise = generator.normal(0, 0.8, (items, people + 10))
-        values = np.clip(np.round(quality[:, None] + noise), 1, 5)
+        values = on_scale(quality[:, None] + noise)
         found = sample_distributions(
             values[:, people:],
             values[:, :people].T,
@@ -189,14 +189,9 @@ def held_energy(items: int, people: int, simulations: int) -> tuple[float, float
             documents=documents,
             generator=generator,
         )
-        held.append((_holds(found.energy, 0), _holds(found.total_variation.difference, 0)))
+        held.append((covers(found.energy.interval, 0), covers(found.total_variation.difference.interval, 0)))
     energy, variation = np.mean(held, axis=0).tolist()
     return energy, variation
-
-
-def _holds(found: Coefficient, truth: float) -> bool:
-    interval = found.interval
-    return interval is not None and interval.low <= truth <= interval.high
 
 
 def report_calibration(simulations: int) -> None:

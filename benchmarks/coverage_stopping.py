@@ -13,6 +13,7 @@ from agreement.always_valid_means import always_valid_differences
 from agreement.control_chart import control_chart
 from agreement.data import FloatArray, MeasurementLevel, ReliabilityData
 from agreement.power import documents_needed
+from benchmarks.simulated import covers, on_scale
 
 SEED = 20_261_123
 LEVEL = MeasurementLevel.INTERVAL
@@ -30,7 +31,7 @@ class Material:
         """(documents, raters, texts)."""
         texts = 3.2 + self.ceiling + 0.4 * generator.normal(size=(number, 1, 1))
         texts = texts + 0.8 * generator.normal(size=(number, 1, 4))
-        return np.clip(np.round(texts + self.error * generator.normal(size=(number, 3, 4))), 1, 5)
+        return on_scale(texts + self.error * generator.normal(size=(number, 3, 4)))
 
 
 def held_at_every_look(
@@ -50,10 +51,7 @@ def held_at_every_look(
         found = [always_valid_alpha(each, level=LEVEL, value_domain=POINTS) for each in looks]
         intervals = [krippendorff_alpha(_data(each), generator=generator, resampling=plan) for each in looks]
         valid += all(each.low <= truth <= each.high for each in found)
-        usual += all(
-            each.interval is not None and each.interval.low <= truth <= each.interval.high
-            for each in intervals
-        )
+        usual += all(covers(each.interval, truth) for each in intervals)
         widths.append(found[-1].width)
     return valid / simulations, usual / simulations, float(np.mean(widths))
 
@@ -82,7 +80,7 @@ class Contest:
         values = 3.0 + self.ceiling + np.array(self.quality) + 0.3 * generator.normal(size=(documents, 1, 1))
         values = values + 0.3 * generator.normal(size=(documents, 1, systems))
         values = values + 0.6 * generator.normal(size=(documents, 3, systems))
-        return np.asarray(np.clip(np.round(values), 1, 5).mean(axis=1))
+        return np.asarray(on_scale(values).mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -95,11 +93,8 @@ class Judges:
     def nearness(self, documents: int, generator: np.random.Generator) -> FloatArray:
         """(documents,): as `nearness_by_document` computes it."""
         truth = 3.2 + 0.8 * generator.normal(size=(documents, 4))
-        people = np.clip(np.round(truth[..., None] + 0.6 * generator.normal(size=(documents, 4, 3))), 1, 5)
-        judged = [
-            np.clip(np.round(truth + error * generator.normal(size=truth.shape)), 1, 5)
-            for error in self.errors
-        ]
+        people = on_scale(truth[..., None] + 0.6 * generator.normal(size=(documents, 4, 3)))
+        judged = [on_scale(truth + error * generator.normal(size=truth.shape)) for error in self.errors]
         distances = [np.abs(each - people.mean(axis=2)) for each in judged]
         return np.asarray(np.sign(np.round(distances[1] - distances[0], 9)).mean(axis=1))
 
@@ -233,7 +228,7 @@ class Watched:
         usual = 3.0 + 0.8 * generator.normal(size=(self.dimensions, 1, self.items))
         later = np.arange(checks + 1)[:, None] >= self.started
         found = usual + self.noise * generator.normal(size=shape)
-        return np.clip(np.round(found + self.shift * later), 1, 5)
+        return on_scale(found + self.shift * later)
 
 
 STEADY = (
