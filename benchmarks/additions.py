@@ -67,7 +67,6 @@ class Benchmark:
         return int(self.ratings.shape[2]) - ADDED
 
     def resample(self, generator: np.random.Generator) -> "Benchmark":
-        """Return as many documents, drawn with replacement."""
         drawn = generator.integers(self.judge.shape[1], size=self.judge.shape[1])
         return Benchmark(self.name, self.ratings[:, drawn], self.judge[:, drawn], self.confidences[:, drawn])
 
@@ -283,7 +282,6 @@ def favour_system(name: str, seed: int) -> list[Favoured]:
 
 
 def report(name: str, repetitions: int, pool: "multiprocessing.pool.Pool | None" = None) -> list[Repetition]:
-    """Print both tables of a benchmark."""
     run = pool.starmap if pool else lambda work, jobs: [work(*job) for job in jobs]
     found: list[Repetition] = run(add_systems, [(name, seed) for seed in range(repetitions)])
     print(f"\n{name}: {repetitions} resamples of the documents; mean (standard error of the mean)")
@@ -334,7 +332,6 @@ def report(name: str, repetitions: int, pool: "multiprocessing.pool.Pool | None"
 
 
 def main() -> None:
-    """Print the tables of both benchmarks."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repetitions", type=int, default=200)
     repetitions = parser.parse_args().repetitions

@@ -59,7 +59,6 @@ def alpha_with_interval(table: Table, level: str, replicates: int) -> None:
 
 
 def seconds(work: Callable[[], None], repeats: int) -> float:
-    """Median wall-clock seconds."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -99,7 +98,6 @@ def loop_seconds(units: int, level: Level, replicates: int) -> float:
 
 
 def report_case(units: int, replicates: int) -> dict[Level, float]:
-    """Print time and memory at each measurement level; give back the seconds."""
     print(f"\n{RATERS} raters x {units:,} units, values 1 to 5, a tenth missing; {replicates:,} replicates")
     print(f"{'level':<10}{'time':>12}{'table':>12}{'allocated':>12}{'process':>12}")
     elapsed: dict[Level, float] = {}
@@ -112,7 +110,6 @@ def report_case(units: int, replicates: int) -> dict[Level, float]:
 
 
 def report_ratio(elapsed: dict[Level, float], replicates: int, loop_replicates: int) -> None:
-    """Print how much longer the loop takes."""
     print(f"\nA bootstrap loop over krippendorff.alpha, {RATERS} raters x {SMALL:,} units.")
     print(f"The loop ran {loop_replicates} replicates; its time for {replicates:,} is extrapolated")
     print("in proportion, since every replicate costs the same.")
@@ -155,7 +152,6 @@ def as_project(table: Table) -> ReliabilityData:
 
 
 def report_coverage(simulations: int) -> None:
-    """Print how often 95% intervals hold the alpha of a project of half a million units."""
     print(
         f"Share of 95% intervals that hold the true ordinal alpha; {RATERS} raters, {simulations:,} projects"
     )
@@ -191,7 +187,6 @@ def simulate(make: Maker, units: int, plan: Resampling, simulations: int) -> lis
 
 
 def main() -> None:
-    """Run the cases and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--units", type=int, default=1_000_000, help="units of the large case")
     parser.add_argument("--replicates", type=int, default=1_000, help="bootstrap resamples")

@@ -94,7 +94,6 @@ def start(
 def serving(
     environment: Mapping[str, str], application: str, workers: int = 2, port: int | None = None
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """Run a web server; give its process and its port."""
     port = port or free_port()
     server = start(environment, application, port, workers)
     try:
@@ -104,7 +103,6 @@ def serving(
 
 
 def crowd(port: int, sessions: list[str], *, bursts: bool = False) -> list[Annotator]:
-    """Return an annotator for each session."""
     return [Annotator(port, session, number, bursts=bursts) for number, session in enumerate(sessions)]
 
 
@@ -185,7 +183,6 @@ def killed(environment: Mapping[str, str], items: int, workers: int) -> None:
 
 
 def report(annotators: int, turns: Mapping[str, list[Turn]], *, bursts: bool = False) -> bool:
-    """Print the medians of the bare program and of each path; return whether the first path is good."""
     good = []
     for name, each in turns.items():
         shown = figures(each)
@@ -219,7 +216,6 @@ class Figures:
 
 
 def figures(turns: list[Turn]) -> Figures:
-    """Return the medians of some turns."""
     cuts = [quantiles(each.told.saves, n=100) for each in turns]
     return Figures(
         pace=median(each.pace for each in turns),
@@ -259,7 +255,6 @@ def measure(
 
 
 def report_memory(environment: Mapping[str, str], seconds: float) -> bool:
-    """Print what web server and worker hold after a turn of eight; return whether it is little."""
     made = run("annotators_fill.py", environment, 8, ITEMS)
     with ExitStack() as stack:
         worker = stack.enter_context(working(environment, 0))

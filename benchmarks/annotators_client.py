@@ -33,7 +33,6 @@ class Told:
     sent_again: list[str] = field(default_factory=list)  # why, for each request
 
     def add(self, other: "Told") -> None:
-        """Take in what another one did."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
 
@@ -57,7 +56,6 @@ class Annotator:
         self._client, self._sequence = f"annotator-{number}", 0
 
     def rate(self, address: str, until: float, least: int = 0) -> None:
-        """Rate item after item, so many at least, until there is none or this moment of time.monotonic()."""
         while not self.stopped and (time.monotonic() < until or self.told.items < least):
             begun = time.perf_counter()
             status, page, address = self._load(address)
@@ -76,11 +74,9 @@ class Annotator:
             address = next(iter(NEXT.findall(page)), address.rpartition("rate/")[0] + "rate/")
 
     def close(self) -> None:
-        """Leave."""
         self._connection.close()
 
     def _load(self, address: str) -> tuple[int, str, str]:
-        """Load an item, with those that come along, or take what came along."""
         if kept := self._ahead.pop(address, None):
             return 200, kept, address
         status, page, location = self._ask("GET", address, "")

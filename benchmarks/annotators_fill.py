@@ -38,7 +38,6 @@ def session_of(user: User) -> str:
 
 
 def main() -> None:
-    """Make what one turn needs, and the yardstick's table."""
     annotators, items = int(sys.argv[1]), int(sys.argv[2])
     call_command("migrate", verbosity=0)
     collect_static_files()

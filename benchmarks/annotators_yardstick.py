@@ -26,7 +26,6 @@ local = threading.local()
 
 
 def connection() -> Any:
-    """Return this thread's connection."""
     if not hasattr(local, "connection"):
         if url:
             local.connection = psycopg.connect(url)
@@ -37,7 +36,6 @@ def connection() -> Any:
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-    """Answer one request."""
     address, database = environ["PATH_INFO"], connection()
     if environ["REQUEST_METHOD"] == "POST":
         body = environ["wsgi.input"].read().decode()
@@ -54,7 +52,6 @@ def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[
 
 
 def page(database: Any, address: str) -> str:
-    """Return an item's page with where to save and where to go on."""
     position = int(address.rstrip("/").rpartition("/")[2])
     parts, text = database.execute(ITEM.format(mark), (position % ITEMS,)).fetchone()
     rows = "".join(f'<p data-url="{address}d{n}/" data-key="d{n}">' for n in range(DIMENSIONS))

@@ -42,7 +42,6 @@ def intervals(judge: Values, human: Values, chances: Values, samples: int, weigh
 
 
 def main() -> None:
-    """Print a line a dimension and part."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--samples", type=int, default=600)
     samples = parser.parse_args().samples

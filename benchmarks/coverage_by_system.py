@@ -1,8 +1,11 @@
-"""How often intervals of P and R of one system hold (`coverage.py by_system`)."""
+"""Intervals of P and R of one system (`coverage.py by_system`), and of M (`coverage.py meta`)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from agreement import PairMeasure
+from agreement import Interval, PairMeasure, spearman
 from agreement.comparison import (
     CORRELATIONS,
     Scores,
@@ -11,11 +14,13 @@ from agreement.comparison import (
     reliability_by_system,
 )
 from agreement.data import FloatArray
+from agreement.reliability import meta_correlation
+from benchmarks.simulated import measure_coverage, on_scale
 
 SEED = 20_261_128
 TEXTS = ((0.15, 3.2), (0.45, 3.2), (0.8, 3.2), (0.45, 4.4), (0.8, 4.4))
 """Correlation of a judge's view of a text with people's, and the mean of texts on a scale from 1 to 5."""
-SIZES = (12, 40, 100)
+ITEMS = (12, 40, 100)
 _MANY = 200_000
 
 
@@ -26,11 +31,11 @@ def draw_judged(
     text, *errors = generator.normal(size=(3, size))
     seen = [goes_with * text + np.sqrt(1 - goes_with**2) * error for error in errors]
     people = mean + 0.7 * text + 0.4 * generator.normal(size=(3, size))
-    judge, second = (np.clip(np.round(mean + 0.7 * each), 1, 5) for each in (seen[0], text))
+    judge, second = (on_scale(mean + 0.7 * each) for each in (seen[0], text))
     scores = Scores(
         systems=np.zeros(size, dtype=int),
         documents=np.arange(size),
-        human=np.clip(np.round(people), 1, 5),
+        human=on_scale(people),
         judge=judge,
     )
     return scores, second
@@ -42,16 +47,14 @@ def held_by_system(
     """Return which share of intervals of P, and of R, hold the value of endless items; and how many exist."""
     generator = np.random.default_rng([SEED, size])
     many, second = draw_judged(goes_with, mean, _MANY, generator)
-    true = [each.coefficient.value for each in _both(measure, many, second)]
-    held: list[list[bool]] = [[], []]
-    for _ in range(simulations):
+    true = [each.coefficient.value or 0.0 for each in _both(measure, many, second)]
+
+    def draw(generator: np.random.Generator) -> Iterator[tuple[str, Interval | None]]:
         found = _both(measure, *draw_judged(goes_with, mean, size, generator), generator)
-        for kept, each, value in zip(held, found, true, strict=True):
-            interval = each.coefficient.interval
-            if interval and value is not None:
-                kept.append(interval.low <= value <= interval.high)
-    exist = sum(map(len, held)) / (2 * simulations)
-    return float(np.mean(held[0])), float(np.mean(held[1])), exist
+        return ((name, each.coefficient.interval) for name, each in zip("PR", found, strict=True))
+
+    shares = measure_coverage(draw, dict(zip("PR", true, strict=True)), simulations, generator)
+    return shares["P"][0], shares["R"][0], (shares["P"][1] + shares["R"][1]) / 2
 
 
 def _both(
@@ -64,12 +67,83 @@ def _both(
 
 
 def report_by_system(simulations: int) -> None:
-    """Print a line for each correlation and kind of texts."""
     print(f"Share of 95 % intervals of P and R that hold (nominal .95); {simulations:,} systems of each kind")
     for name, measure in CORRELATIONS.items():
         for goes_with, mean in TEXTS:
             print(f"{name:<14} judge goes with people by {goes_with:g}, texts around {mean:g}", end="")
-            for size in SIZES:
+            for size in ITEMS:
                 agreement, indicator, exist = held_by_system(measure, goes_with, mean, size, simulations)
                 print(f"   {size} items: P {agreement:.3f} R {indicator:.3f} ({exist:.2f} exist)", end="")
             print(flush=True)
+
+
+SEED_OF_META = 20_261_125
+SYSTEMS, PEOPLE = 12, 3
+DECLINES = (0.05, 0.2, 0.35)
+"""By how much the correlation of a judge and people falls from the middle to the best system."""
+DOCUMENTS = (30, 100)
+_ENDLESS, _AVERAGED = 6_000, 300
+
+
+@dataclass(frozen=True)
+class HeldMeta:
+    """M of endless documents and the mean M of so many, and how often the interval held each."""
+
+    endless: float
+    of_so_many: float
+    held_endless: float
+    held_of_so_many: float
+    width: float
+
+
+def draw_scores(decline: float, documents: int, generator: np.random.Generator) -> Scores:
+    """Texts of twelve systems in whole points from 1 to 5; a judge agrees less the better a system is."""
+    quality = 3.2 + 0.12 * np.arange(SYSTEMS)
+    middle = (SYSTEMS - 1) / 2
+    agreement = np.clip(0.45 - decline * (np.arange(SYSTEMS) - middle) / middle, 0.02, 0.95)
+    size = documents, SYSTEMS
+    text, error = generator.normal(size=(2, *size))
+    seen = agreement * text + np.sqrt(1 - agreement**2) * error
+    people = quality + 0.7 * text + 0.4 * generator.normal(size=(PEOPLE, *size))
+    return Scores(
+        systems=np.tile(np.arange(SYSTEMS), documents),
+        documents=np.repeat(np.arange(documents), SYSTEMS),
+        human=on_scale(people).reshape(PEOPLE, -1),
+        judge=on_scale(quality + 0.7 * seen).ravel(),
+    )
+
+
+def held_meta(decline: float, documents: int, simulations: int) -> HeldMeta:
+    """Return how often the interval holds what endless documents show, and what so many show on average."""
+    generator = np.random.default_rng(SEED_OF_META)
+    endless = _value(draw_scores(decline, _ENDLESS, generator))
+    mean = float(np.mean([_value(draw_scores(decline, documents, generator)) for _ in range(_AVERAGED)]))
+    bounds = []
+    for _ in range(simulations):
+        scores = draw_scores(decline, documents, generator)
+        if interval := meta_correlation(scores, spearman, generator=generator).interval:
+            bounds.append((interval.low, interval.high))
+    low, high = np.array(bounds).T
+    held_endless, held_mean = (float(np.mean((low <= each) & (each <= high))) for each in (endless, mean))
+    return HeldMeta(endless, mean, held_endless, held_mean, float(np.mean(high - low)))
+
+
+def _value(scores: Scores) -> float:
+    value = meta_correlation(scores, spearman).value
+    return np.nan if value is None else value
+
+
+def report_meta(simulations: int) -> None:
+    print(f"Share of 95 % intervals of M (Spearman) that hold (nominal .95); {simulations:,} of each kind")
+    print(
+        f"{'decline':>8}{'documents':>10}{'M of so many':>14}{'held':>7}"
+        f"{'M of endless':>14}{'held':>7}{'width':>7}"
+    )
+    for decline in DECLINES:
+        for documents in DOCUMENTS:
+            found = held_meta(decline, documents, simulations)
+            print(
+                f"{decline:>8g}{documents:>10}{found.of_so_many:>14.2f}{found.held_of_so_many:>7.3f}"
+                f"{found.endless:>14.2f}{found.held_endless:>7.3f}{found.width:>7.2f}",
+                flush=True,
+            )

@@ -11,6 +11,7 @@ from agreement.data import FloatArray
 from agreement.pairs import mean_values
 from agreement.reliability import correct_systems, correction_gain
 from agreement.reliability.judge_slopes import center_scores, fit_slopes, judge_gaps
+from benchmarks.simulated import covers, on_scale
 
 SEED = 20_261_128
 SYSTEMS = 6
@@ -89,7 +90,7 @@ class Study:
         ratings += RATER_BY_DOCUMENT * normal(size=(self.raters, self.documents, 1))
         seen, noise = JUDGES[self.judge]
         judge = self.mean + seen * quality + noise * normal(size=size[1:]) + BIAS * normal(size=SYSTEMS)
-        ratings, judge = (np.clip(np.round(each), 1, 5) for each in (ratings, judge))
+        ratings, judge = (on_scale(each) for each in (ratings, judge))
         ratings[:, self.rated :] = np.nan
         ratings[generator.random(size) < self.missing] = np.nan
         if self.of_document:
@@ -128,17 +129,13 @@ def simulate(study: Study, simulations: int) -> Counted:
     inside, false = np.zeros(simulations), np.zeros(simulations)
     for index in range(simulations):
         found = correct_systems(*study.draw(generator), NAMES)
-        means[index] = [
-            _covers(each.low, each.high, value) for each, value in zip(found.means, truth, strict=True)
-        ]
+        means[index] = [covers(each, value) for each, value in zip(found.means, truth, strict=True)]
         differences = [truth[int(each.first)] - truth[int(each.second)] for each in found.differences]
-        covered = [
-            _covers(each.low, each.high, value)
-            for each, value in zip(found.differences, differences, strict=True)
-        ]
+        covered = [covers(each, value) for each, value in zip(found.differences, differences, strict=True)]
         pairs[index] = np.mean(covered)
         inside[index] = all(
-            _covers(each.best, each.worst, rank) for each, rank in zip(found.means, ranks, strict=True)
+            (each.best or 0) <= rank <= (each.worst or 0)
+            for each, rank in zip(found.means, ranks, strict=True)
         )
         letters = {each.system: set(each.letters) for each in found.means}
         false[index] = any(not letters[one] & letters[other] for one, other in equal)
@@ -155,12 +152,7 @@ def simulate(study: Study, simulations: int) -> Counted:
 _ROUNDING = 1e-9
 
 
-def _covers(low: float | None, high: float | None, value: float) -> bool:
-    return low is not None and high is not None and low <= value <= high
-
-
 def studies() -> Iterator[tuple[str, Study]]:
-    """Every judge, panel and size, then kinds that the model of errors does not fit."""
     sizes = ((40, 10), (40, 20), (100, 10), (100, 20), (100, 40))
     for raters, (documents, rated), judge in product((3, 5), sizes, JUDGES):
         yield "as usual", Study(judge, raters, documents, rated)

@@ -10,6 +10,7 @@ from agreement.comparison import Scores
 from agreement.data import FloatArray
 from agreement.reliability import JudgeUse, Shown, correction_gain, find_uses, judge_error
 from agreement.reliability.judge_error import ACCEPTED_LOSS
+from benchmarks.simulated import on_scale
 
 SEED = 20_261_128
 NOISE, SEVERITY, RATER_BY_SYSTEM = 0.55, 0.3, 0.2
@@ -70,7 +71,6 @@ class Rated:
     systems: int = 6
 
     def project(self, generator: np.random.Generator) -> Project:
-        """Return a project with a new panel."""
         size = self.documents, self.systems
         within = 0.3 * generator.normal(size=(self.documents, 1)) + 0.65 * generator.normal(size=size)
         truth = 3.4 + 0.35 * generator.normal(size=self.systems) + within
@@ -79,7 +79,7 @@ class Rated:
         people = truth + raters[:, None] + NOISE * generator.normal(size=(self.raters, *size))
         lengths = 0.5 * generator.normal(size=self.systems) + 0.3 * within / within.std()
         lengths = lengths + np.sqrt(1 - 0.3**2) * generator.normal(size=size)
-        return Project(np.clip(np.round(people), 1, 5), lengths, truth, raters)
+        return Project(on_scale(people), lengths, truth, raters)
 
     def judges(self, project: Project, generator: np.random.Generator) -> dict[str, FloatArray]:
         """(documents, systems): the values of each judge."""
@@ -122,7 +122,6 @@ def granted_uses(kind: Rated, simulations: int) -> dict[tuple[str, JudgeUse], Co
 
 
 def report_errors(simulations: int) -> None:
-    """Print a line for each panel, judge and use."""
     print(f"Share of judges granted each use; {simulations:,} projects of each kind")
     print(
         "shown: for raters like these. granted: also for these raters alone. *: the truth does not allow it."

@@ -92,7 +92,6 @@ def rejected_effects(kind: TwoJudges, simulations: int, *, replicates: int = 200
 
 
 def report_judges(simulations: int) -> None:
-    """Print a line for each kind of material, for pairs of judges and for two crossed factors."""
     print(f"Share of true nulls rejected at {LEVEL:g}; {simulations:,} pairs of judges of each kind")
     for kind in (TwoJudges(15), TwoJudges(32), TwoJudges(100, 12)):
         shares = rejected_between_judges(kind, simulations, replicates=600)
@@ -195,7 +194,6 @@ class JudgeOfRange:
 
 
 def found_biases(judge: JudgeOfRange, planted: float, simulations: int) -> dict[str, float]:
-    """Return by bias in which share of judges it is found."""
     found = Counter[str]()
     for seed in range(simulations):
         found.update({name: int(each.is_found) for name, each in judge.biases(planted, seed).items()})
@@ -203,7 +201,6 @@ def found_biases(judge: JudgeOfRange, planted: float, simulations: int) -> dict[
 
 
 def report_biases(simulations: int) -> None:
-    """Print a line for each bias: found where it is not planted, and where it is, by slope."""
     print(f"Share of {simulations:,} judges with a bias found, by slope on quality: not planted; planted")
     for on_points in (False, True):
         print("whole points from 1 to 5" if on_points else "any numbers")

@@ -9,6 +9,7 @@ from agreement import COEFFICIENTS, MEASURES, Coefficient, ReliabilityData, Resa
 from agreement.comparison import Level, Scores, correlation_with_humans
 from agreement.data import FloatArray
 from agreement.order_effects import OrderEffect, carry_over, position_effect
+from benchmarks.simulated import measure_coverage, on_scale
 
 SEED = 20_261_126
 PLAN = Resampling(by="documents", replicates=500)
@@ -27,9 +28,7 @@ def draw_ratings(
     quality = 0.5 * generator.normal(size=(documents, 1)) + 0.7 * generator.normal(size=(documents, TEXTS))
     seen = mean + quality + severities[:, None, None]
     seen = seen + 0.3 * generator.normal(size=(len(severities), documents, 1))  # a rater's mood
-    return np.clip(np.round(seen + 0.6 * generator.normal(size=seen.shape)), 1, 5).reshape(
-        len(severities), -1
-    )
+    return on_scale(seen + 0.6 * generator.normal(size=seen.shape)).reshape(len(severities), -1)
 
 
 def coefficients(
@@ -69,19 +68,6 @@ def icc_of_a_new_panel(
             yield name, coefficient(data)
 
 
-def measure_coverage(
-    draw: Drawn, truth: dict[str, float], documents: int, simulations: int
-) -> dict[str, float]:
-    """Return the share of intervals that hold the truth, of those that there are."""
-    generator = np.random.default_rng([SEED, documents])
-    held: dict[str, list[bool]] = {name: [] for name in truth}
-    for _ in range(simulations):
-        for name, found in draw(documents, generator):
-            if found.interval:
-                held[name].append(found.interval.low <= truth[name] <= found.interval.high)
-    return {name: float(np.mean(each)) for name, each in held.items()}
-
-
 def truth_of_panels(mean: float, generator: np.random.Generator) -> dict[str, float]:
     """Return ICC as very many raters and units show it, with Spearman and Brown's formula for three."""
     many = dict(icc_of_a_new_panel(mean, 2_000, generator, raters=_MANY_RATERS))
@@ -113,7 +99,6 @@ def rejected_order_effects(documents: int, simulations: int) -> tuple[float, flo
 
 
 def report_others(simulations: int) -> None:
-    """Print a line for each coefficient: by mean of the scale and number of documents."""
     print(f"Share of 95 % intervals that hold (nominal .95); {simulations:,} projects of each kind")
     for mean in MEANS:
         generator = np.random.default_rng(SEED)
@@ -129,7 +114,15 @@ def report_others(simulations: int) -> None:
 
 
 def _print(mean: float, truth: dict[str, float], drawn: Drawn, simulations: int) -> None:
-    shares = {size: measure_coverage(drawn, truth, size, simulations) for size in SIZES}
+    shares = {
+        size: measure_coverage(
+            lambda generator, size=size: ((name, each.interval) for name, each in drawn(size, generator)),  # type: ignore[misc]
+            truth,
+            simulations,
+            np.random.default_rng([SEED, size]),
+        )
+        for size in SIZES
+    }
     for name in truth:
-        of_sizes = "  ".join(f"{size}: {shares[size][name]:.3f}" for size in SIZES)
+        of_sizes = "  ".join(f"{size}: {shares[size][name][0]:.3f}" for size in SIZES)
         print(f"around {mean:g}  {name:<28}{truth[name]:>7.3f}  {of_sizes}", flush=True)

@@ -22,6 +22,7 @@ from agreement.reliability import (
     plan_replacement,
 )
 from agreement.reliability.alternative_annotator import AlternativeAnnotatorTest
+from benchmarks.simulated import on_scale
 
 SEED = 20_261_128
 LEVEL = 0.05
@@ -48,7 +49,7 @@ class Judged:
         people = truth + 0.7 * generator.normal(size=(3, documents, TEXTS))
         spread = np.array(self.errors)[:, None, None]
         judges = truth + spread * generator.normal(size=(2, documents, TEXTS))
-        return np.clip(np.round(people), 1, 5), np.clip(np.round(judges), 1, 5)
+        return on_scale(people), on_scale(judges)
 
 
 def _error_differences(judged: Judged, documents: int, generator: np.random.Generator) -> FloatArray:
@@ -124,7 +125,7 @@ class Study:
         if self.per_document is not None:
             positions = np.arange(self.raters)[:, None] - self.per_document * np.arange(self.documents)
             values[positions % self.raters >= self.per_document] = np.nan
-        return np.clip(np.round(values), 1, 5) if self.rounded else values
+        return on_scale(values) if self.rounded else values
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,6 @@ STUDIES = (
 
 
 def report_power(simulations: int) -> None:
-    """Print the powers and widths that are promised, and those that are reached."""
     print(f"Power promised {POWER:g}: documents planned, and the share found; {simulations:,} samples")
     for judged in PAIRS:
         documents, reached = power_of_judges(judged, simulations)

@@ -1,19 +1,26 @@
-"""Coverage of intervals for labels, preferences, rankings, spans and parts (`coverage.py questions`)."""
+"""Intervals for questions other than scales (`coverage.py questions`), marked passages (`passages`) and
+strengths of systems (`strengths`).
+"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import permutations
 
 import numpy as np
 
 from agreement import (
+    Coefficient,
     LabelAnswers,
     MarkedSpan,
+    MarkedText,
     Rankings,
     Resampling,
     SpannedText,
     SpanWeights,
     agreement_by_label,
     best_worst_scores,
+    gamma,
     label_alpha,
     label_rates,
     mean_concordance,
@@ -22,9 +29,18 @@ from agreement import (
     ranking_alpha,
     share_of_yes,
     span_f1,
+    unitizing_alpha,
+    word_f1,
 )
-from agreement.comparison import PairwiseAnswers, preference_alpha, share_of_agreement
+from agreement.comparison import (
+    PairwiseAnswers,
+    Verdicts,
+    preference_alpha,
+    share_of_agreement,
+    system_strengths,
+)
 from agreement.data import FloatArray
+from benchmarks.simulated import Ends, covers, measure_coverage
 
 SEED = 20_261_128
 SIZES = (12, 30, 100)
@@ -35,8 +51,8 @@ RATES = np.array([0.5, 0.2, 0.05])
 RARE = np.array([0.06, 0.04, 0.01])
 """Rates of labels with which nine of ten items have none."""
 _MANY = 10_000
-Found = Iterator[tuple[str, float, float | None, float | None]]
-"""Name, value and ends of each interval."""
+Found = Iterator[tuple[str, float, Ends | None]]
+"""Name, value and interval of each statistic."""
 
 
 def draw_labels(documents: int, generator: np.random.Generator) -> Found:
@@ -96,7 +112,7 @@ def draw_rankings(documents: int, generator: np.random.Generator) -> Found:
     yield _named("mean W", mean_concordance(rankings, generator=generator, resampling=PLAN))
     for system in plackett_luce(rankings).systems:
         if system.strength:
-            yield f"strength {system.system}", *vars(system.strength).values()
+            yield f"strength {system.system}", system.strength.value, system.strength
     orders = [np.argsort(row)[:4] for row in ranks.reshape(-1, 5)]
     scores = best_worst_scores(
         [[str(index) for index in order] for order in orders],
@@ -159,16 +175,14 @@ KINDS: dict[str, Callable[[int, np.random.Generator], Found]] = {
 }
 
 
-def _named(name: str, found: object) -> tuple[str, float, float | None, float | None]:
+def _named(name: str, found: object) -> tuple[str, float, Ends | None]:
     value, interval = getattr(found, "value", None), getattr(found, "interval", None)
-    if value is None:
-        return name, np.nan, None, None
-    return (name, value, interval.low, interval.high) if interval else (name, value, None, None)
+    return (name, np.nan, None) if value is None else (name, value, interval)
 
 
 @cache
 def _find_truth(kind: str) -> dict[str, float]:
-    return {name: value for name, value, _, _ in KINDS[kind](_MANY, np.random.default_rng(SEED))}
+    return {name: value for name, value, _ in KINDS[kind](_MANY, np.random.default_rng(SEED))}
 
 
 def held_questions(kind: str, documents: int, simulations: int) -> dict[str, tuple[float, float]]:
@@ -176,19 +190,14 @@ def held_questions(kind: str, documents: int, simulations: int) -> dict[str, tup
     share of simulations with an interval.
     """
     draw, generator, truth = KINDS[kind], np.random.default_rng([SEED, documents]), _find_truth(kind)
-    held: dict[str, list[bool]] = {name: [] for name in truth}
-    for _ in range(simulations):
-        for name, _, low, high in draw(documents, generator):
-            if low is not None and high is not None:
-                held[name].append(low <= truth[name] <= high)
-    return {
-        name: (float(np.mean(each)) if each else np.nan, len(each) / simulations)
-        for name, each in held.items()
-    }
+
+    def draw_intervals(generator: np.random.Generator) -> Iterator[tuple[str, Ends | None]]:
+        return ((name, interval) for name, _, interval in draw(documents, generator))
+
+    return measure_coverage(draw_intervals, truth, simulations, generator)
 
 
 def report_questions(simulations: int) -> None:
-    """Print a line for each statistic: by number of documents."""
     print(f"Share of 95 % intervals that hold (nominal .95), of those that exist; {simulations:,} projects")
     for kind in KINDS:
         by_size: list[dict[str, tuple[float, float]]] = [
@@ -200,3 +209,139 @@ def report_questions(simulations: int) -> None:
                 for documents, each in zip(SIZES, by_size, strict=True)
             )
             print(f"{kind:<12}{name:<22}{shares}", flush=True)
+
+
+SEED_OF_PASSAGES = 20_261_123
+PASSAGE_STATISTICS: dict[str, Callable[..., Coefficient]] = {
+    "unitizing alpha": unitizing_alpha,
+    "gamma": gamma,
+    "F1 of words": word_f1,
+}
+
+
+@dataclass(frozen=True)
+class Marking:
+    """Texts of 600 characters with some places worth marking, which raters find, miss and find elsewhere.
+
+    found: how often a rater marks such a place. items: texts of a document, which share how hard they are.
+    """
+
+    documents: int = 30
+    items: int = 2
+    raters: int = 3
+    found: float = 0.7
+    elsewhere: float = 0.5
+    length: int = 600
+
+    def texts(self, generator: np.random.Generator) -> list[MarkedText]:
+        """Every text that two raters or more marked."""
+        words = [(start, start + 5) for start in range(0, self.length, 6)]
+        made = []
+        for document in range(self.documents):
+            found = np.clip(self.found + 0.15 * generator.normal(), 0.05, 0.95)
+            for _ in range(self.items):
+                passages = self._passages(float(found), generator)
+                made.append(MarkedText(str(document), self.length, words, passages))
+        return made
+
+    def _passages(self, found: float, generator: np.random.Generator) -> dict[str, list[tuple[int, int]]]:
+        positions = (
+            generator.choice(self.length // 60, size=int(generator.integers(1, 4)), replace=False) * 60
+        )
+        made = {}
+        for rater in range(self.raters):
+            wrong = generator.choice(self.length // 60, size=generator.poisson(self.elsewhere)) * 60
+            own = {int(position) for position in positions if generator.random() < found} | set(
+                wrong.tolist()
+            )
+            begins = {position + int(generator.integers(0, 15)) for position in own}
+            spans = [(begin, begin + int(generator.integers(10, 45))) for begin in sorted(begins)]
+            if spans:
+                made[str(rater)] = spans
+        return made
+
+
+def held_passages(
+    kind: Marking, simulations: int, names: Sequence[str] = tuple(PASSAGE_STATISTICS), replicates: int = 500
+) -> dict[str, float]:
+    """Return how often the interval of each of these figures holds what very many documents give."""
+    generator = np.random.default_rng(SEED_OF_PASSAGES)
+    many = Marking(2_000, kind.items, kind.raters, kind.found, kind.elsewhere).texts(generator)
+    truth = {name: PASSAGE_STATISTICS[name](many).value or 0.0 for name in names}
+    held = dict.fromkeys(names, 0)
+    plan = Resampling(by="documents", replicates=replicates)
+    for _ in range(simulations):
+        texts = kind.texts(generator)
+        for name in names:
+            interval = PASSAGE_STATISTICS[name](texts, generator=generator, resampling=plan).interval
+            held[name] += covers(interval, truth[name])
+    return {name: number / simulations for name, number in held.items()}
+
+
+def report_passages(simulations: int) -> None:
+    print(f"Share of 95 % intervals that hold (nominal .95); {simulations:,} projects of each kind")
+    for kind in (Marking(10), Marking(30), Marking(100)):
+        shares = "  ".join(f"{name} {share:.3f}" for name, share in held_passages(kind, simulations).items())
+        print(f"{kind.documents:>4} documents, {kind.raters} raters, found {kind.found:g}  {shares}")
+
+
+SEED_OF_STRENGTHS = 20_261_123
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Every ordered pair of systems on every document; a text is as good in all its comparisons."""
+
+    documents: int = 30
+    strengths: tuple[float, ...] = (0.8, 0.3, 0.0, -0.3, -0.8)
+    order_effect: float = 0.5
+    tie: float = -0.5
+    of_document: float = 0.0
+
+    def verdicts(self, generator: np.random.Generator) -> Verdicts:
+        pairs = np.array(list(permutations(range(len(self.strengths)), 2)))
+        first, second = np.tile(pairs, (self.documents, 1)).T
+        documents = np.repeat(np.arange(self.documents), len(pairs))
+        texts = self.of_document * generator.normal(size=(self.documents, len(self.strengths)))
+        texts += np.array(self.strengths)
+        one, other = texts[documents, first], texts[documents, second]
+        utilities = np.stack(
+            [one + self.order_effect / 2, other - self.order_effect / 2, self.tie + (one + other) / 2], axis=1
+        )
+        chosen = (utilities + generator.gumbel(size=utilities.shape)).argmax(axis=1)
+        points = np.array([1, 0, 0.5])[chosen]
+        return Verdicts(first=first, second=second, documents=documents, points=points)
+
+
+def held_strengths(kind: Comparisons, simulations: int) -> tuple[float, float, float]:
+    """Return how often intervals of strengths, that of the first place, and all ranks at once hold.
+
+    Where documents differ the strengths that verdicts tend to are those of very many documents.
+    """
+    generator = np.random.default_rng(SEED_OF_STRENGTHS)
+    large = Comparisons(4_000, kind.strengths, kind.order_effect, kind.tie, kind.of_document)
+    truth = system_strengths((kind if not kind.of_document else large).verdicts(generator))
+    strengths = {str(index): value for index, value in enumerate(kind.strengths)}
+    first = 1 / (1 + np.exp(-kind.order_effect))
+    if kind.of_document:
+        strengths = {each.system: each.strength.value for each in truth.systems if each.strength}
+        first = truth.first_wins.value if truth.first_wins else first
+    held, order = np.zeros(3), sorted(strengths, key=lambda name: -strengths[name])
+    for _ in range(simulations):
+        found = system_strengths(kind.verdicts(generator))
+        given = [(strengths[each.system], each) for each in found.systems if each.strength]
+        held[0] += np.mean([covers(each.strength, value) for value, each in given])
+        held[1] += covers(found.first_wins, first)
+        held[2] += all(
+            (each.best or 0) <= order.index(each.system) + 1 <= (each.worst or 0) for each in found.systems
+        )
+    return float(held[0] / simulations), float(held[1] / simulations), float(held[2] / simulations)
+
+
+def report_strengths(simulations: int) -> None:
+    print(f"Share of 95 % intervals that hold; {simulations:,} judges of each kind")
+    for kind in (Comparisons(10), Comparisons(30), Comparisons(30, of_document=0.8), Comparisons(100)):
+        shares = held_strengths(kind, simulations)
+        print(f"{kind.documents:>4} documents, SD of texts {kind.of_document:g}", end="  ")
+        names = ("strengths", "first place", "all ranks")
+        print("  ".join(f"{name} {share:.3f}" for name, share in zip(names, shares, strict=True)))

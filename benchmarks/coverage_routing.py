@@ -20,6 +20,7 @@ from agreement.reliability import (
     prediction_powered,
     stratified_estimate,
 )
+from benchmarks.simulated import on_scale
 
 SEED = 20_261_123
 NOMINAL = 0.95
@@ -51,8 +52,8 @@ class Batch:
             0.5 * generator.normal(size=(documents, 1)) + 0.85 * generator.normal(size=size)
         )
         rated = truth + 0.4 * generator.normal(size=(self.raters, *size))
-        people = np.clip(np.round(rated), 1, 5).mean(axis=0)
-        judge = np.clip(np.round(truth + 0.2 + 0.9 * generator.normal(size=size)), 1, 5)
+        people = on_scale(rated).mean(axis=0)
+        judge = on_scale(truth + 0.2 + 0.9 * generator.normal(size=size))
         return people, judge
 
     @property
@@ -91,7 +92,6 @@ class Reached:
     held_unwarned: int = 0
 
     def add(self, *, held: bool, warned: bool) -> None:
-        """Count one interval."""
         self.intervals += 1
         self.held += held
         self.warned += warned
@@ -116,14 +116,12 @@ class Simulated:
     reached: dict[str, Reached] = field(default_factory=dict)
 
     def add(self, name: str, estimate: Estimate, truth: float, *, guaranteed: bool = False) -> None:
-        """Count an estimate's interval, if it has one."""
         found = estimate.interval
         if found is not None:
             held = found.low - 1e-9 <= truth <= found.high + 1e-9
             self.count(name, held=held, warned=bool(estimate.warnings) and not guaranteed)
 
     def count(self, name: str, *, held: bool, warned: bool) -> None:
-        """Count one interval, or set of ranks."""
         self.reached.setdefault(name, Reached()).add(held=held, warned=warned)
 
 
@@ -247,7 +245,6 @@ def _of_pairs(
 
 
 def report_routing(simulations: int) -> None:
-    """Print a line for each kind of project, size of a stratum, audit and estimate."""
     print(f"Share of {NOMINAL:.0%} intervals that hold the truth; {simulations:,} projects of each kind")
     print("least: audited units of a system at least; audited: share of them; shown: share without a warning")
     print(

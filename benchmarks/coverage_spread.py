@@ -1,12 +1,13 @@
-"""How often intervals of deviations, their ratio, F1 and accuracy on preferences hold (`coverage spread`)."""
+"""Intervals of deviations, F1 and accuracies (`coverage.py spread`), and of calibration (`calibration`)."""
 
 import numpy as np
 
 from agreement.biases import spread_ratio
-from agreement.comparison import Scores, text_preferences
+from agreement.comparison import Scores, confidence_calibration, sample_distributions, text_preferences
 from agreement.data import FloatArray
 from agreement.ratios import ratio_interval
 from agreement.summary import deviation_interval
+from benchmarks.simulated import covers, on_scale
 
 SEED = 20_261_124
 SPREADS = ((3.2, 0.8), (4.2, 0.8), (4.9, 0.8))
@@ -21,7 +22,7 @@ _MANY = 200_000
 
 def _mean_of_three(spread: tuple[float, float], size: int, generator: np.random.Generator) -> FloatArray:
     quality = generator.normal(*spread, size=size)
-    return np.asarray(np.clip(np.round(quality + 0.6 * generator.normal(size=(3, size))), 1, 5).mean(axis=0))
+    return np.asarray(on_scale(quality + 0.6 * generator.normal(size=(3, size))).mean(axis=0))
 
 
 def held_deviations(spread: tuple[float, float], size: int, simulations: int) -> float:
@@ -31,7 +32,7 @@ def held_deviations(spread: tuple[float, float], size: int, simulations: int) ->
     held = 0
     for _ in range(simulations):
         interval, _ = deviation_interval(_mean_of_three(spread, size, generator))
-        held += interval is not None and interval.low <= true <= interval.high
+        held += covers(interval, true)
     return held / simulations
 
 
@@ -77,9 +78,9 @@ def _preferences(
 ) -> tuple[FloatArray, FloatArray]:
     """(documents, pairs) points by a judge, better in some documents than in others, and by three people."""
     texts = quality + generator.normal(0, 0.7, (documents, len(quality)))
-    people = np.clip(np.round(3 + texts + generator.normal(0, 0.6, (3, *texts.shape))), 1, 5).mean(axis=0)
+    people = on_scale(3 + texts + generator.normal(0, 0.6, (3, *texts.shape))).mean(axis=0)
     of_document = noise * np.exp(generator.normal(0, 0.5, (documents, 1)))
-    judge = np.clip(np.round(3 + texts + of_document * generator.normal(size=texts.shape)), 1, 5)
+    judge = on_scale(3 + texts + of_document * generator.normal(size=texts.shape))
     first, second = np.triu_indices(len(quality), 1)
     by_judge, by_people = ((1 + np.sign(each[:, first] - each[:, second])) / 2 for each in (judge, people))
     return by_judge, by_people
@@ -98,7 +99,7 @@ def _judge_like_people(
     quality += 0.5 * generator.normal(size=len(quality))
     values = quality + 0.5 * generator.normal(size=(people + 1, len(quality)))
     if mean is not None:
-        values = np.clip(np.round(values + mean), 1, 5)
+        values = on_scale(values + mean)
     return Scores(systems=of_system, documents=of_document, human=values[1:], judge=values[0])
 
 
@@ -113,7 +114,6 @@ def held_ratios(mean: float | None, documents: int, simulations: int) -> float:
 
 
 def report_spread(simulations: int) -> None:
-    """Print a line for each kind of values."""
     print(f"Share of 95 % intervals that hold (nominal .95); {simulations:,} samples of each kind")
     for spread in SPREADS:
         shares = [f"{size}: {held_deviations(spread, size, simulations):.3f}" for size in (12, 20, 32, 100)]
@@ -131,3 +131,85 @@ def report_spread(simulations: int) -> None:
         print(
             f"preferences between texts, {systems} systems, noise {noise:g}  {'  '.join(shares)}", flush=True
         )
+
+
+SEED_OF_CALIBRATION = 20_261_128
+ITEMS_OF_DOCUMENT = 4
+SIZES = (60, 200, 800)
+OVERCONFIDENCE = (0.0, 0.1, 0.25)
+SAMPLES = (5, 20)
+_ENDLESS = 200_000
+
+
+def draw_judge(
+    items: int, samples: int, overconfidence: float, generator: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """(items,), (items,): shares of samples at the mode, and the chance that the judge is right."""
+    confidence = np.clip(np.ceil(generator.beta(4, 1.5, items) * samples), 1, samples) / samples
+    return confidence, np.clip(confidence - overconfidence, 0, 1)
+
+
+def held_calibration(
+    items: int, samples: int, overconfidence: float, simulations: int
+) -> tuple[float, float, float]:
+    """Return the true error, and how often the intervals of the error and of the overconfidence hold."""
+    generator = np.random.default_rng(SEED_OF_CALIBRATION)
+    confidence, chance = draw_judge(_ENDLESS, samples, overconfidence, generator)
+    positions = np.ceil(confidence * 10 - 1e-9).astype(int)
+    error = float(np.abs(np.bincount(positions, confidence - chance)).sum() / _ENDLESS)
+    over = float((confidence - chance).mean())
+    held = []
+    for _ in range(simulations):
+        confidence, chance = draw_judge(items, samples, overconfidence, generator)
+        right = (generator.random(items) < chance).astype(float)
+        documents = np.arange(items) // ITEMS_OF_DOCUMENT
+        found = confidence_calibration(confidence, right, documents=documents, generator=generator)
+        held.append((covers(found.error.interval, error), covers(found.overconfidence.interval, over)))
+    return error, *np.mean(held, axis=0).tolist()
+
+
+def held_energy(items: int, people: int, simulations: int) -> tuple[float, float]:
+    """Return how often the intervals of a judge that samples as people do hold 0.
+
+    Of the energy distance and of the difference of total variation.
+    """
+    generator = np.random.default_rng(SEED_OF_CALIBRATION)
+    held = []
+    for _ in range(simulations):
+        documents = np.arange(items) // ITEMS_OF_DOCUMENT
+        quality = (
+            generator.normal(3, 0.8, items) + generator.normal(0, 0.6, items // ITEMS_OF_DOCUMENT)[documents]
+        )
+        noise = generator.normal(0, 0.8, (items, people + 10))
+        values = on_scale(quality[:, None] + noise)
+        found = sample_distributions(
+            values[:, people:],
+            values[:, :people].T,
+            [1, 2, 3, 4, 5],
+            documents=documents,
+            generator=generator,
+        )
+        held.append((covers(found.energy.interval, 0), covers(found.total_variation.difference.interval, 0)))
+    energy, variation = np.mean(held, axis=0).tolist()
+    return energy, variation
+
+
+def report_calibration(simulations: int) -> None:
+    print(f"Share of 95 % intervals that hold (nominal .95); {simulations:,} of each kind")
+    print(
+        f"{'items':>6}{'samples':>8}{'too sure by':>12}{'true error':>11}{'error':>7}{'overconfidence':>15}"
+    )
+    for items in SIZES:
+        for samples in SAMPLES:
+            for over in OVERCONFIDENCE:
+                error, of_error, of_over = held_calibration(items, samples, over, simulations)
+                print(
+                    f"{items:>6}{samples:>8}{over:>12g}{error:>11.3f}{of_error:>7.3f}{of_over:>15.3f}",
+                    flush=True,
+                )
+    print("A judge of ten samples with the distribution of people's values: intervals that hold 0")
+    print(f"{'items':>6}{'people':>8}{'energy distance':>17}{'total variation':>17}")
+    for items in SIZES:
+        for people in (3, 6):
+            energy, variation = held_energy(items, people, simulations)
+            print(f"{items:>6}{people:>8}{energy:>17.3f}{variation:>17.3f}", flush=True)

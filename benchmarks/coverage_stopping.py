@@ -1,4 +1,4 @@
-"""How often intervals hold when one looks after every few documents (`coverage.py stopping`)."""
+"""Intervals after every few documents (`coverage.py stopping`), and control charts (`coverage.py drift`)."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -10,8 +10,10 @@ import scipy
 from agreement import Resampling, krippendorff_alpha
 from agreement.always_valid import always_valid_alpha
 from agreement.always_valid_means import always_valid_differences
+from agreement.control_chart import control_chart
 from agreement.data import FloatArray, MeasurementLevel, ReliabilityData
 from agreement.power import documents_needed
+from benchmarks.simulated import covers, on_scale
 
 SEED = 20_261_123
 LEVEL = MeasurementLevel.INTERVAL
@@ -29,7 +31,7 @@ class Material:
         """(documents, raters, texts)."""
         texts = 3.2 + self.ceiling + 0.4 * generator.normal(size=(number, 1, 1))
         texts = texts + 0.8 * generator.normal(size=(number, 1, 4))
-        return np.clip(np.round(texts + self.error * generator.normal(size=(number, 3, 4))), 1, 5)
+        return on_scale(texts + self.error * generator.normal(size=(number, 3, 4)))
 
 
 def held_at_every_look(
@@ -49,10 +51,7 @@ def held_at_every_look(
         found = [always_valid_alpha(each, level=LEVEL, value_domain=POINTS) for each in looks]
         intervals = [krippendorff_alpha(_data(each), generator=generator, resampling=plan) for each in looks]
         valid += all(each.low <= truth <= each.high for each in found)
-        usual += all(
-            each.interval is not None and each.interval.low <= truth <= each.interval.high
-            for each in intervals
-        )
+        usual += all(covers(each.interval, truth) for each in intervals)
         widths.append(found[-1].width)
     return valid / simulations, usual / simulations, float(np.mean(widths))
 
@@ -81,7 +80,7 @@ class Contest:
         values = 3.0 + self.ceiling + np.array(self.quality) + 0.3 * generator.normal(size=(documents, 1, 1))
         values = values + 0.3 * generator.normal(size=(documents, 1, systems))
         values = values + 0.6 * generator.normal(size=(documents, 3, systems))
-        return np.asarray(np.clip(np.round(values), 1, 5).mean(axis=1))
+        return np.asarray(on_scale(values).mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -94,11 +93,8 @@ class Judges:
     def nearness(self, documents: int, generator: np.random.Generator) -> FloatArray:
         """(documents,): as `nearness_by_document` computes it."""
         truth = 3.2 + 0.8 * generator.normal(size=(documents, 4))
-        people = np.clip(np.round(truth[..., None] + 0.6 * generator.normal(size=(documents, 4, 3))), 1, 5)
-        judged = [
-            np.clip(np.round(truth + error * generator.normal(size=truth.shape)), 1, 5)
-            for error in self.errors
-        ]
+        people = on_scale(truth[..., None] + 0.6 * generator.normal(size=(documents, 4, 3)))
+        judged = [on_scale(truth + error * generator.normal(size=truth.shape)) for error in self.errors]
         distances = [np.abs(each - people.mean(axis=2)) for each in judged]
         return np.asarray(np.sign(np.round(distances[1] - distances[0], 9)).mean(axis=1))
 
@@ -183,7 +179,6 @@ def _differences(contest: Contest | Judges, documents: int, generator: np.random
 
 
 def report_stopping(simulations: int) -> None:
-    """Print a line for each kind of material and number of documents."""
     print(f"Share of projects whose interval holds at every look (nominal .95); {simulations:,} of each kind")
     for material in (Material(), Material(ceiling=1.0), Material(error=1.2)):
         for documents in (100, 400):
@@ -204,3 +199,92 @@ def report_stopping(simulations: int) -> None:
             f"sure by the plan's end {by_plan:.2f}; needed / forecast at half {ratio:.2f}",
             flush=True,
         )
+
+
+SEED_OF_WATCHES = 20_261_128
+CHECKS = 50
+LOOKED_FOR = 20
+"""The checks in which a change is looked for."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A judge that is asked again about items, one of each document, and answers from 1 to 5.
+
+    noise: standard deviation of an answer to the same question; 0: it always answers the same. started: the
+    first check after the change; 1: it changed before the first check.
+    """
+
+    name: str
+    noise: float
+    items: int = 20
+    dimensions: int = 4
+    shift: float = 0.0
+    started: int = 1
+
+    def values(self, checks: int, generator: np.random.Generator) -> FloatArray:
+        """(dimensions, 1 + checks, items)."""
+        shape = self.dimensions, checks + 1, self.items
+        usual = 3.0 + 0.8 * generator.normal(size=(self.dimensions, 1, self.items))
+        later = np.arange(checks + 1)[:, None] >= self.started
+        found = usual + self.noise * generator.normal(size=shape)
+        return on_scale(found + self.shift * later)
+
+
+STEADY = (
+    Watched("never varies", 0.0),
+    Watched("noise .3", 0.3),
+    Watched("noise .7", 0.7),
+    Watched("noise .7, one dimension", 0.7, dimensions=1),
+)
+CHANGED = tuple(
+    Watched(f"{name}, {shift} points, {when}", noise, shift=shift, started=started)
+    for name, noise in (("never varies", 0.0), ("noise .3", 0.3), ("noise .7", 0.7))
+    for shift in (0.3, 0.5, 1.0)
+    for when, started in (("before check 1", 1), ("before check 6", 6))
+)
+
+
+def find_alarms(judge: Watched, checks: int, simulations: int) -> list[int | None]:
+    """Return the check of the first alarm of each watch; None without one."""
+    generator, found = np.random.default_rng([SEED_OF_WATCHES, judge.items, judge.dimensions]), []
+    for _ in range(simulations):
+        drawn = judge.values(checks, generator)
+        owners = np.arange(judge.items)
+        charts = control_chart(dict(enumerate(drawn)), dict.fromkeys(range(len(drawn)), owners))
+        alarms = [point.check for chart in charts.values() for point in chart if point.is_alarm]
+        found.append(min(alarms, default=None))
+    return found
+
+
+def count_covered(judge: Watched, simulations: int) -> float:
+    """Return the share of 95 % intervals of one check that hold the shift's mean."""
+    generator = np.random.default_rng(SEED_OF_WATCHES)
+    held: list[bool] = []
+    many = [judge.values(1, generator) for _ in range(5_000)]
+    large = np.mean([each[:, 1] - each[:, 0] for each in many])
+    for _ in range(simulations):
+        drawn = judge.values(1, generator)
+        charts = control_chart(dict(enumerate(drawn)), dict.fromkeys(range(len(drawn)), range(judge.items)))
+        for (point,) in charts.values():
+            assert point.low is not None
+            assert point.high is not None
+            held.append(bool(point.low <= large <= point.high))
+    return float(np.mean(held))
+
+
+def report_drift(simulations: int) -> None:
+    print(f"20 items in 20 documents, 4 dimensions; {simulations} watches, level .05\n")
+    print(f"{'nothing changes':<38}{'alarm in 50 checks':>20}")
+    for judge in STEADY:
+        false = [each is not None for each in find_alarms(judge, CHECKS, simulations)]
+        print(f"{judge.name:<38}{np.mean(false):>20.3f}", flush=True)
+    print(f"\n{'a change':<38}{'alarm in 20 checks':>20}{'checks: median':>16}{'90 %':>8}")
+    for judge in CHANGED:
+        alarms = find_alarms(judge, LOOKED_FOR, simulations)
+        after = [np.inf if each is None else each - judge.started + 1 for each in alarms]
+        caught = float(np.mean([each is not None for each in alarms]))
+        median, most = np.quantile(after, [0.5, 0.9], method="higher")
+        print(f"{judge.name:<38}{caught:>20.3f}{median:>16.0f}{most:>8.0f}", flush=True)
+    covered = count_covered(Watched("", 0.7, shift=0.5), simulations)
+    print(f"\n95 % intervals of one check that cover a shift of .5 with noise .7: {covered:.3f}")

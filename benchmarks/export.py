@@ -38,8 +38,6 @@ EXPORTS = [(what, format) for what in ("everything", "ratings") for format in FO
 
 @dataclass(frozen=True)
 class Measured:
-    """What one process did."""
-
     what: str
     seconds: float
     rows: int
@@ -48,7 +46,6 @@ class Measured:
 
     @property
     def row_seconds(self) -> float:
-        """Seconds for a row."""
         return self.seconds / self.rows
 
 
@@ -106,13 +103,11 @@ def _rows(table: IO[bytes], format: str) -> int:
 
 
 def run_script(script: str, environment: Mapping[str, str], *arguments: str) -> str:
-    """Run another script of this folder and return what it prints."""
     command = [sys.executable, str(HERE / script), *arguments]
     return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def report(measured: list[Measured], yardstick: Measured) -> None:
-    """Print a line for each export, its time for a row as a multiple of the plain dump's."""
     print(
         f"{'export':<20}{'rows':>12}{'seconds':>10}{'rows/s':>12}{'file':>10}{'peak':>10}{'time a row':>12}"
     )
@@ -125,7 +120,6 @@ def report(measured: list[Measured], yardstick: Measured) -> None:
 
 
 def main() -> None:
-    """Fill, export, dump, report."""
     clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--ratings", type=int, default=1_000_000, help="how many ratings Round I has")

@@ -48,12 +48,10 @@ VOCABULARY = ["".join(chance.choices("abcdefghij", k=chance.randint(2, 9))) for 
 
 
 def words(count: int) -> str:
-    """So many made-up words."""
     return " ".join(chance.choices(VOCABULARY, k=count))
 
 
 def items_needed(ratings: int) -> int:
-    """Enough items for so many ratings."""
     return -(-ratings // (RATERS * DIMENSIONS))
 
 
@@ -68,13 +66,11 @@ def add_items(project: Project, items: int) -> None:
 
 
 def new_document(project: Project, number: int) -> Document:
-    """Eight reviews of 60 words."""
     parts = [{"label": f"Review {n}", "text": words(60)} for n in range(1, 9)]
     return Document(project=project, key=f"product-{number}", parts=parts, digest=text_digest(parts))
 
 
 def new_item(document: Document, system: System) -> Item:
-    """A text of 60 words."""
     text = words(60)
     return Item(document=document, system=system, text=text, digest=text_digest(text))
 
@@ -128,7 +124,6 @@ HISTORY = """
 
 
 def discuss(project: Project, author: int) -> None:
-    """Open Round II, with a post in every thread."""
     open_round_two(project=project, by=None)
     now = timezone.now()
     disputes = Dispute.objects.filter(round__project=project).iterator(BATCH)
@@ -144,7 +139,6 @@ def discuss(project: Project, author: int) -> None:
 
 
 def main() -> None:
-    """Make the tables and one project in them, unless it is there; print what was made as JSON."""
     ratings, begun = int(sys.argv[1]), time.perf_counter()
     call_command("migrate", verbosity=0)
     if Project.objects.exists():

@@ -60,7 +60,6 @@ def rows() -> Iterator[Iterable[tuple[Any, ...]]]:
 
 
 def write_by_cursor(target: Path) -> None:
-    """Let Python read and write each row."""
     with rows() as found, target.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
@@ -68,7 +67,6 @@ def write_by_cursor(target: Path) -> None:
 
 
 def write_by_copy(target: Path) -> None:
-    """Let the database write each row."""
     statement = f"COPY ({QUERY}) TO STDOUT WITH (FORMAT csv, HEADER)"
     with (
         psycopg.connect(os.environ["DATABASE_URL"]) as connection,

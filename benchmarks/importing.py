@@ -41,8 +41,6 @@ FULL = 100_000  # items, for which these two are promised
 
 @dataclass(frozen=True)
 class Measured:
-    """How long something took, and the most memory it had."""
-
     seconds: float
     peak: int
 
@@ -65,7 +63,6 @@ def documents(random: random.Random) -> Iterator[list[dict[str, str]]]:
 
 
 def write_file(path: Path, items: int) -> None:
-    """Write whole documents until the file has so many items."""
     made = 0
     with path.open("w", encoding="utf-8") as file:
         for records in documents(random.Random(1)):
@@ -76,7 +73,6 @@ def write_file(path: Path, items: int) -> None:
 
 
 def printed_by(environment: Mapping[str, str], *command: object) -> str:
-    """Run a Python program to its end and return what it printed."""
     words = [sys.executable, *map(str, command)]
     done = subprocess.run(words, env=dict(environment), capture_output=True, text=True, check=False)
     if done.returncode:
@@ -102,7 +98,6 @@ def measure(folder: Path, file: Path, vendor: str) -> tuple[Measured, Measured, 
 
 
 def figures(measured: Measured) -> str:
-    """Seconds and memory as columns of the table."""
     return f"{measured.seconds:>8.1f} s{measured.peak / MEBIBYTE:>8,.0f} MiB"
 
 

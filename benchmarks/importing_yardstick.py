@@ -16,7 +16,6 @@ Row = tuple[int | str, ...]
 
 
 def rows(path: str) -> Iterator[tuple[list[Row], list[Row]]]:
-    """Documents and items of the file's next lines."""
     known: dict[str, int] = {}
     new_documents: list[Row] = []
     items: list[Row] = []
@@ -35,7 +34,6 @@ def rows(path: str) -> Iterator[tuple[list[Row], list[Row]]]:
 
 
 def load_sqlite(path: str, target: str) -> None:
-    """Load by `executemany`."""
     with sqlite3.connect(target) as database:
         database.execute(DOCUMENTS)
         database.execute(ITEMS)
@@ -45,7 +43,6 @@ def load_sqlite(path: str, target: str) -> None:
 
 
 def load_postgresql(path: str, url: str) -> None:
-    """Load by COPY."""
     with psycopg.connect(url) as database:
         database.execute(DOCUMENTS)
         database.execute(ITEMS)

@@ -49,7 +49,6 @@ ASKED = (
 
 
 def fill(items: int) -> str:
-    """Make the project; return its slug."""
     from annotate.core.guidelines import current_guideline
     from annotate.core.models import (
         Assignment,
@@ -181,7 +180,6 @@ def _seconds(client: object, address: str) -> float:
 
 
 def main() -> None:
-    """Measure in a database of one's own."""
     clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=100_000)

@@ -129,7 +129,6 @@ def throughput(
 
 
 def report_throughput(environment: Mapping[str, str], prompts: Path, only: int | None) -> bool:
-    """Print a line for each latency and number of workers; return whether all is as it should be."""
     head = f"{'latency':>8}{'workers':>9}{'concord/s':>11}{'bare loop/s':>13}{'share':>8}{'wanted':>8}"
     print(f"{head}{'concord ms':>12}{'bare loop ms':>14}   shares of turns")
     good = True
@@ -157,7 +156,6 @@ def _milliseconds(paces: Sequence[Pace]) -> float:
 
 
 def report_memory(environment: Mapping[str, str]) -> bool:
-    """Print what planning a large run takes, and the memory of collecting it; return whether all is small."""
     with working(environment, 0) as pid, replaying(0) as url:
         told = run("judges_run.py", environment, url, IN_FLIGHT, "often", 4, MEMORY_SECONDS)
         worker = peak_memory(pid)
@@ -170,7 +168,6 @@ def report_memory(environment: Mapping[str, str]) -> bool:
 
 
 def report_pages(environment: Mapping[str, str]) -> bool:
-    """Print how long the pages of a large run take; return whether none takes longer than it should."""
     told = run("judges_page.py", environment, LARGE_RUN)
     print(f"a run of {told['judgments']:,} judgments; milliseconds of three turns")
     for name, times in told["pages"].items():

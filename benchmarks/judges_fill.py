@@ -30,7 +30,6 @@ SAMPLES = 21  # of the judge with which 100,800 judgments are planned
 
 
 def main() -> None:
-    """Make the tables, the project, an endpoint and two judges; write the questions."""
     data, prompts = Path(sys.argv[1]), Path(sys.argv[2])
     call_command("migrate", verbosity=0)
     user = User.objects.create_user("admin@example.org")

@@ -39,7 +39,6 @@ ANSWER = """
 
 
 def main() -> None:
-    """Fill, open, print."""
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     project, user = Project.objects.get(), User.objects.get()

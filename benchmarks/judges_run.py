@@ -28,7 +28,6 @@ LOOK_EVERY = 0.1
 
 
 def main() -> None:
-    """Plan, start, wait, print."""
     url, calls, name, dimensions, seconds = sys.argv[1:]
     Endpoint.objects.update(base_url=url, calls_in_flight=calls, resting_until=None)
     Judgment.objects.all().delete()

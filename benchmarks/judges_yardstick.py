@@ -23,7 +23,6 @@ async def ask(client: AsyncOpenAI, questions: Iterator[dict[str, Any]]) -> None:
 
 
 async def main() -> None:
-    """Let so many loops share the questions."""
     url, file, calls, in_flight = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     with open(file, encoding="utf-8") as lines:
         questions = [json.loads(line) for line in islice(lines, calls)]

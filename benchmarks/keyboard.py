@@ -51,7 +51,6 @@ def rate(page: Page, number: int) -> float:
 
 
 def report(taken: list[float], waited: float, counter: str) -> None:
-    """Print the times of all items."""
     for first in range(0, len(taken), 10):
         times = "  ".join(f"{seconds * 1000:5.0f}" for seconds in taken[first : first + 10])
         print(f"items {first + 1:>3} to {first + len(taken[first : first + 10]):>3}, ms: {times}")

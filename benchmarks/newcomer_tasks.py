@@ -49,7 +49,6 @@ TASKS = (
 
 
 def main() -> None:
-    """Answer each question and print what it took."""
     with demonstration() as address, browser() as chromium:
         page = chromium.new_page(base_url=address)
         page.set_default_timeout(PATIENCE)

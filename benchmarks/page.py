@@ -219,7 +219,6 @@ def split(sessions: list[str]) -> tuple[list[str], str, list[str]]:
 
 
 def report(found: list[Opened], bare: list[tuple[float, float]]) -> bool:
-    """Print the medians; return whether they are as they should be."""
     received, requests = median(each.received for each in found), median(each.requests for each in found)
     usable, next_item = median(each.usable for each in found), median(each.next for each in found)
     hosts = frozenset[str]().union(*(each.hosts for each in found))

@@ -13,7 +13,6 @@ FILES = {file.name: file.read_bytes() for file in Path(os.environ["YARDSTICK_FOL
 
 
 def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-    """Answer one request."""
     name = environ["PATH_INFO"].rpartition("/")[2]
     content = FILES.get(name, b"")
     kind = KINDS.get(Path(name).suffix, "text/plain")

@@ -78,22 +78,17 @@ class Spent:
 
     @property
     def seconds(self) -> float:
-        """Of both together."""
         return self.thread + self.database
 
 
 @dataclass(frozen=True)
 class Page:
-    """An address as somebody opens it."""
-
     who: str
     address: str
     open: Callable[[], Any]
 
 
 class Meter:
-    """Counts what this thread, its connection to the database and its statements take."""
-
     def __init__(self) -> None:
         """Find the process that serves the connection; SQLite's work is the thread's own."""
         from django.db import connection
@@ -106,7 +101,6 @@ class Meter:
                 self.backend = Path(f"/proc/{cursor.fetchone()[0]}/schedstat")
 
     def spent(self, act: Callable[[], Any]) -> tuple[Any, Spent]:
-        """Return what something gives and what it takes."""
         self.statements = 0
         thread, database = time.thread_time(), self._database()
         with self.connection.execute_wrapper(self._count):
@@ -161,14 +155,10 @@ def measure(aim: float = AIM, only: str = "") -> bool:
 
 
 class Reader:
-    """Opens addresses of a web server."""
-
     def __init__(self, port: int, headers: dict[str, str]) -> None:
-        """Open them with these headers."""
         self._port, self._headers = port, headers
 
     def get(self, path: str) -> int:
-        """Read an answer to its end; return its status."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=300)
         connection.request("GET", path, headers={"Host": "localhost"} | self._headers)
         answer = connection.getresponse()
@@ -332,7 +322,6 @@ def pages(people: dict[str, Any], names: dict[str, Any], port: int | None = None
 
 
 def addresses(table: str, who: str, names: dict[str, Any]) -> Iterator[str]:
-    """Yield the addresses that one may open; those that need what the project has not are left out."""
     for line in filter(None, table.splitlines()):
         allowed, *methods = line.split()
         address = methods.pop() if methods[-1] not in ("GET", "POST") else ""

@@ -53,8 +53,6 @@ CORES = 2
 
 @dataclass(frozen=True)
 class PeerTurn:
-    """What the annotators of one turn did, and the processor time that it took."""
-
     told: Told
     seconds: float
     server: float
@@ -163,7 +161,6 @@ def serving_potato(python: Path, folder: Path) -> Iterator[tuple["subprocess.Pop
 
 
 def answers(port: int) -> bool:
-    """Return whether a web server answers there."""
     try:
         with urlopen(f"http://127.0.0.1:{port}/", timeout=30):
             return True
@@ -172,7 +169,6 @@ def answers(port: int) -> bool:
 
 
 def turn_of_potato(python: Path, annotators: int, seconds: float, pause: float) -> PeerTurn:
-    """Measure one turn of Potato with a new project."""
     with tempfile.TemporaryDirectory(prefix="concord-peers-") as name:
         folder = Path(name)
         with serving_potato(python, folder) as (server, port):
@@ -199,7 +195,6 @@ def turn_of_potato(python: Path, annotators: int, seconds: float, pause: float) 
 
 
 def together(people: Sequence[PotatoPerson], act: Callable[[PotatoPerson], str]) -> list[str]:
-    """Let everybody do the same at the same time."""
     with ThreadPoolExecutor(len(people)) as threads:
         try:
             return list(threads.map(act, people))
@@ -223,7 +218,6 @@ def look_for_answers(folder: Path, acknowledged: Sequence[tuple[object, ...]]) -
 def turn_of_concord(
     environment: Mapping[str, str], annotators: int, seconds: float, pause: float
 ) -> PeerTurn:
-    """Measure one turn of Concord with a new project."""
     made = run("annotators_fill.py", environment, annotators, ITEMS)
     address, url = f"/projects/{made['slug']}/rate/", environment.get("DATABASE_URL", "")
 
@@ -246,7 +240,6 @@ def turn_of_concord(
 
 
 def report(turns: Mapping[tuple[str, str], list[PeerTurn]]) -> None:
-    """Print medians of each program at each pace, and Potato's processor time as a multiple of it."""
     print(
         f"{'pace':<8}{'program':<22}{'items/s':>9}{'server CPU':>12}{'client CPU':>12}{'save p95':>10}"
         f"{'raters':>8}{'Potato to it':>14}"
@@ -264,7 +257,6 @@ def report(turns: Mapping[tuple[str, str], list[PeerTurn]]) -> None:
 
 
 def main() -> None:
-    """Install, rate in rounds, report."""
     clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--annotators", type=int, default=8)

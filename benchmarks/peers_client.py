@@ -48,7 +48,6 @@ class PotatoPerson:
         self._cookie = ""
 
     def enter(self) -> str:
-        """Sign in and return the key of the first item."""
         form = urlencode({"action": "login", "email": self._name})
         self._ask("POST", "/auth", form, "application/x-www-form-urlencoded")
         return self._load()
@@ -61,7 +60,6 @@ class PotatoPerson:
         return instance
 
     def close(self) -> None:
-        """Leave."""
         self._connection.close()
 
     def _rate_one(self, instance: str) -> str:

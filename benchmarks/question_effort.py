@@ -38,7 +38,6 @@ SELECT_A_WORD = """() => {
 
 
 def choose(page: Page, effort: Effort, kind: str) -> None:
-    """Answer the question in view."""
     effort.look(page, ".row.focused .row-head")
     if kind in ("scale", "category", "preference"):
         effort.act(page, "2", ".row.focused .point >> nth=1")
@@ -68,7 +67,6 @@ def choose(page: Page, effort: Effort, kind: str) -> None:
 
 
 def answer(page: Page, action: str, kind: str) -> Effort:
-    """Answer the item in view and go on to the next."""
     effort = Effort(action)
     effort.look(page, ".summary .text")
     choose(page, effort, kind)
@@ -81,7 +79,6 @@ def answer(page: Page, action: str, kind: str) -> Effort:
 
 
 def main() -> None:
-    """Fill, answer each kind in every way, print a table."""
     clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--items", type=int, default=5)

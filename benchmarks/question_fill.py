@@ -58,7 +58,6 @@ QUESTIONS = {
 
 
 def make_project(kind: str, items: int, people: int) -> dict[str, object]:
-    """Make a project that asks one question; return its slug and a session of each annotator."""
     admin = User.objects.create_user(f"admin-{kind}@example.org")
     project = create_project(user=admin, name=f"Effort {kind}")
     add_dimension(project=project, dimension=QUESTIONS[kind])
@@ -83,7 +82,6 @@ def make_project(kind: str, items: int, people: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Make a project for each kind, with these numbers of annotators and items."""
     people, items = int(sys.argv[1]), int(sys.argv[2])
     call_command("migrate", verbosity=0)
     collect_static_files()

@@ -70,8 +70,6 @@ HIDDEN = """() => {
 
 @dataclass
 class Effort:
-    """What one item takes."""
-
     action: str
     actions: int = 0
     scrolls: int = 0
@@ -89,7 +87,6 @@ class Effort:
         self.eye = (found["x"], found["y"])
 
     def act(self, page: Page, key: str, selector: str) -> None:
-        """Press a key, or click or tap an element."""
         self.actions += 1
         if self.action == "key":
             page.keyboard.press(key)
@@ -116,7 +113,6 @@ def words_of(page: Page, key: str, action: str) -> Iterator[str]:
 
 
 def rate(page: Page, action: str, number: int) -> Effort:
-    """Rate the item in view and go on to the next."""
     effort = Effort(action)
     effort.look(page, ".summary .text")
     effort.scrolls += page.evaluate(HIDDEN)
@@ -153,7 +149,6 @@ def open_browser(
 
 
 def main() -> None:
-    """Fill, rate in every way, print a table."""
     clean_up_when_stopped()
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--items", type=int, default=10)

@@ -55,13 +55,11 @@ def _lines(path: str) -> Iterator[dict[str, Any]]:
 
 @cache  # many replies are the same
 def read(method: str, dimension: str, text: str) -> Reading:
-    """Read a reply as a judge of its method does; those about dialogues as reasons with a score."""
     scale = SCALES[dimension] if method in READ_AS else DIALOGUE_SCALES[dimension]
     return METHODS[READ_AS.get(method, "rts")].read(text, scale)
 
 
 def main() -> None:
-    """Print the counts of a half, or a sample of its replies."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--half", choices=HALVES, default=HALVES[0])
     parser.add_argument("--method", help="only replies of this method")

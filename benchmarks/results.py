@@ -116,7 +116,6 @@ def usual(act: Callable[[], object]) -> float:
 
 
 def line(what: str, seconds: float, yardstick: float) -> None:
-    """Print one time."""
     print(f"{what:<34}{seconds:>9.3f}{seconds / yardstick:>13.1f}x")
 
 

@@ -28,7 +28,6 @@ FARTHEST = {"rts": 1, "mcq": 1, "stars": 2}  # points beside the text's quality
 
 
 def add_judges(project: "Project") -> None:
-    """Make a judge of each method with a value for each unit."""
     from annotate.core.models import Item
     from judges.core.models import Endpoint, Judge, Judgment, PromptTemplate
 

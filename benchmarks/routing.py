@@ -63,8 +63,6 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a certificate is asked for: which confidence decides, which loss counts, which bound is used."""
-
     dimension: str
     loss: str
     confidence: str
@@ -110,7 +108,6 @@ class Cover:
 
 
 def settings() -> Iterator[Setting]:
-    """Every setting that is tried."""
     for dimension in DIMENSIONS:
         for loss in LOSSES:
             for risk in RISKS:
@@ -328,7 +325,6 @@ def report_splits(splits: int) -> bool:
 
 
 def report_papers_rule() -> None:
-    """Print what R > r keeps, and how often the judge is off on it."""
     print("\nThe paper's rule by Spearman: share kept, and the judge's loss on what is kept")
     print(f"{'dimension':<12}{'decided by':<13}{'r':>4}{'kept':>7}{'another point':>15}{'more than one':>15}")
     for dimension in DIMENSIONS:
@@ -362,7 +358,6 @@ def report_coverage(samples: int) -> bool:
 
 
 def report_timing() -> bool:
-    """Print time and memory of the large case, beside a loop over SciPy; whether it stays within limits."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         elapsed, memory, each = pool.apply(timed)
     loop, cells = loop_seconds(), LARGE_DIMENSIONS * SYSTEMS

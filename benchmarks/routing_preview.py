@@ -27,7 +27,6 @@ DOCUMENTS, SYSTEMS, MOVES = 1_250, 20, 12
 
 
 def main() -> None:
-    """Fill the database, ask, and print the times."""
     clean_up_when_stopped()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DATABASE_URL"] = f"sqlite:///{folder}/preview.sqlite3"
@@ -40,7 +39,6 @@ def main() -> None:
 
 
 def measure() -> None:
-    """Print the seconds of the first preview and of those with another r."""
     from django.core.management import call_command
     from django.test import Client
 
@@ -82,7 +80,6 @@ def measure() -> None:
 
 
 def filled() -> "tuple[Project, Judge, Judge]":
-    """Make project, items and judgments whose agreement differs from system to system."""
     from annotate.core.models import Document, Item, System, User
     from annotate.setup.commands import create_project
     from annotate.setup.presets import TEMPLATES

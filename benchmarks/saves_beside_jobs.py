@@ -38,7 +38,6 @@ WITHOUT = 8.0  # seconds of saves without a job
 
 @contextmanager
 def serving(environment: dict[str, str], port: int) -> Iterator[None]:
-    """Run the web server as `manage.py start` does."""
     options = f"-m concord.web --workers 1 --blocking-threads 4 --log-level warning --port {port}"
     command = [sys.executable, *options.split()]
     with subprocess.Popen(command, cwd=HERE.parent, env=environment, stdin=subprocess.DEVNULL) as process:
@@ -72,7 +71,6 @@ def main() -> None:
 
 
 def report(environment: dict[str, str], filled: dict[str, object], port: int, documents: int) -> bool:
-    """Print a line for each job; return whether all saves were fast enough."""
     sessions = filled["sessions"]
     assert isinstance(sessions, list)
     annotators = [Annotator(port, session, number) for number, session in enumerate(sessions)]

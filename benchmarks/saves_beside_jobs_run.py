@@ -76,14 +76,12 @@ first: dict[tuple[str, str, str, str], int] = {}
 
 
 def text(count: int) -> str:
-    """So many words."""
     return " ".join(chance.choices(words, k=count))
 
 
 def bring(
     records: list[dict[str, object]], what: str = "", kind: str = "material", into: Project = project
 ) -> DataImport:
-    """Import records as an upload, as a worker does."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "records.jsonl")
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -106,7 +104,6 @@ def bring(
 
 
 def items(into: Project = project) -> DataImport:
-    """Import articles and texts."""
     articles = {document: text(300) for document, _ in units}
     return bring(
         [
@@ -119,7 +116,6 @@ def items(into: Project = project) -> DataImport:
 
 
 def ratings() -> None:
-    """Import ratings of Round I."""
     for unit in units:
         for dimension in dimensions:
             middle = chance.randint(1, 5)
@@ -142,7 +138,6 @@ def ratings() -> None:
 
 
 def answers() -> None:
-    """Import ratings of Round II."""
     found = Dispute.objects.filter(round__project=project)
     named = found.values_list("item__document__key", "item__system__name", "dimension__key")
     bring(
@@ -162,7 +157,6 @@ def answers() -> None:
 
 
 def judgments(into: Project = project, methods: tuple[str, ...] = ("direct",)) -> None:
-    """Import values of judges."""
     bring(
         [
             {
@@ -183,7 +177,6 @@ def judgments(into: Project = project, methods: tuple[str, ...] = ("direct",)) -
 
 
 def export() -> None:
-    """Write all tables."""
     made = start_export(project=project, choice=ExportChoice(Format.JSONL), by=admin)
     run_job("export", made.pk)
     made.refresh_from_db()
@@ -192,12 +185,10 @@ def export() -> None:
 
 
 def results() -> None:
-    """Compute the page of agreement."""
     compute_page(project=project, result=result_called(project, "agreement"))
 
 
 def plan() -> None:
-    """Plan a run of one judge on everything."""
     endpoint = Endpoint.objects.create(project=project, name="E", base_url="https://models.invalid/v1")
     template = create_template(
         project=project,
@@ -232,7 +223,6 @@ def to_be_routed() -> None:
 
 
 def follow_policy() -> None:
-    """Send all units that a policy by R sends to people."""
     judges = {each.method: each for each in Judge.objects.filter(project=others["routed"])}
     spec = PolicySpec(name="R", rts=judges["rts"], mcq=judges["mcq"], threshold=0.5, raters=len(RATERS))
     route(policy=make_policy(project=others["routed"], spec=spec, by=admin), by=admin)

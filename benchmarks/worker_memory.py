@@ -39,7 +39,6 @@ WORKER = "-m celery --quiet -A concord worker --pool threads --concurrency 4 --l
 
 
 def memory_of(pid: int | str) -> tuple[int, int]:
-    """Return resident memory and its peak in bytes."""
     told = dict(
         line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line
     )
@@ -47,19 +46,15 @@ def memory_of(pid: int | str) -> tuple[int, int]:
 
 
 def tell(what: str, pid: int | str = "self") -> int:
-    """Print the memory of a process; return what is resident."""
     resident, peak = memory_of(pid)
     print(f"{what:<44}{resident / MEBIBYTE:>8.0f} MB{peak / MEBIBYTE:>8.0f} MB at most", flush=True)
     return resident
 
 
 class Answer(BaseHTTPRequestHandler):
-    """Answers every call with the same score."""
-
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        """Read the request and answer."""
         self.rfile.read(int(self.headers["Content-Length"]))
         message = {"role": "assistant", "content": "Score: 4"}
         usage = {"prompt_tokens": 900, "completion_tokens": 5}
@@ -77,7 +72,6 @@ class Answer(BaseHTTPRequestHandler):
 
 @contextmanager
 def answering() -> Iterator[str]:
-    """Run a server that answers every call; give its URL."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -87,7 +81,6 @@ def answering() -> Iterator[str]:
 
 
 def script(environment: Mapping[str, str], *arguments: str) -> None:
-    """Run a step of this script in a process of its own."""
     subprocess.run([sys.executable, __file__, *arguments], env=dict(environment), check=True)
 
 
@@ -159,7 +152,6 @@ def ask_run(url: str) -> None:
 
 
 def finished_project() -> "Project":
-    """Return the finished demonstration."""
     from annotate.core.models import Project
 
     return Project.objects.get(slug=FINISHED)

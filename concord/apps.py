@@ -19,7 +19,6 @@ class ConcordConfig(AppConfig):
     name = "concord"
 
     def ready(self) -> None:
-        """Let every command check the settings first, and let Python collect garbage again."""
         gc.freeze()
         if COLLECTED_GARBAGE:
             gc.enable()

@@ -78,7 +78,6 @@ class Channel(filesystem.Channel):
 
 
 def _write_whole(path: Path, content: Any) -> None:
-    """Write a file that becomes visible only when complete."""
     unseen = path.with_name(f".{path.name}")
     unseen.write_text(dumps(content))
     unseen.rename(path)

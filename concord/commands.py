@@ -34,7 +34,6 @@ def run_demonstration(arguments: Sequence[str]) -> None:
 
 
 def serve(arguments: Sequence[str]) -> None:
-    """Serve Concord on this machine, without the demonstration."""
     manage(["start", "--empty", *arguments])
 
 
@@ -43,7 +42,6 @@ def back_up(arguments: Sequence[str]) -> None:
 
 
 def restore(arguments: Sequence[str]) -> None:
-    """Read a backup into an empty installation."""
     manage(["restore", *arguments])
 
 

@@ -32,8 +32,6 @@ CURES = {
 
 
 class SettingError(ImproperlyConfigured):
-    """An invalid environment variable; the message names it and the remedy."""
-
     def __init__(self, name: str, problem: str, cure: str) -> None:
         super().__init__(f"{name} {problem}. {cure}")
 
@@ -49,7 +47,6 @@ def read(kind: str, name: str, default: Any) -> Any:
 
 
 def positive(name: str, default: int) -> int:
-    """Return a whole number from 1."""
     number: int = read("int", name, default)
     if number < 1:
         raise SettingError(name, f"is {number}, which is less than 1", "Write a whole number from 1.")
@@ -103,7 +100,6 @@ def own_data_folder() -> Path:
 
 
 def data_folder(default: Path) -> Path:
-    """Return the folder of CONCORD_DATA, made if it is missing."""
     folder = Path(read("str", "CONCORD_DATA", str(default))).expanduser().resolve()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -12,7 +12,6 @@ THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 
 def single_sign_on() -> dict[str, Any]:
-    """Return allauth's setting of the providers in CONCORD_SSO."""
     return {"openid_connect": {"APPS": [_provider(each.strip()) for each in read("list", SHORT, [])]}}
 
 

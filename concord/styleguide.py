@@ -8,7 +8,6 @@ from django.views.decorators.http import require_GET
 
 @require_GET
 def styleguide(request: HttpRequest) -> HttpResponse:
-    """Show the components in debug mode; otherwise return 404."""
     if not settings.DEBUG:
         raise Http404
     return render(request, "styleguide.html")

@@ -70,12 +70,10 @@ class ApiCommand:
 
 
 def main() -> None:
-    """Run the command and exit with its code."""
     sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return the exit code."""
     own = find_server_commands()
     if arguments and (command := own.get(arguments[0])):
         command.load()(list(arguments[1:]))

@@ -41,7 +41,6 @@ class Operation:
 
     @property
     def fields(self) -> Mapping[str, Schema]:
-        """The fields of its body."""
         found: Mapping[str, Schema] = resolve(self.body).get("properties", {})
         return found
 
@@ -64,7 +63,6 @@ class Operation:
 
 @cache
 def load_description() -> Schema:
-    """Return the OpenAPI description."""
     file = next(each for each in DESCRIPTIONS if each.exists())
     found: Schema = json.loads(file.read_bytes())
     return found
@@ -72,7 +70,6 @@ def load_description() -> Schema:
 
 @cache
 def load_operations() -> Mapping[str, Operation]:
-    """Return every operation by its id."""
     return {each.id: each for each in _read_operations()}
 
 

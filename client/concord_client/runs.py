@@ -24,7 +24,6 @@ class Run:
 
     @property
     def id(self) -> int:
-        """Its number."""
         return self.detail["run"]["id"]
 
     @property

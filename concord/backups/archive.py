@@ -25,7 +25,6 @@ class Writer:
     parts: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, chunks: Iterable[bytes]) -> None:
-        """Write a part, without having all of it in memory."""
         digest = hashlib.sha256()
         with self.archive.open(_entry(name), "w", force_zip64=True) as part:
             for chunk in chunks:
@@ -76,7 +75,6 @@ class Reader:
     manifest: dict[str, Any]
 
     def names(self, folder: str) -> list[str]:
-        """Return the parts in a folder (`database/`), in the order of writing."""
         return [name for name in self.manifest["parts"] if name.startswith(folder)]
 
     def chunks(self, name: str) -> Iterator[bytes]:

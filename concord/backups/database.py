@@ -98,7 +98,6 @@ def _read_file(path: Path) -> tuple[dict[str, Any], Comparison]:
 
 
 def refuse_used_database() -> None:
-    """Raise BackupError unless the database has no table."""
     connection.ensure_connection()
     if connection.introspection.table_names():
         raise BackupError(NOT_EMPTY)

@@ -56,7 +56,6 @@ def _hold(name: str, target: Path) -> None:
 
 
 def dump_files(writer: Writer, held: Path) -> int:
-    """Write the files; return their number."""
     paths = sorted(path for path in held.rglob("*") if path.is_file())
     for path in paths:
         with path.open("rb") as file:

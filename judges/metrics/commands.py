@@ -79,7 +79,6 @@ class _MetricImporter(MetricCheck):
         self._waiting: list[tuple[int, int, float]] = []
 
     def accept(self, name: str, item: int, value: float) -> None:
-        """Prepare a value, and write its metric if it is new."""
         if name not in self._metrics:
             source = f"imported from {self.name}"
             self._metrics[name] = Metric.objects.create(project=self.project, name=name, source=source)

@@ -16,19 +16,14 @@ SINGLE = ("document", "number", "system")
 
 
 class MetricMappingForm(ColumnsForm):
-    """A meaning for each column."""
-
     def read(self, stored: dict[str, Any]) -> MetricMapping:
-        """Return the mapping that an import stores."""
         return MetricMapping.from_json(stored)
 
     def guess_mapping(self, upload: DataImport, opening: Opening) -> MetricMapping:
-        """Return the mapping that a file suggests."""
         records = [record for record in opening.guessed if isinstance(record, Record)]
         return guess_metric_mapping(records, upload.project.dimensions.values_list("name", flat=True))
 
     def meanings(self, upload: DataImport) -> list[tuple[str, Any]]:
-        """Return the meanings of columns, each with its label."""
         del upload
         return [
             (METRIC, _("a metric")),
@@ -38,15 +33,12 @@ class MetricMappingForm(ColumnsForm):
         ]
 
     def may_repeat(self, meaning: str) -> bool:
-        """Return True if several columns can have a meaning."""
         return meaning == METRIC
 
     def initial_of(self, mapping: MetricMapping) -> dict[str, str]:
-        """Return the initial values of the form under a mapping."""
         meanings = dict.fromkeys(mapping.metrics, METRIC) | {getattr(mapping, each): each for each in SINGLE}
         return {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(self.columns)}
 
     def make_mapping(self, columns: Mapping[str, list[str]]) -> MetricMapping:
-        """Return the mapping of columns by meaning."""
         single = {meaning: columns.get(meaning, [""])[0] for meaning in SINGLE}
         return MetricMapping(**single, metrics=tuple(columns.get(METRIC, ())))

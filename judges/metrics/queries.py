@@ -148,7 +148,6 @@ class MetricReading(FileReading):
         self.checked = check
 
     def take(self, record: Record) -> Iterator[RefusedLine]:
-        """Process the metrics of a record, which may cover several outputs."""
         try:
             for row in metric_rows(record, self.source.mapping, len(self.checked.documents)):
                 self.checked.take(row)

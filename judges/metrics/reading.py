@@ -44,7 +44,6 @@ class MetricMapping:
 
     @property
     def problem(self) -> str:
-        """The missing columns as a message; empty if none is missing."""
         if not self.metrics:
             return gettext("No column is a metric; choose at least one.")
         if not (self.system or self.document or self.number):

@@ -8,7 +8,7 @@ import scipy.stats
 from agreement import CrossedModelError, SystemDifference, system_differences
 from agreement.crossed import CrossedDifferences, crossed_differences, why_not_crossed
 from agreement.crossed_fit import ErrorVariances, fit_by_mean_squares, fit_by_reml
-from benchmarks.coverage import Panel, crossed_model
+from benchmarks.coverage_crossed import Panel, crossed_model
 from tests.agreement.dense_mixed_model import criterion, simulated
 
 pytestmark = pytest.mark.fast

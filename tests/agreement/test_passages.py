@@ -6,7 +6,7 @@ import pytest
 
 from agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
 from agreement.passages import Span, best_alignment_cost
-from benchmarks.coverage_passages import Marking, held_passages
+from benchmarks.coverage_questions import Marking, held_passages
 
 # Two annotators' units on 1,080 places, and what pygamma-agreement 0.5.9 gives with its positional
 # dissimilarity and ShuffleContinuumSampler: the disorder of the best alignment, and gamma to about .02.

@@ -5,7 +5,7 @@ import pytest
 
 from agreement import Interval, ReliabilityData, Resampling, Stream, krippendorff_alpha
 from agreement.rare_values import modal_share
-from benchmarks.coverage import CEILINGS, Ceiling, skewed_alpha
+from benchmarks.coverage_skewed import CEILINGS, Ceiling, skewed_alpha
 
 pytestmark = pytest.mark.fast
 

@@ -14,7 +14,7 @@ from agreement.system_variances import (
     choose_mean_squares,
     separate_mean_squares,
 )
-from benchmarks.coverage_unequal import SPLIT, held_pairs
+from benchmarks.coverage_crossed import SPLIT, held_pairs
 from tests.agreement.dense_mixed_model import simulated
 
 pytestmark = pytest.mark.fast

@@ -11,8 +11,6 @@ from concord.backups.printing import add_arguments, print_summary
 
 
 class Command(BaseCommand):
-    """Restores a backup into an empty database and compares every row."""
-
     help = "Restores a backup into an empty database and folder of uploads."
     requires_system_checks = []
 

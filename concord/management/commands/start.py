@@ -37,8 +37,6 @@ WORKER = "celery --quiet -A concord worker --pool threads --concurrency 4 --logl
 
 
 class Command(BaseCommand):
-    """Prepares database, static files and demonstration, then runs the web server and a worker."""
-
     help = "Prepares and starts Concord on this host: database, demonstration, web server and worker."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -49,7 +47,6 @@ class Command(BaseCommand):
         parser.add_argument("--temporary", action="store_true", help=SUPPRESS)  # of `concord demo`
 
     def handle(self, *_args: Any, host: str, port: int, empty: bool, **options: Any) -> None:
-        """Prepare everything, print the URL, and run until stopped."""
         refuse_unusable_port(port, host)
         if options["temporary"] and not settings.DATA_DIR.name.startswith(TEMPORARY):
             raise CommandError("Only `concord demo` removes its folder of data at the end.")
@@ -143,7 +140,6 @@ def static_files() -> list[str]:
 
 
 def first_account(address: str) -> str:
-    """Return a line with the link to the first account, empty if there is an account."""
     if User.objects.exists():
         return ""
     path = reverse("first_account", args=[first_account_token()])

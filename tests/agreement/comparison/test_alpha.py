@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from agreement.comparison import Effect, alpha_with_people, judge_as_one_more_rater, self_consistency
-from benchmarks.coverage_one_more_rater import NoisyJudge, effects
+from benchmarks.coverage_replacement import NoisyJudge, effects
 from tests.agreement.comparison.tables import GAP, grid, scores
 
 BY_HAND = 12 / 17

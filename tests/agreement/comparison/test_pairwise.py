@@ -17,7 +17,7 @@ from agreement.comparison import (
     system_strengths,
     verdicts_of_answers,
 )
-from benchmarks.coverage_strengths import Comparisons
+from benchmarks.coverage_questions import Comparisons
 
 pytestmark = pytest.mark.fast
 

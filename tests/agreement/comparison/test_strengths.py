@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement.comparison import Strengths, Verdicts, system_strengths
-from benchmarks.coverage_strengths import Comparisons, held_strengths
+from benchmarks.coverage_questions import Comparisons, held_strengths
 
 pytestmark = pytest.mark.fast
 

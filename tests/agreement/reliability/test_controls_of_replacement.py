@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement.reliability import AlternativeAnnotatorTest, alternative_annotator_test, share_of_equal_values
-from benchmarks.coverage_controls import Rated, beaten_controls
+from benchmarks.coverage_replacement import Rated, beaten_controls
 
 
 def test_judge_that_knows_the_system_does_not_pass() -> None:

@@ -1,14 +1,24 @@
-"""Errors of the crossed model where raters or texts vary more on one system (`coverage.py unequal`)."""
+"""Tests of the crossed model: of true nulls (`coverage.py crossed`), and where raters or texts vary more on
+one system (`coverage.py unequal`).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agreement import CrossedDifferences, crossed_differences
+from agreement import (
+    CrossedDifferences,
+    SystemDifference,
+    crossed_differences,
+    mean_values,
+    system_differences,
+)
 from agreement.data import FloatArray
+from benchmarks.simulated import on_scale
 
-SEED = 20_261_128
+SEED = 20_261_123
+SEED_OF_UNEQUAL = 20_261_128
 LEVEL = 0.05
 ODD = 0
 """The system that may differ from the others."""
@@ -43,7 +53,7 @@ class UnequalPanel:
         values += 0.3 * generator.normal(size=(raters, documents, 1))
         values += _by_system(self.texts_vary, systems) * generator.normal(size=(1, documents, systems))
         if self.rounded:
-            values = np.clip(np.round(values), 1, 5)
+            values = on_scale(values)
         values[generator.random(values.shape) < self.gaps] = np.nan
         return np.asarray(values)
 
@@ -73,7 +83,7 @@ class HeldPairs:
 
 def held_pairs(panel: UnequalPanel, simulations: int, *, by_system: bool = True) -> HeldPairs:
     """Return the shares over this number of simulated projects of one kind."""
-    generator = np.random.default_rng([SEED, panel.raters, panel.documents, panel.systems])
+    generator = np.random.default_rng([SEED_OF_UNEQUAL, panel.raters, panel.documents, panel.systems])
     names = [str(each) for each in range(panel.systems)]
     shares = np.zeros(4)
     for _ in range(simulations):
@@ -92,7 +102,6 @@ def _shares_of(found: CrossedDifferences) -> FloatArray:
 
 
 def unequal_panels() -> Iterator[UnequalPanel]:
-    """Yield every kind of project that is reported."""
     for raters, systems in ((3, 6), (5, 6), (3, 13)):
         for rounded in (False, True):
             for kind in (EQUAL, SPLIT, VARIED):
@@ -103,7 +112,6 @@ def unequal_panels() -> Iterator[UnequalPanel]:
 
 
 def report_unequal(simulations: int) -> None:
-    """Print a line for each kind of panel: with variances by system, and with one for all."""
     print(f"Share of 95 % intervals that hold 0, and family-wise error (.05); {simulations:,} of each kind")
     print(f"{'':<52}{'by system':^32}{'one variance for all':^24}")
     print(
@@ -120,3 +128,63 @@ def report_unequal(simulations: int) -> None:
         for each in (*vars(by_system).values(), common.odd, common.others, common.familywise):
             print(f"{each:>8.3f}", end="")
         print(flush=True)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Ratings of equally good systems; the standard deviation of rater by system is in points.
+
+    The other deviations are near to those of SummEval-OP. rounded: to the points of a scale from 1 to 5.
+    """
+
+    rater_by_system: float = 0.2
+    raters: int = 3
+    documents: int = 32
+    systems: int = 6
+    gaps: float = 0.0
+    rounded: bool = False
+
+    def ratings(self, generator: np.random.Generator) -> FloatArray:
+        """(raters, documents, systems): one project."""
+        size = self.raters, self.documents, self.systems
+        values = 3.8 + 0.55 * generator.normal(size=size)
+        values += 0.3 * generator.normal(size=(self.raters, 1, 1))
+        values += self.rater_by_system * generator.normal(size=(self.raters, 1, self.systems))
+        values += 0.3 * generator.normal(size=(self.raters, self.documents, 1))
+        values += 0.25 * generator.normal(size=(1, self.documents, self.systems))
+        if self.rounded:
+            values = on_scale(values)
+        values[generator.random(size) < self.gaps] = np.nan
+        return values
+
+
+def crossed_model(panel: Panel, simulations: int) -> tuple[float, float]:
+    """Return which share of true nulls the crossed model rejects, and which the paired t test."""
+    generator = np.random.default_rng(SEED)
+    names = [str(each) for each in range(panel.systems)]
+    shares = np.zeros(2)
+    for _ in range(simulations):
+        values = panel.ratings(generator)
+        means = mean_values(values.reshape(panel.raters, -1)).reshape(values.shape[1:])
+        paired = system_differences(means, names)
+        shares += [_rejected(crossed_differences(values, names).differences), _rejected(paired)]
+    return float(shares[0] / simulations), float(shares[1] / simulations)
+
+
+def _rejected(found: tuple[SystemDifference, ...]) -> float:
+    return float(np.mean([each.p_value is not None and each.p_value <= LEVEL for each in found]))
+
+
+def report_crossed(simulations: int) -> None:
+    print(f"Share of true nulls rejected at {LEVEL:g}; {simulations:,} projects of each kind")
+    print(f"{'panel':<88}{'nominal':>8}{'crossed':>9}{'paired t':>9}")
+    for panel in (
+        *(Panel(spread) for spread in (0.0, 0.1, 0.2, 0.3)),
+        Panel(rounded=True),
+        Panel(raters=2, documents=20, systems=3),
+        Panel(raters=5, documents=20),
+        Panel(systems=3, documents=15, gaps=0.2),
+    ):
+        crossed, paired = crossed_model(panel, simulations if not panel.gaps else simulations // 4)
+        print(f"{', '.join(f'{name} {value:g}' for name, value in vars(panel).items()):<88}", end="")
+        print(f"{LEVEL:>8.3f}{crossed:>9.3f}{paired:>9.3f}")
