@@ -60,7 +60,7 @@ def additions(request: Request, slug: str) -> HttpResponse:
     context = {
         "form": form,
         "additions": listed,
-        "explain_unfinished": explain_unfinished(project),
+        "unfinished_reason": explain_unfinished(project),
         "is_admin": Role.ADMIN in roles_in(request.user, project),
     }
     return render_in_project(request, project, "additions/additions.html", context, status=status)

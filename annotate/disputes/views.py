@@ -168,7 +168,7 @@ def _all_disputes(request: Request, project: Project, role: Role, *, at_queue: b
         "disputes": found,
         "rows": dispute_rows(list(found)),
         "round_two": round_two,
-        "count_reasons": count_reasons(project),
+        "reason_counts": count_reasons(project),
         # Deciders, and raters who talk to them, must not know the system.
         "shows_systems": role != Role.ADJUDICATOR and round_two is not None and not round_two.is_open,
         "is_admin": is_admin,

@@ -151,7 +151,7 @@ def _render(
         **shown,
     }
     if kind.may_be_undone and upload.status == DataImport.Status.IMPORTED:
-        context["explain_no_undo"] = explain_no_undo(upload)
+        context["undo_refusal"] = explain_no_undo(upload)
     template = f"material/import.html{part if request.htmx else ''}"
     response = render_in_project(request, upload.project, template, context, status=status)
     patch_vary_headers(response, ["HX-Request"])  # page and part have one URL

@@ -198,14 +198,11 @@ def add_recorded_judge(
 
 
 def import_upload(data_import: DataImport, on_progress: OnProgress) -> JudgmentReport:
-    mapping = JudgmentMapping.from_json(data_import.mapping or {})
-    source = source_of(data_import, mapping)
-    by = data_import.created_by
     return import_judgments(
         project=data_import.project,
-        source=source,
+        source=source_of(data_import, JudgmentMapping.from_json(data_import.mapping or {})),
         on_progress=on_progress,
-        by=by,
+        by=data_import.created_by,
         only_good=data_import.only_good,
         data_import=data_import,
     )

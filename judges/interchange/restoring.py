@@ -114,16 +114,14 @@ def _judge(restored: Restored, row: Row) -> Judge:
             defaults={
                 "method": row["method"],
                 "text": row["prompt_text"],
-                "wordings": _wordings(restored, row["prompt_wordings"]),
+                "wordings": {
+                    str(restored.dimensions[key].pk): text for key, text in row["prompt_wordings"].items()
+                },
                 "pattern": row["prompt_pattern"],
             },
         )
     judge.save(force_insert=True)
     return judge
-
-
-def _wordings(restored: Restored, by_key: dict[str, str]) -> dict[str, str]:
-    return {str(restored.dimensions[key].pk): text for key, text in by_key.items()}
 
 
 def _ids(restored: Restored, keys: list[str]) -> list[int]:

@@ -23,7 +23,7 @@ from judges.core.access import (
 )
 from judges.core.models import Drafting, Experiment, ExperimentVariant, Panel, PromptSearch, Proposal
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
-from judges.laboratory.commands.experiments import start_experiment
+from judges.laboratory.commands.experiments import plan_of_experiment, start_experiment
 from judges.laboratory.commands.panels import change_panel, compute_panel, make_panel
 from judges.laboratory.commands.proposals import (
     accept_proposal,
@@ -49,7 +49,6 @@ from judges.laboratory.forms import (
 )
 from judges.laboratory.queries.cases import parts_of, proposals_of
 from judges.laboratory.queries.draftings import DraftingState, state_of_drafting
-from judges.laboratory.queries.experiments import plan_of_experiment
 from judges.laboratory.queries.panels import PanelFigures, PanelValues, members_of, panel_figures
 from judges.laboratory.queries.searches import SearchState, state_of_search
 from judges.runs.api import PlanShape
@@ -110,7 +109,6 @@ class ProposalRow(serializers.ModelSerializer[Proposal]):
     )
 
     def get_units(self, proposal: Proposal) -> list[list[str]]:
-        """Return the units; items must be loaded."""
         return [[item.document.key, item.system.name] for item in proposal.items.all()]
 
     class Meta:
@@ -160,7 +158,6 @@ class DraftingDetail(serializers.Serializer[DraftingState]):
     proposals = serializers.SerializerMethodField(help_text="Their ids.")
 
     def get_proposals(self, state: DraftingState) -> list[int]:
-        """Return the ids of the drafted or planned proposals."""
         return sorted(each.pk for each in state.drafting.proposals.all())
 
 
@@ -186,7 +183,6 @@ class SearchCandidateRow(serializers.ModelSerializer[Proposal]):
     parts = serializers.SerializerMethodField(help_text="Ids of the proposals that it combines.")
 
     def get_parts(self, candidate: Proposal) -> list[int]:
-        """Return them."""
         return sorted(each.pk for each in candidate.parts.all())
 
     class Meta:
@@ -257,10 +253,11 @@ class ProposedExamples(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Propose units as examples for a judge's prompt."""
         project = project_for_routing(request.user, slug)
-        form = valid(ProposeForm(_parse_examples(self.check(ExamplesInput)), project=project))
-        wanted = {name: form.cleaned_data[name] for name in ("judge", "dimension", "count", "nearest")}
-        made = propose_examples(**wanted, by=request_user(request))
-        return _proposal(made, status=201)
+        sent = self.check(ExamplesInput)
+        # No model drafts examples, so any drafter is valid.
+        sent |= {"kind": Proposal.Kind.EXAMPLES, "drafter": sent.get("judge")}
+        form = valid(ProposeForm(sent, project=project))
+        return _proposal(propose_examples(**form.examples(), by=request_user(request)), status=201)
 
 
 class ProposalView(ApiView):
@@ -319,17 +316,7 @@ class Draftings(ApiView):
         project = project_for_routing(request.user, slug)
         sent = self.check(DraftingInput)
         form = valid(ProposeForm({**sent, "kind": sent["draft"]}, project=project))
-        data = form.cleaned_data
-        drafting = plan_drafting(
-            judge=data["judge"],
-            dimension=data["dimension"],
-            kind=data["kind"],
-            most=form.drafts,
-            drafter=data["drafter"],
-            budget=data["budget"],
-            by=request_user(request),
-        )
-        return _drafting(drafting, status=201)
+        return _drafting(plan_drafting(**form.drafting(), by=request_user(request)), status=201)
 
 
 class DraftingView(ApiView):
@@ -378,10 +365,8 @@ class PromptSearches(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Plan a search over proposals; no model is called before its step `start`."""
         project = project_for_routing(request.user, slug)
-        data = valid(SearchForm(self.check(SearchInput), project=project)).cleaned_data
-        first = data["proposals"][0]
-        search = plan_search(judge=first.judge, dimension=first.dimension, by=request_user(request), **data)
-        return _search(search, status=201)
+        form = valid(SearchForm(self.check(SearchInput), project=project))
+        return _search(plan_search(**form.values(), by=request_user(request)), status=201)
 
 
 class PromptSearchView(ApiView):
@@ -411,11 +396,6 @@ class PromptSearchStep(ApiView):
         else:
             cancel_search(search=search, by=by)
         return _search(search)
-
-
-def _parse_examples(sent: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of the page's form: no model drafts examples, so any drafter is valid."""
-    return {**sent, "kind": Proposal.Kind.EXAMPLES, "drafter": sent.get("judge")}
 
 
 def _budget(sent: dict[str, Any]) -> Decimal | None:
@@ -561,7 +541,6 @@ class PanelRow(serializers.ModelSerializer[Panel]):
         fields = ("id", "name", "members", "rule", "development_share", "computed_at")
 
     def get_members(self, panel: Panel) -> list[str]:
-        """Return the names in their order. One query."""
         return [judge.name for judge in members_of(panel)]
 
 
@@ -584,7 +563,6 @@ class PanelDimensionRow(serializers.Serializer[Any]):
     problem = serializers.CharField(help_text="Why there are no values; empty if there are.")
 
     def get_values(self, found: PanelValues) -> int:
-        """Return their number."""
         return int((found.values == found.values).sum())  # nan differs from itself
 
 

@@ -179,10 +179,17 @@ class ProposeForm(PromptChangeForm):
         """Whether the checked input asks for examples."""
         return bool(self.cleaned_data["kind"] == Proposal.Kind.EXAMPLES)
 
-    @property
-    def drafts(self) -> int:
-        """The number of proposals that a model drafts under the cleaned data."""
-        return min(int(self.cleaned_data["count"]), MOST_DRAFTED[Proposal.Kind(self.cleaned_data["kind"])])
+    def examples(self) -> dict[str, Any]:
+        """Return the arguments of `propose_examples`, from valid input."""
+        return {name: self.cleaned_data[name] for name in ("judge", "dimension", "count", "nearest")}
+
+    def drafting(self) -> dict[str, Any]:
+        """Return the arguments of `plan_drafting`, from valid input."""
+        data = self.cleaned_data
+        most = min(int(data["count"]), MOST_DRAFTED[Proposal.Kind(data["kind"])])
+        return {name: data[name] for name in ("judge", "dimension", "kind", "drafter", "budget")} | {
+            "most": most
+        }
 
 
 class StartForm(forms.Form):
@@ -260,6 +267,11 @@ class SearchForm(forms.Form):
         if len({(each.judge_id, each.dimension_id) for each in chosen}) > 1:
             raise forms.ValidationError(gettext("Choose proposals for one judge and one dimension."))
         return chosen
+
+    def values(self) -> dict[str, Any]:
+        """Return the arguments of `plan_search`, from valid input."""
+        first = self.cleaned_data["proposals"][0]
+        return {"judge": first.judge, "dimension": first.dimension, **self.cleaned_data}
 
 
 class TextForm(PromptChangeForm):

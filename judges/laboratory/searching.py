@@ -15,9 +15,7 @@ from annotate.core.jobs import JobKind
 from annotate.core.models import User
 from judges.core.models import Drafting, Judge, Judgment, PromptSearch, Proposal, Run
 from judges.core.specification import Scope
-from judges.endpoints.prices import prices_of
-from judges.laboratory.cases import Case, most_different
-from judges.laboratory.clusters import cluster_cases
+from judges.laboratory.cases import Case, cluster_cases, most_different
 from judges.laboratory.commands.candidates import (
     add_candidates,
     combine,
@@ -331,15 +329,6 @@ def lock_search(search: PromptSearch) -> PromptSearch:
         "drafter__endpoint",
     )
     return PromptSearch.objects.select_for_update(of=("self",)).select_related(*related).get(pk=search.pk)
-
-
-def refuse_budget(judge: Judge, budget: Decimal | None) -> None:
-    """Raise InvalidValueError if prices are unknown that a budget needs."""
-    if budget is not None and not (judge.endpoint and prices_of(judge.endpoint, judge.model).are_known):
-        message = gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
-            name=judge.endpoint.name if judge.endpoint else judge.name
-        )
-        raise InvalidValueError(message, fields={"budget": message})
 
 
 def _has_ended() -> Q:

@@ -28,7 +28,7 @@ from judges.core.access import (
 from judges.core.models import Drafting, Judge, Judgment, Panel, PromptSearch, Proposal
 from judges.core.page import add_refusal, render_judges
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
-from judges.laboratory.commands.experiments import start_experiment
+from judges.laboratory.commands.experiments import plan_of_experiment, start_experiment
 from judges.laboratory.commands.panels import change_panel, make_panel
 from judges.laboratory.commands.proposals import (
     accept_proposal,
@@ -52,10 +52,17 @@ from judges.laboratory.forms import (
     StartForm,
     TextForm,
 )
-from judges.laboratory.queries.cases import DocumentParts, Part, parts_of, proposals_of, triable_proposals
+from judges.laboratory.queries.cases import (
+    DEVELOPMENT_ITEMS,
+    DocumentParts,
+    Part,
+    errors_of,
+    parts_of,
+    proposals_of,
+    triable_proposals,
+    units_of,
+)
 from judges.laboratory.queries.draftings import draftings_of, state_of_drafting
-from judges.laboratory.queries.errors import DEVELOPMENT_ITEMS, errors_of, units_of
-from judges.laboratory.queries.experiments import plan_of_experiment
 from judges.laboratory.queries.panels import members_of, refusal_of_change
 from judges.laboratory.queries.searches import searches_of, state_of_search
 
@@ -88,14 +95,14 @@ def alignment_draw(request: Request, slug: str) -> HttpResponse:
         except DomainError as error:
             messages.error(request, error.message)
         return redirect("alignment", slug=slug)
-    form = PartsForm(request.POST)
-    if not form.is_valid():
-        return _render(request, project, status=422, draw=form)
+    form, status = PartsForm(request.POST), 422
     try:
-        draw_parts(project=project, **form.cleaned_data, by=request_user(request))
+        if form.is_valid():
+            draw_parts(project=project, **form.cleaned_data, by=request_user(request))
+            return redirect("alignment", slug=slug)
     except DomainError as error:
-        return _render(request, project, status=add_refusal(form, error), draw=form)
-    return redirect("alignment", slug=slug)
+        status = add_refusal(form, error)
+    return _render(request, project, status=status, draw=form)
 
 
 @login_required
@@ -103,42 +110,31 @@ def alignment_draw(request: Request, slug: str) -> HttpResponse:
 def alignment_propose(request: Request, slug: str) -> HttpResponse:
     """Propose examples, or plan a drafting; the plan's page shows its cost and starts it."""
     project = project_for_routing(request.user, slug)
-    form = ProposeForm(request.POST, project=project)
-    if not form.is_valid():
-        return _render(request, project, status=422, propose=form)
-    data, by = form.cleaned_data, request_user(request)
-    judge, dimension = data["judge"], data["dimension"]
+    form, status = ProposeForm(request.POST, project=project), 422
     try:
-        if form.proposes_examples:
-            count, nearest = data["count"], data["nearest"]
-            propose_examples(judge=judge, dimension=dimension, count=count, nearest=nearest, by=by)
-            return redirect(_address(project, judge, dimension))
-        drafting = plan_drafting(
-            judge=judge,
-            dimension=dimension,
-            kind=data["kind"],
-            most=form.drafts,
-            drafter=data["drafter"],
-            budget=data["budget"],
-            by=by,
-        )
+        if form.is_valid():
+            if form.proposes_examples:
+                proposal = propose_examples(**form.examples(), by=request_user(request))
+                return redirect(_address(project, proposal.judge, proposal.dimension))
+            drafting = plan_drafting(**form.drafting(), by=request_user(request))
+            return redirect("alignment_drafting", slug, drafting.pk)
     except DomainError as error:
-        return _render(request, project, status=add_refusal(form, error), propose=form)
-    return redirect("alignment_drafting", slug, drafting.pk)
+        status = add_refusal(form, error)
+    return _render(request, project, status=status, propose=form)
 
 
 @login_required
 @require_POST
 def alignment_write(request: Request, slug: str) -> HttpResponse:
     project = project_for_routing(request.user, slug)
-    form = TextForm(request.POST, project=project)
-    if not form.is_valid():
-        return _render(request, project, status=422, write=form)
+    form, status = TextForm(request.POST, project=project), 422
     try:
-        proposal = propose_text(**form.cleaned_data, by=request_user(request))
+        if form.is_valid():
+            proposal = propose_text(**form.cleaned_data, by=request_user(request))
+            return redirect(f"{_address(project, proposal.judge, proposal.dimension)}#proposal-{proposal.pk}")
     except DomainError as error:
-        return _render(request, project, status=add_refusal(form, error), write=form)
-    return redirect(f"{_address(project, proposal.judge, proposal.dimension)}#proposal-{proposal.pk}")
+        status = add_refusal(form, error)
+    return _render(request, project, status=status, write=form)
 
 
 @login_required
@@ -168,18 +164,14 @@ def alignment_drafting(request: Request, slug: str, pk: int) -> HttpResponse:
 def alignment_search_new(request: Request, slug: str) -> HttpResponse:
     """Plan a search over proposals; its page shows the calls and the cost and starts it."""
     project = project_for_routing(request.user, slug)
-    form = SearchForm(request.POST, project=project)
-    if not form.is_valid():
-        return _render(request, project, status=422, search=form)
-    data = form.cleaned_data
-    first = data["proposals"][0]
+    form, status = SearchForm(request.POST, project=project), 422
     try:
-        search = plan_search(
-            judge=first.judge, dimension=first.dimension, by=request_user(request), **form.cleaned_data
-        )
+        if form.is_valid():
+            search = plan_search(**form.values(), by=request_user(request))
+            return redirect("alignment_search", slug, search.pk)
     except DomainError as error:
-        return _render(request, project, status=add_refusal(form, error), search=form)
-    return redirect("alignment_search", slug, search.pk)
+        status = add_refusal(form, error)
+    return _render(request, project, status=status, search=form)
 
 
 @login_required

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from annotate.core.guideline import FrozenDimension
-from judges.laboratory.cases import Case, most_different
-from judges.laboratory.clusters import Cluster
+from judges.laboratory.cases import Case, Cluster, most_different
 from judges.methods import scales
 from judges.methods.base import Message
 from judges.methods.nearest import HEADING, digest_of, hide_pool, is_pool, join_pools, write_pool

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext
@@ -319,9 +318,7 @@ def _digest(reply: str) -> bytes:
     return hashlib.blake2b(reply.encode(), digest_size=16).digest()
 
 
-def _methods_by_word(methods: Sequence[Method]) -> dict[str, Method]:
-    return {plain_word(word): method for method in methods for word in (method.label, method.key)}
-
-
-METHOD_BY_WORD = _methods_by_word(list(METHODS.values()))
+METHOD_BY_WORD = {
+    plain_word(word): method for method in METHODS.values() for word in (method.label, method.key)
+}
 METHOD_NAMES = ", ".join(f"{method.key} ({method.label})" for method in METHODS.values())

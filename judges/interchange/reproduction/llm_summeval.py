@@ -75,17 +75,10 @@ def compute_figures(project: Project) -> Computed:
     return found
 
 
-def _correlations(names: Names, rows: Sequence[Row]) -> Figures:
+def _by_coefficient(table: str, names: Names, rows: Sequence[Row], *, level: str = "") -> Figures:
     for row in rows:
         for measure, short in SHORT.items():
-            key = ("correlation_with_humans", *names.of(row), "", "", short)
-            yield key, _number(row[f"{measure}_{Level.DATASET}"])
-
-
-def _meta_correlations(names: Names, rows: Sequence[Row]) -> Figures:
-    for row in rows:
-        for measure, short in SHORT.items():
-            yield ("meta_correlation", *names.of(row), "", "", short), _number(row[measure])
+            yield (table, *names.of(row), "", "", short), _number(row[measure + level])
 
 
 def _preferences(names: Names, rows: Sequence[Row]) -> Figures:
@@ -95,23 +88,17 @@ def _preferences(names: Names, rows: Sequence[Row]) -> Figures:
         yield challenge, _number(row["neighbours_correct"])
 
 
-def _preference_figures(names: Names, rows: Sequence[Row]) -> Figures:
+def _neighbour_preferences(names: Names, rows: Sequence[Row]) -> Figures:
     for row in rows:
         yield ("correct_preferences", *names.of(row), "", "challenge", ""), _number(row["correct"])
 
 
-def _validity(names: Names, rows: Sequence[Row]) -> Figures:
-    for row in rows:
-        for measure, short in SHORT.items():
-            yield ("indicator_vs_human_correlation", *names.of(row), "", "", short), _number(row[measure])
-
-
 _TOGETHER: Mapping[str, Callable[[Names, Sequence[Row]], Figures]] = {
-    "correlations": _correlations,
-    "meta": _meta_correlations,
+    "correlations": partial(_by_coefficient, "correlation_with_humans", level=f"_{Level.DATASET}"),
+    "meta": partial(_by_coefficient, "meta_correlation"),
     "preferences": _preferences,
-    "comparing": _preference_figures,
-    "validity": _validity,
+    "comparing": _neighbour_preferences,
+    "validity": partial(_by_coefficient, "indicator_vs_human_correlation"),
 }
 
 

@@ -16,8 +16,7 @@ from annotate.core.models import Dimension, User
 from judges.core.models import Drafting, Judge, PromptSearch, Proposal
 from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.prices import prices_of
-from judges.laboratory.cases import Case, CaseKind
-from judges.laboratory.clusters import cluster_cases
+from judges.laboratory.cases import Case, CaseKind, cluster_cases
 from judges.laboratory.drafting import DRAFTING_JOB
 from judges.laboratory.queries.cases import cases_of, find_frozen
 from judges.laboratory.wording import MOST_CASES, STYLES, ask_for_clarification, ask_for_wording
@@ -167,8 +166,13 @@ def _refuse_drafter(drafter: Judge, budget: Decimal | None) -> None:
         raise InvalidValueError(gettext("{name} is imported and calls no model.").format(name=drafter.name))
     if reason := refuse_archived(drafter):
         raise InvalidValueError(reason)
-    if budget is not None and not prices_of(drafter.endpoint, drafter.model).are_known:
+    refuse_budget(drafter, budget)
+
+
+def refuse_budget(judge: Judge, budget: Decimal | None) -> None:
+    """Raise InvalidValueError if prices are unknown that a budget needs."""
+    if budget is not None and not (judge.endpoint and prices_of(judge.endpoint, judge.model).are_known):
         message = gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
-            name=drafter.endpoint.name
+            name=judge.endpoint.name if judge.endpoint else judge.name
         )
         raise InvalidValueError(message, fields={"budget": message})

@@ -7,10 +7,18 @@ from django.db import transaction
 from annotate.core.models import Project, User
 from judges.core.models import Experiment, ExperimentVariant
 from judges.core.specification import Scope
-from judges.endpoints.commands import add_judges
+from judges.endpoints.commands import add_judges, preview_judges
 from judges.laboratory.factors import CrossedDesign
 from judges.runs.commands.runs import plan_run, start_run
-from judges.runs.queries.plans import plan_of
+from judges.runs.queries.plans import RunPlan, plan_of
+
+
+def plan_of_experiment(
+    project: Project, design: CrossedDesign, *, dimensions: Sequence[str], documents: int | None
+) -> RunPlan:
+    """Return the calls and cost of an experiment, without writing."""
+    judges = preview_judges(project=project, judges=design.variants)
+    return plan_of(project, Scope(judges, dimensions, documents=documents))
 
 
 @transaction.atomic

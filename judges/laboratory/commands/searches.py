@@ -11,6 +11,7 @@ from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.models import Dimension, User
 from judges.core.models import Drafting, Judge, PromptSearch, Proposal, Run
 from judges.laboratory.commands.candidates import Combined, add_candidates, combine, make_candidates
+from judges.laboratory.commands.draftings import refuse_budget
 from judges.laboratory.halving import combine_parts
 from judges.laboratory.queries.cases import TRIABLE
 from judges.laboratory.queries.searches import plan_of_search
@@ -19,7 +20,6 @@ from judges.laboratory.searching import (
     continue_drafting,
     lock_search,
     money_to_spend,
-    refuse_budget,
     save_progress,
 )
 from judges.runs.commands.budgets import change_budget

@@ -24,7 +24,7 @@ from judges.core.models import (
     RoutedUnit,
 )
 from judges.endpoints.queries import usable_judges
-from judges.laboratory.cases import Case, CaseKind
+from judges.laboratory.cases import Case, CaseKind, most_different
 from judges.results.queries.scores import Material, material_of, samples_of, value_of_samples
 
 Part = DevelopmentDocument.Part
@@ -253,3 +253,59 @@ def _reasons(raters: _Raters, dispute: Dispute | None, value: float) -> tuple[st
         found += [each.text.strip() for each in dispute.posts.all() if each.author_id in winners]
     found += [comment for rater in sorted(winners) for comment in raters.wrote.get(rater, [])]
     return tuple(dict.fromkeys(each for each in found if each))[:MOST_REASONS]
+
+
+DEVELOPMENT_ITEMS = "marked=development"
+"""The filter of the list of items that finds the items of documents for teaching and selecting."""
+
+
+@dataclass(frozen=True)
+class DifferingUnit:
+    """A unit with the judge's value and rationale, and people's values and reasons."""
+
+    case: Case
+    judgment: Judgment | None
+
+    @property
+    def excerpt(self) -> str:
+        """The most informative excerpt: a reason of people, or else the judge's, or else the output."""
+        rationale = self.judgment.rationale if self.judgment else ""
+        return next(iter(self.case.reasons), "") or rationale or self.case.text
+
+
+@dataclass(frozen=True)
+class JudgeErrors:
+    """A judge on one dimension of the documents for selecting, or for teaching if there are no others.
+
+    cases: units that people agree on or settled and the judge has a value for, the largest difference first.
+    """
+
+    judge: Judge
+    dimension: Dimension
+    part: str
+    cases: Sequence[Case]
+
+    @property
+    def part_name(self) -> str:
+        return gettext("for selecting") if self.part == Part.SELECT else gettext("for teaching")
+
+    @property
+    def off(self) -> int:
+        """Return the number of units with a difference of a point or more from people."""
+        return sum(abs(case.error) >= FAR for case in self.cases)
+
+
+def errors_of(judge: Judge, dimension: Dimension, part: str) -> JudgeErrors:
+    """Return the differences of a judge from people. Ten queries, errors as `cases_of`."""
+    return JudgeErrors(judge, dimension, part, most_different(cases_of(judge, dimension, part)))
+
+
+def units_of(errors: JudgeErrors, cases: Sequence[Case]) -> list[DifferingUnit]:
+    """Return some of its cases with the judge's first answer about each. One query."""
+    answers = Judgment.objects.filter(
+        judge=errors.judge, dimension=errors.dimension, item__in=[case.item for case in cases], other=None
+    )
+    found: dict[int, Judgment] = {}
+    for judgment in answers.filter(status=Judgment.Status.DONE).order_by("sample", "pk"):
+        found.setdefault(judgment.item_id, judgment)
+    return [DifferingUnit(case, found.get(case.item)) for case in cases]

@@ -65,7 +65,9 @@ def _runs(project: Project) -> Options:
         several.setdefault(run, set()).add(judge)
     named = {run: str(len(judges)) for run, judges in several.items() if len(judges) > 1}
     experiments = Experiment.objects.filter(run__project=project).annotate(count=Count("variants"))
-    named |= {each.run_id: f"{_factors_of(each)}, {each.count}" for each in experiments.order_by("pk")}
+    for each in experiments.order_by("pk"):
+        factors = " × ".join(str(FACTORS[factor["key"]]) for factor in each.factors)
+        named[each.run_id] = f"{factors}, {each.count}"
     return [
         *(
             (str(run), gettext("run {run}: {judges} judges").format(run=run, judges=judges))
@@ -73,10 +75,6 @@ def _runs(project: Project) -> Options:
         ),
         (ALL, gettext("all judges")),
     ]
-
-
-def _factors_of(experiment: Experiment) -> str:
-    return " × ".join(str(FACTORS[each["key"]]) for each in experiment.factors)
 
 
 RUN = Parameter("run", gettext_lazy("Experiment"), _runs)

@@ -8,8 +8,7 @@ from annotate.results.registry import result_of
 from judges.core.models import DevelopmentDocument, Judge
 from judges.laboratory.cases import Case, CaseKind, most_different
 from judges.laboratory.commands.proposals import draw_parts
-from judges.laboratory.queries.cases import Part
-from judges.laboratory.queries.errors import errors_of, units_of
+from judges.laboratory.queries.cases import Part, errors_of, units_of
 from tests.factories import Cast
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.laboratory.rumours import MARK, REASON, judge_all, make_rumours

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judges.laboratory.cases import Case, CaseKind
-from judges.laboratory.clusters import cluster_cases
+from judges.laboratory.cases import Case, CaseKind, cluster_cases
 from judges.methods.readings import Readable
 from judges.methods.rts import METHOD
 from tests.published.news_summeval import SCALES, lines, summaries
