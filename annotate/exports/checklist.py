@@ -30,8 +30,7 @@ from annotate.core.version import VERSION
 from annotate.disputes.queries.rules import rule_of
 from annotate.exports.citation import Datasheet, DatasheetSection
 from annotate.exports.facts import Facts, facts_of, write_day
-from annotate.exports.formats.cards import plain_line
-from annotate.exports.formats.datasheet import read_alphas
+from annotate.exports.formats.datasheet import plain_line, read_alphas
 from annotate.questions import kind_of
 
 NOT_RECORDED = "Not recorded in Concord: state it yourself."
@@ -110,7 +109,8 @@ def _design(project: Project, facts: Facts, first: Round | None) -> Iterator[Che
     )
     yield ChecklistLine("Rule of disputes, and when it was set", _dispute_rule(project, first))
     yield ChecklistLine("Assignment and order of items", _assignment(facts, first))
-    yield ChecklistLine("Seeds", _seeds(project, facts))
+    seeds = "".join(f", {each.round} {each.round.seed}" for each in facts.rounds)
+    yield ChecklistLine("Seeds", f"Project {project.seed}{seeds}.")
 
 
 def _items(project: Project, facts: Facts) -> str:
@@ -175,11 +175,6 @@ def _assignment(facts: Facts, first: Round | None) -> str:
 def _is_rated_here(first: Round | None) -> bool:
     assignments = Assignment.objects.filter(round=first, completed_at__isnull=False)
     return first is not None and assignments.exclude(plan=Assignment.Plan.IMPORTED).exists()
-
-
-def _seeds(project: Project, facts: Facts) -> str:
-    rounds = "".join(f", {each.round} {each.round.seed}" for each in facts.rounds)
-    return f"Project {project.seed}{rounds}."
 
 
 def _people(project: Project, facts: Facts, first: Round | None) -> Iterator[ChecklistLine]:

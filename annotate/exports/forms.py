@@ -69,7 +69,6 @@ class ExportForm(forms.Form):
     )
 
     def clean_text_licences(self) -> tuple[tuple[str, str], ...]:
-        """Read a source and its licence from each line."""
         try:
             return read_text_licences(self.cleaned_data["text_licences"])
         except ValueError as error:
@@ -78,7 +77,6 @@ class ExportForm(forms.Form):
 
     @property
     def choice(self) -> ExportChoice:
-        """Return the validated choice."""
         given = self.cleaned_data
         left_out = frozenset(ExportPart) - {ExportPart(each) for each in given["parts"]}
         authors = (line.strip() for line in given["authors"].splitlines())
@@ -171,18 +169,15 @@ class DatasheetForm(forms.Form):
         return lists | {each.value: datasheet.sections.get(each, "") for each in DatasheetSection}
 
     def clean_languages(self) -> tuple[str, ...]:
-        """Read codes of languages."""
         says = gettext("“{word}” is no code of a language; write such as en or pt-BR.")
         return _read_list(self.cleaned_data["languages"], LANGUAGE, says)
 
     def clean_task_categories(self) -> tuple[str, ...]:
-        """Read names of tasks."""
         says = gettext("“{word}” is not a task name; use a name such as text-generation.")
         return _read_list(self.cleaned_data["task_categories"], TASK, says)
 
     @property
     def datasheet(self) -> Datasheet:
-        """Return the validated datasheet."""
         given = self.cleaned_data
         sections = {each: given[each.value] for each in DatasheetSection if given[each.value]}
         return Datasheet(given["languages"], given["task_categories"], sections)

@@ -39,16 +39,7 @@ def note_export(*, project: Project, what: str, format: str) -> None:
 def start_export(*, project: Project, choice: ExportChoice, by: User | None) -> Export:
     """Start an export, which a worker writes. Raises NotReadyError over the quota."""
     refuse_over_quota(project)
-    export = Export.objects.create(
-        project=project,
-        format=choice.format,
-        left_out=sorted(choice.left_out),
-        licence=choice.licence,
-        card=choice.filters().get("card", {}),
-        created_by=by,
-        touched_at=timezone.now(),
-    )
-    record(project, "export.taken", "everything", after={**choice.filters(), "without": export.left_out})
+    export = _create_export(project, choice, by)
     wake_worker(EXPORT_JOB, export.pk)
     return export
 
@@ -57,6 +48,12 @@ def store_export(
     *, project: Project, choice: ExportChoice, name: str, size: int, manifest: Manifest, by: User | None
 ) -> Export:
     """Store an export of a file that the caller wrote and kept. Belongs into the caller's transaction."""
+    export = _create_export(project, choice, by, **_describe_file(manifest, name, size))
+    _announce_export(export, manifest)
+    return export
+
+
+def _create_export(project: Project, choice: ExportChoice, by: User | None, **file: Any) -> Export:
     export = Export.objects.create(
         project=project,
         format=choice.format,
@@ -65,10 +62,9 @@ def store_export(
         card=choice.filters().get("card", {}),
         created_by=by,
         touched_at=timezone.now(),
-        **_describe_file(manifest, name, size),
+        **file,
     )
     record(project, "export.taken", "everything", after={**choice.filters(), "without": export.left_out})
-    _announce_export(export, manifest)
     return export
 
 

@@ -36,13 +36,8 @@ def start_push(*, export: Export, repository: str, private: bool, by: User) -> P
     if not is_new:
         if push.status == Status.PUSHING and not is_silent(push):
             raise NotReadyError(gettext("A worker is already pushing this export."))
-        push.status, push.message, push.lease, push.private, push.created_by = (
-            Status.WAITING,
-            "",
-            None,
-            private,
-            by,
-        )
+        push.status, push.message, push.lease = Status.WAITING, "", None
+        push.private, push.created_by = private, by
         push.sent, push.attempts, push.touched_at = 0, 0, timezone.now()
         push.save()
     facts = {"repository": repository, "private": private, "content_hash": export.content_hash}

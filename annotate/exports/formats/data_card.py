@@ -10,8 +10,7 @@ from annotate.core.models import Project
 from annotate.core.version import VERSION
 from annotate.exports.choice import ExportChoice
 from annotate.exports.citation import Datasheet, bibtex
-from annotate.exports.formats.cards import plain, plain_line
-from annotate.exports.formats.datasheet import agreement
+from annotate.exports.formats.datasheet import agreement, plain, plain_line
 from annotate.exports.manifest import Passed
 from annotate.exports.registry import ExportTable
 

@@ -1,12 +1,12 @@
 """A draft of a datasheet (Gebru and others 2021), with the facts that the project itself provides."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from annotate.core.models import Project
 from annotate.exports.choice import ExportChoice
 from annotate.exports.citation import Datasheet, DatasheetSection
 from annotate.exports.facts import Facts, facts_of
-from annotate.exports.formats.cards import plain, plain_line
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
@@ -14,6 +14,17 @@ from annotate.results.table import Cell
 DatasheetLines = Callable[[Project], Sequence[str]]
 COLLECTION_LINES: dict[str, DatasheetLines] = {}  # how other apps' data came to be, by the name of the app
 TO_WRITE = "*To be written by the authors.*"
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+
+
+def plain(text: str) -> str:
+    """Escape a string so that nothing in it is markup, neither Markdown nor HTML; its lines remain."""
+    return _MARKUP.sub(r"\\\1", text)
+
+
+def plain_line(text: str) -> str:
+    """Return the same in one line, as a heading needs it."""
+    return plain(" ".join(text.split()))
 
 
 def datasheet(project: Project, choice: ExportChoice) -> str:
@@ -25,6 +36,7 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
         [written[each]] if each in written else []
         for each in (DatasheetSection.COMPOSITION, DatasheetSection.COLLECTION, DatasheetSection.DISTRIBUTION)
     )
+    licence = f"{choice.licence}." if choice.licence else TO_WRITE
     sections = {
         "Motivation": [written.get(DatasheetSection.MOTIVATION) or plain(project.description) or TO_WRITE],
         "Composition": [*composition, *_composition(facts, choice)],
@@ -36,7 +48,7 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
         "Agreement": agreement(project) or ["Nothing was rated yet."],
         "Preprocessing": [written.get(DatasheetSection.PREPROCESSING, TO_WRITE)],
         "Uses": [written.get(DatasheetSection.USES, TO_WRITE)],
-        "Distribution": [*distribution, _licence(choice)],
+        "Distribution": [*distribution, f"Licence: {licence}"],
         "Maintenance": [written.get(DatasheetSection.MAINTENANCE, TO_WRITE)],
     }
     parts = [f"# Datasheet: {plain_line(project.name)}"]
@@ -107,7 +119,3 @@ def _format_with_interval(alpha: Cell) -> str:
     if alpha.low is None or alpha.high is None:
         return f"{alpha.value:.3f}"
     return f"{alpha.value:.3f} ({alpha.low:.3f} to {alpha.high:.3f})"
-
-
-def _licence(choice: ExportChoice) -> str:
-    return f"Licence: {choice.licence}." if choice.licence else f"Licence: {TO_WRITE}"
