@@ -56,7 +56,10 @@ class CalledEndpoint:
     stored_rest: float = 0.0
 
     def later(self, what: Callable[[], T]) -> "asyncio.Future[T]":
-        """Do something with the database, after all that was asked of it before."""
+        """Do something with the database, after all that was asked of it before; retry it if that is away.
+
+        A function that retries its own steps for as long is not repeated: its last failure comes later.
+        """
         return asyncio.get_running_loop().run_in_executor(self.database, persistently, what)
 
 
@@ -350,23 +353,28 @@ class Pipeline:
         endpoint, limiter = self._endpoint, self._endpoint.limiter
         # Transactions of their own: to pause the run or to note the answer takes its lock or the
         # endpoint's, for which others wait, and neither may undo that outcomes which were paid for
-        # are written.
-        leases.store(
-            run=self.run,
-            endpoint=endpoint.pk,
-            holder=endpoint.holder,
-            outcomes=batch,
-            prices_of=endpoint.prices.of,
-            counts_tokens=self._leased.counts_tokens,
+        # are written. Each is retried alone: to write outcomes again would count their cost again.
+        persistently(
+            partial(
+                leases.store,
+                run=self.run,
+                endpoint=endpoint.pk,
+                holder=endpoint.holder,
+                outcomes=batch,
+                prices_of=endpoint.prices.of,
+                counts_tokens=self._leased.counts_tokens,
+            )
         )
         while limiter.learned_names:
-            note_max_tokens_name(endpoint.pk, *limiter.learned_names.popitem())
+            model, name = limiter.learned_names.popitem()
+            persistently(partial(note_max_tokens_name, endpoint.pk, model, name))
         if any(outcome.status == Judgment.Status.UNREADABLE for outcome in batch):
-            pause_if_unreadable(run=self.run)
+            persistently(partial(pause_if_unreadable, run=self.run))
         if limiter.was_answered:
             limiter.was_answered = False
-            silence.note_answer(endpoint=endpoint.pk)
-        return Stored(goes_on(self.run), any(outcome.steps_done > 0 for outcome in batch))
+            persistently(partial(silence.note_answer, endpoint=endpoint.pk))
+        run_goes_on = persistently(partial(goes_on, self.run))
+        return Stored(run_goes_on, any(outcome.steps_done > 0 for outcome in batch))
 
     async def _end(self) -> None:
         self.begin_no_more()
