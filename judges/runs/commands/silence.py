@@ -97,9 +97,13 @@ def be_patient_again(*, run: Run) -> None:
 def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
     """Return whether this holder shall try a silent server now; it then has the endpoint for that call.
 
-    Locks the endpoint. The next probe is due after a pause that doubles from 5 s up to a minute.
+    Locks the run, then the endpoint. The next probe is due after a pause that doubles from 5 s up to a
+    minute.
     """
     now = timezone.now()
+    # The lease refers to the run, so it waits for who resumes the run, and who then waits for the endpoint.
+    if Run.objects.select_for_update().filter(pk=run).first() is None:
+        return False
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is None or max(server.next_probe_at, server.resting_until or now) > now:
         return False
