@@ -239,6 +239,8 @@ class Pipeline:
                 # Before calls begin: a failure may be one that ends the run, and each further call costs.
                 self._in_flight.take_ended(self._unasked)
                 self._take_stored()
+                if self.is_ending:  # not only in the end: probes need the room while an old call hangs
+                    await self._give_back_unasked()
                 if self._to_store.is_due(calls=self._in_flight.calls):
                     self._to_store.under_way = self._later(partial(self._store, self._to_store.take_batch()))
                 self._lease_if_short()
@@ -403,7 +405,12 @@ class Pipeline:
             if batch := self._to_store.take_batch():
                 await self._later(partial(self._store, batch))
 
+    async def _give_back_unasked(self) -> None:
+        if unasked := list(self._unasked):
+            holder = self._endpoint.holder
+            await self._later(partial(leases.give_back, holder=holder, judgments=unasked))
+            del self._unasked[: len(unasked)]  # more may have been added in the meantime
+
     async def _give_back(self) -> None:
-        holder = self._endpoint.holder
-        await self._later(partial(leases.give_back, holder=holder, judgments=self._unasked))
+        await self._give_back_unasked()
         await self._later(partial(leases.finish_if_done, run=self.run))

@@ -15,7 +15,7 @@ from annotate.core.jobs import run_job
 from annotate.core.models import Delivery, Webhook
 from judges.core.models import Endpoint, LeaseHolder, Run
 from judges.runs.asker import Asker
-from judges.runs.commands.leases import Leased, lease, let_rest, stop_run
+from judges.runs.commands.leases import Leased, lease, let_rest, renew, stop_run
 from judges.runs.commands.runs import cancel_run, start_run
 from judges.runs.commands.silence import note_answer, note_failure, take_probe
 from judges.runs.queries.runs import runs_with_open_judgments
@@ -107,6 +107,21 @@ def test_probe_requires_a_free_slot_and_the_end_of_the_server_pause(lab, clock):
     assert not take(endpoint, run)
     clock.advance(seconds=31)
     assert take(endpoint, run)
+
+
+def test_server_is_probed_while_one_old_call_hangs(lab, clock):
+    endpoint, run = lab
+    Endpoint.objects.update(calls_in_flight=2)
+    worker, probe = uuid4(), uuid4()
+    assert lease(run=run.pk, endpoint=endpoint.pk, holder=worker, how_many=1).judgments
+    fail(endpoint)
+    Endpoint.objects.update(next_probe_at=clock.now)
+    assert take_probe(run=run.pk, endpoint=endpoint.pk, holder=probe)
+    Endpoint.objects.update(next_probe_at=clock.now)
+    assert not take_probe(run=run.pk, endpoint=endpoint.pk, holder=uuid4()), "one probe at a time"
+    assert renew(endpoint=endpoint.pk, runs=[run.pk], holder=worker), "the old call keeps its lease"
+    LeaseHolder.objects.filter(pk=worker).delete()
+    assert not Asker(endpoint, run=run.pk)._take_endpoint(), "the probe is a call of the endpoint"
 
 
 def test_probe_locks_the_run_before_the_endpoint(lab, clock):
