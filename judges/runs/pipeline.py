@@ -78,7 +78,6 @@ class LeasedQueue:
         self._works: deque[JudgmentWork] = deque()
 
     def add(self, works: Sequence[JudgmentWork]) -> None:
-        """Add what was leased."""
         self._works.extend(works)
         self.calls += count_calls(works)
         self.turn += count_calls(works)
@@ -116,7 +115,6 @@ class InFlight:
 
     @property
     def calls(self) -> int:
-        """Calls that have not ended."""
         return len(self._calls)
 
     @property
@@ -149,7 +147,6 @@ class InFlight:
                 task.result()
 
     async def cancel(self) -> None:
-        """End all calls."""
         calls = list(self._calls)
         for task in calls:
             task.cancel()
@@ -224,7 +221,6 @@ class Pipeline:
 
     @property
     def is_ending(self) -> bool:
-        """Whether it makes no more calls."""
         return self._pace.is_stopped
 
     async def work(self) -> None:
