@@ -93,7 +93,6 @@ def dimension_in(project: Project, key: str) -> Dimension:
 
 
 def judge_in(project: Project, pk: int) -> Judge:
-    """Return a judge of the project, with its endpoint and template."""
     return _first_or_404(
         Judge.objects.select_related("endpoint", "template").filter(project=project, pk=pk), "judge"
     )
@@ -109,7 +108,6 @@ def run_in(project: Project, pk: int) -> Run:
 
 
 def judgment_in(project: Project, pk: int) -> Judgment:
-    """Return a judgment of the project, with its judge, unit and outputs."""
     whole = (
         "judge__template",
         "judge__endpoint",

@@ -121,7 +121,6 @@ class Client:
 
 @asynccontextmanager
 async def use_client(server: Server) -> AsyncIterator[Client]:
-    """Yield a client of a server and close it afterwards."""
     client = Client(server)
     try:
         yield client

@@ -28,7 +28,6 @@ class UnreadableKeyError(Exception):
 
 @sensitive_variables()
 def encrypt(key: str, *, endpoint: int, origin: str) -> str:
-    """Return a key encrypted for one endpoint and server."""
     bound = json.dumps([endpoint, origin, key]).encode()
     return encryption.cipher_for(PURPOSE).encrypt(bound).decode()
 

@@ -121,7 +121,6 @@ def _refuse_without_part(template: PromptTemplate) -> None:
 
 
 def _examples(project: Project) -> list[str]:
-    """Return the contents of a project's first documents."""
     documents = Document.objects.filter(project=project).order_by("pk")[:EXAMPLES]
     return ["\n\n".join(part["text"] for part in each.parts) for each in documents]
 

@@ -240,7 +240,6 @@ def _has(error: ProviderError, words: tuple[str, ...]) -> bool:
 
 
 def json_of(response: "httpx2.Response") -> Any:
-    """Return the JSON of an answer, None if it has none."""
     try:
         return response.json()
     except (ValueError, RecursionError):

@@ -95,7 +95,6 @@ class RateLimiter:
 
     @property
     def in_flight(self) -> int:
-        """The calls of all runs."""
         return sum(run.in_flight for run in self._runs)
 
     @property
@@ -105,7 +104,6 @@ class RateLimiter:
 
     @property
     def runs(self) -> int:
-        """How many runs call the server."""
         return len(self._runs)
 
     def add_run(self, refusals: ConsecutiveRefusals | None = None) -> "RunPace":
@@ -185,7 +183,6 @@ class RunPace:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether no call of the run begins any more."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
@@ -215,7 +212,6 @@ class RunPace:
         self._raise_if_stopped()
 
     def begin_call(self) -> None:
-        """Count a call as in flight."""
         self.in_flight += 1
         self.last_began = next(self.limiter.order)
 

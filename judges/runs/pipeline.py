@@ -56,7 +56,10 @@ class CalledEndpoint:
     stored_rest: float = 0.0
 
     def later(self, what: Callable[[], T]) -> "asyncio.Future[T]":
-        """Do something with the database, after all that was asked of it before."""
+        """Do something with the database, after all that was asked of it before; retry it if that is away.
+
+        A function that retries its own steps for as long is not repeated: its last failure comes later.
+        """
         return asyncio.get_running_loop().run_in_executor(self.database, persistently, what)
 
 
@@ -75,7 +78,6 @@ class LeasedQueue:
         self._works: deque[JudgmentWork] = deque()
 
     def add(self, works: Sequence[JudgmentWork]) -> None:
-        """Add what was leased."""
         self._works.extend(works)
         self.calls += count_calls(works)
         self.turn += count_calls(works)
@@ -113,7 +115,6 @@ class InFlight:
 
     @property
     def calls(self) -> int:
-        """Calls that have not ended."""
         return len(self._calls)
 
     @property
@@ -146,7 +147,6 @@ class InFlight:
                 task.result()
 
     async def cancel(self) -> None:
-        """End all calls."""
         calls = list(self._calls)
         for task in calls:
             task.cancel()
@@ -221,7 +221,6 @@ class Pipeline:
 
     @property
     def is_ending(self) -> bool:
-        """Whether it makes no more calls."""
         return self._pace.is_stopped
 
     async def work(self) -> None:
@@ -236,6 +235,8 @@ class Pipeline:
                 # Before calls begin: a failure may be one that ends the run, and each further call costs.
                 self._in_flight.take_ended(self._unasked)
                 self._take_stored()
+                if self.is_ending:  # not only in the end: probes need the room while an old call hangs
+                    await self._give_back_unasked()
                 if self._to_store.is_due(calls=self._in_flight.calls):
                     self._to_store.under_way = self._later(partial(self._store, self._to_store.take_batch()))
                 self._lease_if_short()
@@ -350,23 +351,28 @@ class Pipeline:
         endpoint, limiter = self._endpoint, self._endpoint.limiter
         # Transactions of their own: to pause the run or to note the answer takes its lock or the
         # endpoint's, for which others wait, and neither may undo that outcomes which were paid for
-        # are written.
-        leases.store(
-            run=self.run,
-            endpoint=endpoint.pk,
-            holder=endpoint.holder,
-            outcomes=batch,
-            prices_of=endpoint.prices.of,
-            counts_tokens=self._leased.counts_tokens,
+        # are written. Each is retried alone: to write outcomes again would count their cost again.
+        persistently(
+            partial(
+                leases.store,
+                run=self.run,
+                endpoint=endpoint.pk,
+                holder=endpoint.holder,
+                outcomes=batch,
+                prices_of=endpoint.prices.of,
+                counts_tokens=self._leased.counts_tokens,
+            )
         )
         while limiter.learned_names:
-            note_max_tokens_name(endpoint.pk, *limiter.learned_names.popitem())
+            model, name = limiter.learned_names.popitem()
+            persistently(partial(note_max_tokens_name, endpoint.pk, model, name))
         if any(outcome.status == Judgment.Status.UNREADABLE for outcome in batch):
-            pause_if_unreadable(run=self.run)
+            persistently(partial(pause_if_unreadable, run=self.run))
         if limiter.was_answered:
             limiter.was_answered = False
-            silence.note_answer(endpoint=endpoint.pk)
-        return Stored(goes_on(self.run), any(outcome.steps_done > 0 for outcome in batch))
+            persistently(partial(silence.note_answer, endpoint=endpoint.pk))
+        run_goes_on = persistently(partial(goes_on, self.run))
+        return Stored(run_goes_on, any(outcome.steps_done > 0 for outcome in batch))
 
     async def _end(self) -> None:
         self.begin_no_more()
@@ -395,7 +401,12 @@ class Pipeline:
             if batch := self._to_store.take_batch():
                 await self._later(partial(self._store, batch))
 
+    async def _give_back_unasked(self) -> None:
+        if unasked := list(self._unasked):
+            holder = self._endpoint.holder
+            await self._later(partial(leases.give_back, holder=holder, judgments=unasked))
+            del self._unasked[: len(unasked)]  # more may have been added in the meantime
+
     async def _give_back(self) -> None:
-        holder = self._endpoint.holder
-        await self._later(partial(leases.give_back, holder=holder, judgments=self._unasked))
+        await self._give_back_unasked()
         await self._later(partial(leases.finish_if_done, run=self.run))

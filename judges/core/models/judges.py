@@ -67,7 +67,6 @@ class PromptTemplate(models.Model):
 
     @property
     def texts(self) -> list[str]:
-        """The common prompt and the wordings of dimensions."""
         return [self.text, *self.wordings.values()]
 
     def text_about(self, dimension: int) -> str:
@@ -264,5 +263,4 @@ class Judge(models.Model):
         return rotate(dimensions, item) if is_rotated else list(dimensions)
 
     def rescale(self, dimension: FrozenDimension) -> FrozenDimension:
-        """Return the dimension on the judge's own scale, or unchanged if it has none."""
         return self.own_scale.rescale(dimension) if self.own_scale else dimension

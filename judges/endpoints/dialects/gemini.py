@@ -48,7 +48,6 @@ class Gemini(Dialect):
         return {"x-goog-api-key": key}
 
     def refuses(self, judge: Settings) -> Refused | None:
-        """Reject a seed that is too large."""
         if judge.seed is not None and judge.seed > LARGEST_SEED:
             sentence = gettext("Gemini takes seeds up to {most:,}.").format(most=LARGEST_SEED)
             return Refused("seed", sentence)
@@ -141,7 +140,6 @@ class Gemini(Dialect):
         )
 
     def models(self, listed: Mapping[str, Any]) -> list[str] | None:
-        """Return the names of models that generate output."""
         rows = listed.get("models")
         if not isinstance(rows, list):
             return None

@@ -79,7 +79,6 @@ class GeminiBatches(BatchClient):
         requests: int = 0,  # noqa: ARG002
         known: Collection[str] = (),  # noqa: ARG002
     ) -> RemoteBatch | None:
-        """Find a batch by its display name."""
         with self._sentences():
             for batch in self._genai.batches.list(config={"page_size": 100}):
                 if batch.display_name == token:

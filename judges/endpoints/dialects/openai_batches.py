@@ -46,7 +46,6 @@ class OpenAIBatches(BatchClient):
             return stored.id
 
     def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:  # noqa: ARG002
-        """Submit an uploaded file, with the token as metadata."""
         with self._sentences(self._no_batches):
             return self._remote(
                 self._openai.batches.create(
@@ -65,7 +64,6 @@ class OpenAIBatches(BatchClient):
         requests: int = 0,  # noqa: ARG002
         known: Collection[str] = (),  # noqa: ARG002
     ) -> RemoteBatch | None:
-        """Find a batch by its metadata."""
         with self._sentences():
             try:
                 for batch in self._openai.batches.list(limit=100):

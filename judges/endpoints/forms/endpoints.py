@@ -193,7 +193,6 @@ class EndpointForm(forms.Form):
 
     @sensitive_variables()
     def clean_key(self) -> str:
-        """Reject an invalid key."""
         key: str = self.cleaned_data["key"]
         try:
             if key:
@@ -212,7 +211,6 @@ class EndpointForm(forms.Form):
         return name
 
     def to_spec(self) -> EndpointSpec:
-        """Return the cleaned data as the spec of a command."""
         usual = {name for name in ("patience_minutes", "resume_hours") if self.cleaned_data[name] is None}
         given = {name: value for name, value in self.cleaned_data.items() if name not in {*SECRETS, *usual}}
         return EndpointSpec(**given)
@@ -258,7 +256,6 @@ class ModelPriceForm(forms.Form):
     )
 
     def to_spec(self) -> ModelPriceSpec:
-        """Return the cleaned data as the spec of a command."""
         return ModelPriceSpec(
             **{**self.cleaned_data, "as_of": self.cleaned_data["as_of"] or timezone.localdate()}
         )
@@ -278,7 +275,6 @@ class TrialForm(forms.Form):
 
 
 def initial_of(endpoint: Endpoint | None) -> dict[str, Any]:
-    """Return the form's initial values: the endpoint's settings, or the usual ones."""
     if endpoint is None:
         return {each.name: each.default for each in fields(EndpointSpec) if each.default is not MISSING}
     values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name not in SECRETS}

@@ -77,7 +77,6 @@ class JudgeForm(forms.Form):
 
     @property
     def sections(self) -> dict[str, list[forms.BoundField]]:
-        """Return the setting fields by section of the page."""
         return {section: [self[name] for name in names_of_settings(section)] for section in SettingSection}
 
     @property
@@ -125,7 +124,6 @@ class JudgeForm(forms.Form):
         return keys
 
     def clean_reference(self) -> System | None:
-        """Return the system of this name."""
         return self._systems.get(self.cleaned_data["reference"])
 
     def clean_call_order(self) -> str:
@@ -141,14 +139,12 @@ class JudgeForm(forms.Form):
         return texts
 
     def clean_extra_body(self) -> dict[str, Any]:
-        """Reject JSON that is no object."""
         fields = self.cleaned_data["extra_body"]
         if fields is not None and not isinstance(fields, dict):
             raise forms.ValidationError(gettext("Enter a JSON object, in braces."))
         return fields or {}
 
     def to_spec(self) -> JudgeSpec:
-        """Return the cleaned data as the spec of a command."""
         data = dict(self.cleaned_data)
         chosen: str = data.pop("template")
         if chosen.startswith(SHIPPED):
@@ -167,7 +163,6 @@ JudgeForm.base_fields |= {each.name: each.field for each in JUDGE_SETTINGS}
 
 
 def stop_lines(texts: Iterable[str]) -> str:
-    """Return the stop sequences in the form's notation."""
     return "\n".join(text.replace("\n", NEW_LINE) for text in texts)
 
 

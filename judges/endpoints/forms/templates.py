@@ -73,7 +73,6 @@ class TemplateForm(forms.Form):
             field.disabled = reads
 
     def clean_file(self) -> str:
-        """Return the file's content."""
         file: UploadedFile[Any] | None = self.cleaned_data["file"]
         if file is None:
             return ""
@@ -86,7 +85,6 @@ class TemplateForm(forms.Form):
         return text
 
     def clean_pattern(self) -> str:
-        """Reject an invalid regular expression."""
         pattern: str = self.cleaned_data["pattern"]
         if problem := problem_of_pattern(pattern):
             raise forms.ValidationError(problem)

@@ -23,20 +23,41 @@ REMEMBERED = timedelta(hours=1)  # longer than the judgments of a dead worker wa
 SMALLEST = Decimal("0.00000001")  # that is stored
 
 
-def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID, lasts: timedelta = LEASE) -> bool:
+def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
     """Take the lease of an endpoint, or renew it; return whether it is this holder's.
 
     A worker that was silent for too long does not get it back from the next one. A worker of the version
-    before counts all calls of the endpoint as taken and makes none; its lease keeps this one away, too. The
-    caller has locked the endpoint.
+    before counts all calls of the endpoint as taken and makes none; its lease keeps this one away, too. A
+    probe keeps only a new worker away. The caller has locked the endpoint.
     """
     now = timezone.now()
     others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now).exclude(pk=holder)
-    if others.exists():
+    if others.filter(places__gt=0).exists():
         return False
-    kept = {"places": endpoint.calls_in_flight, "alive_until": now + lasts}
+    kept = {"places": endpoint.calls_in_flight, "alive_until": now + LEASE}
     if not LeaseHolder.objects.filter(pk=holder).update(**kept):
+        if others.exists():
+            return False
         LeaseHolder.objects.create(pk=holder, run_id=run, endpoint=endpoint, **kept)
+    return True
+
+
+def hold_probe(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
+    """Take a lease without judgments for one probe; return whether the endpoint has room for its call.
+
+    A worker with old calls in flight may have the endpoint: one of them may hang until its timeout. The
+    caller has locked the endpoint.
+    """
+    now = timezone.now()
+    others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now)
+    if others.filter(places=0).exists():
+        return False
+    held = Judgment.objects.filter(lease__in=others.values("pk"), status=Judgment.Status.LEASED)
+    if held.count() >= endpoint.calls_in_flight:
+        return False
+    # As long as a call takes, for nothing renews the lease of a probe.
+    until = now + timedelta(seconds=endpoint.timeout_seconds + 5)
+    LeaseHolder.objects.create(pk=holder, run_id=run, endpoint=endpoint, places=0, alive_until=until)
     return True
 
 

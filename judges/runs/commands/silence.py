@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from judges.core.models import Endpoint, Judgment, Run
-from judges.runs.commands.askers import hold_endpoint
+from judges.runs.commands.askers import hold_probe
 from judges.runs.commands.leases import stop_run
 
 # A restarting server is back within seconds: until then its calls are retried with separate pauses.
@@ -95,18 +95,19 @@ def be_patient_again(*, run: Run) -> None:
 
 @transaction.atomic
 def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
-    """Return whether this holder shall try a silent server now; it then has the endpoint for that call.
+    """Return whether this holder shall try a silent server now; it then has a lease for that call.
 
-    Locks the endpoint. The next probe is due after a pause that doubles from 5 s up to a minute.
+    Locks the run, then the endpoint. The next probe is due after a pause that doubles from 5 s up to a
+    minute.
     """
     now = timezone.now()
+    # The lease refers to the run, so it waits for who resumes the run, and who then waits for the endpoint.
+    if Run.objects.select_for_update().filter(pk=run).first() is None:
+        return False
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is None or max(server.next_probe_at, server.resting_until or now) > now:
         return False
-    # A worker whose calls began before the silence still has the endpoint: their end says as much as a probe.
-    # As long as a call takes, for nothing renews the lease of a probe.
-    longest = timedelta(seconds=server.timeout_seconds + 5)
-    if not hold_endpoint(endpoint=server, run=run, holder=holder, lasts=longest):
+    if not hold_probe(endpoint=server, run=run, holder=holder):
         return False
     pause = min(FIRST_PAUSE * 2 ** min(server.failed_probes, 8), LONGEST_PAUSE)
     server.next_probe_at, server.failed_probes = now + pause, min(server.failed_probes + 1, 8)

@@ -8,12 +8,13 @@ from functools import partial
 from threading import Event, Semaphore
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
 from judges.runs import asker
 from judges.runs.asker import wait_for_calls
-from judges.runs.commands import leases
+from judges.runs.commands import leases, silence
 from judges.runs.commands.collecting import collect, start_collecting
 from judges.runs.commands.leases import sweep
 from judges.runs.commands.runs import pause_run, start_run
@@ -330,3 +331,29 @@ def test_lease_is_renewed_while_one_run_is_locked(monkeypatch):
         free.set()
         wait_for_calls()
         assert statuses(run) == {"done": 4}
+
+
+def test_cost_counts_once_if_a_step_after_the_write_fails(monkeypatch):
+    store, note, events = leases.store, silence.note_answer, []
+
+    def count_store(**what):
+        events.append("outcomes stored")
+        return store(**what)
+
+    def fail_first(*, endpoint):
+        is_first = "database away" not in events
+        events.append("database away" if is_first else "answer noted")
+        if is_first:
+            raise OperationalError("The database is away.")
+        note(endpoint=endpoint)
+
+    monkeypatch.setattr(leases, "store", count_store)
+    monkeypatch.setattr(silence, "note_answer", fail_first)
+    with providing() as provider:
+        run = slow_run(provider)
+        start_collecting(run=run.pk, seconds=1)
+        wait_for_calls()
+    run.refresh_from_db()
+    assert statuses(run) == {"done": 4}
+    assert run.spent == sum(Judgment.objects.filter(run=run).values_list("cost", flat=True)) > 0
+    assert events[:3] == ["outcomes stored", "database away", "answer noted"]

@@ -6,13 +6,16 @@ from uuid import uuid4
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotate.core.jobs import run_job
 from annotate.core.models import Delivery, Webhook
 from judges.core.models import Endpoint, LeaseHolder, Run
-from judges.runs.commands.leases import Leased, lease, let_rest, stop_run
+from judges.runs.asker import Asker
+from judges.runs.commands.leases import Leased, lease, let_rest, renew, stop_run
 from judges.runs.commands.runs import cancel_run, start_run
 from judges.runs.commands.silence import note_answer, note_failure, take_probe
 from judges.runs.queries.runs import runs_with_open_judgments
@@ -104,6 +107,44 @@ def test_probe_requires_a_free_slot_and_the_end_of_the_server_pause(lab, clock):
     assert not take(endpoint, run)
     clock.advance(seconds=31)
     assert take(endpoint, run)
+
+
+def test_server_is_probed_while_one_old_call_hangs(lab, clock):
+    endpoint, run = lab
+    Endpoint.objects.update(calls_in_flight=2)
+    worker, probe = uuid4(), uuid4()
+    assert lease(run=run.pk, endpoint=endpoint.pk, holder=worker, how_many=1).judgments
+    fail(endpoint)
+    Endpoint.objects.update(next_probe_at=clock.now)
+    assert take_probe(run=run.pk, endpoint=endpoint.pk, holder=probe)
+    Endpoint.objects.update(next_probe_at=clock.now)
+    assert not take_probe(run=run.pk, endpoint=endpoint.pk, holder=uuid4()), "one probe at a time"
+    assert renew(endpoint=endpoint.pk, runs=[run.pk], holder=worker), "the old call keeps its lease"
+    LeaseHolder.objects.filter(pk=worker).delete()
+    assert not Asker(endpoint, run=run.pk)._take_endpoint(), "the probe is a call of the endpoint"
+
+
+def test_probe_locks_the_run_before_the_endpoint(lab, clock):
+    endpoint, run = lab
+    fail(endpoint)
+    Endpoint.objects.update(next_probe_at=clock.now)
+    with CaptureQueriesContext(connection) as queries:
+        assert take(endpoint, run)
+    assert locked_tables(queries) == ["judges_run", "judges_endpoint"]
+
+
+def test_worker_locks_the_run_before_the_endpoint(lab):
+    endpoint, run = lab
+    worker = Asker(endpoint, run=run.pk)
+    with CaptureQueriesContext(connection) as queries:
+        assert worker._take_endpoint()
+    assert locked_tables(queries) == ["judges_run", "judges_endpoint"]
+
+
+def locked_tables(queries):
+    """Return the tables of the first two queries, which lock where the database has locks of rows."""
+    statements = [each["sql"] for each in queries if each["sql"].startswith("SELECT")]
+    return [statement.split(' FROM "')[1].split('"')[0] for statement in statements[:2]]
 
 
 def test_the_run_stops_when_patience_is_over_and_resumes_with_the_first_answer(lab, clock):
