@@ -33,8 +33,9 @@ class OperationSchema(AutoSchema):
         return found
 
     def get_operation_id(self) -> str:
-        """Return the operation's name, such as getRound."""
-        return f"{self.method.lower()}{type(self.view).__name__.removesuffix('View')}"
+        """Return the operation's name, such as getRound: its view's `operation`, else the view's name."""
+        name = getattr(self.view, "operation", type(self.view).__name__.removesuffix("View"))
+        return f"{self.method.lower()}{name}"
 
     def get_tags(self) -> list[str]:
         """Return the subject of the view."""

@@ -67,7 +67,6 @@ class DisputeAnswerForm(forms.Form):
 
     @property
     def given(self) -> dict[str, Any]:
-        """Return the answer, and the state that the page showed at that time."""
         given = (
             *("value", "data", "comment", "short_reason", "differs", "evidence"),
             *("seen_revision", "seen_status", "guideline_version"),
@@ -175,13 +174,11 @@ class DisputeFilterForm(forms.Form):
 
     @property
     def chosen(self) -> DisputeFilter:
-        """Return the filter."""
         self.is_valid()
         return DisputeFilter(**{name: self.cleaned_data[name] for name in self.cleaned_data})
 
     @property
     def query(self) -> str:
-        """Return the filter as the query string of a page."""
         return query_of({"all": 1, **vars(self.chosen)})
 
 
@@ -216,7 +213,6 @@ class WorkFilterForm(forms.Form):
 
     @property
     def chosen(self) -> WorkFilter:
-        """Return the filter."""
         self.is_valid()
         known = self.cleaned_data.get
         return WorkFilter(
@@ -229,7 +225,6 @@ class WorkFilterForm(forms.Form):
 
     @property
     def is_narrowed(self) -> bool:
-        """Return True if a filter is set."""
         return self.chosen != WorkFilter()
 
 
@@ -253,7 +248,6 @@ class ShortReasonsField(forms.CharField):
     widget = forms.Textarea(attrs={"rows": 4})
 
     def prepare_value(self, value: Any) -> Any:
-        """Return reasons as lines for display."""
         return "\n".join(value) if isinstance(value, list) else value
 
     def clean(self, value: Any) -> list[str]:
@@ -355,7 +349,6 @@ class DisputeRulesForm(forms.Form):
 
     @property
     def rule(self) -> Rule:
-        """The project's rule as entered."""
         return Rule(self.cleaned_data["threshold"], self.cleaned_data["tolerance"])
 
     @property
@@ -385,5 +378,4 @@ class DisputeRulesForm(forms.Form):
 
 
 def field_name(what: str, dimension: Dimension) -> str:
-    """Return the name of a dimension's own threshold or tolerance in the form."""
     return f"{what}_{dimension.pk}"

@@ -343,7 +343,6 @@ def _page(
     after: int | None = None,
     part: PagePart = PagePart.DISCUSSION,
 ) -> HttpResponse:
-    """Return the page of a dispute, or the requested part of it to htmx."""
     # Read before the rest: the page requests a later change again, and never misses one.
     version = version_of(access.disputes_open_to(request.user, slug, number))
     if request.htmx and version and request.GET.get("seen") == version:

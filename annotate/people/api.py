@@ -191,10 +191,11 @@ class MembershipView(ApiView):
         return Response(MembershipRow(membership_in(project, pk)).data)
 
 
-class RoleOfPlace(ApiView):
+class MembershipRole(ApiView):
     """The role of a membership."""
 
     about = "people"
+    operation = "RoleOfPlace"  # The name in published schemas.
 
     @writes(MembershipRow, accepts=RoleInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
@@ -208,10 +209,11 @@ class RoleOfPlace(ApiView):
         return Response(MembershipRow(membership_in(project, now.pk)).data)
 
 
-class LabelOfPlace(ApiView):
+class MembershipLabel(ApiView):
     """An annotator's label in tables and charts."""
 
     about = "people"
+    operation = "LabelOfPlace"  # The name in published schemas.
 
     @writes(MembershipRow, accepts=LabelInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
@@ -236,10 +238,11 @@ class HandOver(ApiView):
         return Response(HandedOverRow(hand_over_work(membership=membership, to=valid(form).receivers)).data)
 
 
-class JoinedPlace(ApiView):
+class RecordedMembership(ApiView):
     """The recorded ratings of a membership without an account."""
 
     about = "people"
+    operation = "JoinedPlace"  # The name in published schemas.
 
     @writes(MembershipRow, accepts=JoinInput)
     def post(self, request: Request, slug: str, pk: int) -> Response:

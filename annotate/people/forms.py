@@ -184,7 +184,6 @@ class JoinForm(forms.Form):
 
     @property
     def chosen(self) -> Membership:
-        """The member who was chosen."""
         return self.members[self.cleaned_data["member"]]
 
 
@@ -255,7 +254,6 @@ class FirstAccountForm(BaseUserCreationForm):  # type: ignore[type-arg]
         fields = ("name", "email")
 
     def save(self, commit: bool = True) -> User:  # noqa: ARG002
-        """Make the account."""
         given = self.cleaned_data
         return make_first_account(name=given["name"], email=given["email"], password=given["password1"])
 
@@ -283,7 +281,6 @@ class NewPassword(forms.Form):
     )
 
     def save(self) -> None:
-        """Save the password."""
         super().save()  # type: ignore[misc]
         user: User = self.user  # type: ignore[attr-defined]
         session = context.request.session.session_key
@@ -351,7 +348,6 @@ class KeysForm(forms.Form):
         return data
 
     def to_preferences(self) -> dict[str, Any]:
-        """Return the preferences as stored."""
         return {name: self.cleaned_data[name] for name in ("goes_on", "key_set", "own_keys")}
 
 
@@ -396,7 +392,6 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets = dict.fromkeys(CHOSEN, forms.RadioSelect)
 
     def to_preferences(self, address: str) -> dict[str, Any]:
-        """Return the chosen preferences for a person who uses Concord at this URL."""
         chosen = self.cleaned_data
         mails = {
             "digest_address": address if chosen["digest"] else "",

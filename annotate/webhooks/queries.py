@@ -12,5 +12,4 @@ def webhooks_of(project: Project) -> QuerySet[Webhook]:
 
 
 def deliveries_of(webhook: Webhook) -> QuerySet[Delivery]:
-    """Return the sent and pending deliveries of a webhook, the newest first."""
     return Delivery.objects.filter(webhook=webhook)

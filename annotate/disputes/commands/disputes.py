@@ -181,21 +181,23 @@ def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
         if was_taken_back:
             return dispute
         raise ChangedElsewhereError(gettext("Nothing was taken back: this is not your last answer any more."))
-    before = rating.changes.filter(revision=revision - 1).first()
+    answer = Answer()
+    if before := rating.changes.filter(revision=revision - 1).first():
+        answer = Answer(
+            value=before.value_after,
+            data=before.data,
+            comment=before.comment,
+            evidence=passages_from_json(before.evidence),
+        )
     write_rating(
         rating,
-        _answer_in(before) if before else Answer(),
+        answer,
         by=rater.user,
         cause=RatingChange.Cause.TAKEN_BACK,
         guideline=round.guideline,
         repeat=True,
     )
     return settle_or_reopen(dispute, current_answers(dispute), rater.user)
-
-
-def _answer_in(change: RatingChange) -> Answer:
-    evidence = passages_from_json(change.evidence)
-    return Answer(value=change.value_after, data=change.data, comment=change.comment, evidence=evidence)
 
 
 @transaction.atomic

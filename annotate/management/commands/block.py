@@ -20,7 +20,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Block or unblock the person, and print the ways of access that remain."""
         user = account_called(options["email"])
         change = unblock_person if options["undo"] else block_person
         person = change(user=user, note=options["note"])

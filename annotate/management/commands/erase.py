@@ -21,7 +21,6 @@ class Command(ConcordCommand):
         parser.add_argument("--json", action="store_true", help="print the same as JSON")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Erase the person, and print the pseudonyms of the remaining ratings."""
         user = account_called(options["email"])
         if not options["yes"]:
             raise CommandError("Nothing brings an erased person back: say --yes to erase this one.")

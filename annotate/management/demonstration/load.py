@@ -112,7 +112,6 @@ def _make(users: Mapping[Person, User]) -> tuple[Round, dict[Person, Membership]
 
 
 def make_accounts() -> dict[Person, User]:
-    """Return the demonstration's accounts; missing ones are created."""
     # One hash for all: five took most of the time of the first start, and the password is no secret.
     hashed = make_password(PASSWORD)
     return {person: _user(person, hashed) for person in PEOPLE}

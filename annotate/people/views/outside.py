@@ -129,7 +129,6 @@ class StudyForm(forms.Form):
 
     @classmethod
     def initial_of(cls, study: OutsideStudy) -> dict[str, Any]:
-        """Return the initial values for a study."""
         values = {name: getattr(study, name) for name in SETTINGS}
         lines = (" | ".join([each["question"], *each["choices"]]) for each in study.questions)
         rate = None if study.pay_rate is None else f"{study.pay_rate.normalize():f}"
@@ -196,7 +195,6 @@ class AboutRaterForm(forms.Form):
 
     @property
     def answers(self) -> list[dict[str, str]]:
-        """The answers, each with its question."""
         return [
             {"question": each["question"], "answer": self.cleaned_data[f"answer_{number}"]}
             for number, each in enumerate(self.questions)

@@ -60,7 +60,6 @@ class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         del self.fields["passwordless"]
 
     def clean(self) -> dict[str, Any]:
-        """Validate the passkey."""
         with refuse_unreadable():
             values: dict[str, Any] = super().clean()
         return values
