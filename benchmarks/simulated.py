@@ -21,7 +21,7 @@ class Ends(Protocol):
 
 def on_scale(values: npt.ArrayLike) -> FloatArray:
     """Round values to the points of a scale from 1 to 5."""
-    return np.asarray(np.clip(np.round(values), 1, 5), dtype=float)
+    return np.clip(np.round(np.asarray(values, dtype=np.float64)), 1, 5)
 
 
 def covers(interval: Ends | None, truth: float) -> bool:

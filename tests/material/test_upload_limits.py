@@ -17,7 +17,7 @@ from openpyxl import Workbook
 from pyarrow import parquet
 
 from annotate.core.models import DataImport, UploadPreview
-from annotate.material.commands import previews
+from annotate.material.commands import uploads
 from annotate.material.reading import columnar, lines, readers, worksheets
 from annotate.material.reading.opening import opening_from_json, read_opening
 from annotate.material.reading.readers import first_records
@@ -206,7 +206,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return read_opening(path, name, part)
 
-    monkeypatch.setattr(previews, "read_opening", count)
+    monkeypatch.setattr(uploads, "read_opening", count)
     return names
 
 
