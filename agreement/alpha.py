@@ -70,7 +70,11 @@ def _estimator(level: MeasurementLevel) -> Estimator:
 
 def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
     """Alpha for many weightings of the patterns at once."""
-    return _ordinal(patterns) if level is MeasurementLevel.ORDINAL else _with_fixed_metric(patterns, level)
+    return (
+        _ordinal(patterns)
+        if level is MeasurementLevel.ORDINAL
+        else _estimate_with_fixed_metric(patterns, level)
+    )
 
 
 def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -> FloatArray:
@@ -80,7 +84,7 @@ def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -
     return 1 - share
 
 
-def _with_fixed_metric(patterns: Patterns, level: MeasurementLevel) -> OfTotals:
+def _estimate_with_fixed_metric(patterns: Patterns, level: MeasurementLevel) -> OfTotals:
     """Alpha for differences that depend on the two values only."""
     metric, values = FIXED_METRICS[level], patterns.value_domain
     per_unit = 2 * pair_disagreement(patterns, metric, values) / (patterns.ratings - 1)
@@ -219,7 +223,7 @@ def _check(alpha: Coefficient, data: ReliabilityData, units: IntArray | slice) -
         return alpha
     values = len(data.value_domain)
     if alpha.counts.pairable_units * values**2 > _MOST_NUMBERS:
-        return _with_parameter(alpha, f"no, {values} distinct values are too many for {PACKAGE}")
+        return _add_parameter(alpha, f"no, {values} distinct values are too many for {PACKAGE}")
     other = krippendorff.alpha(
         value_counts=data.once("value counts", lambda: _value_counts(data))[units],
         value_domain=data.value_domain,
@@ -235,13 +239,13 @@ def with_comparison(alpha: Coefficient, other: float) -> Coefficient:
     """
     assert alpha.value is not None
     if abs(alpha.value - other) <= TOLERANCE:
-        return _with_parameter(alpha, f"by {PACKAGE}")
+        return _add_parameter(alpha, f"by {PACKAGE}")
     warning = f"{PACKAGE} finds {other!r} where Concord finds {alpha.value!r}; do not report either."
     logger.error("Alpha is computed differently: %s %s", warning, dict(alpha.parameters))
-    return replace(_with_parameter(alpha, f"differs from {PACKAGE}"), warning=warning)
+    return replace(_add_parameter(alpha, f"differs from {PACKAGE}"), warning=warning)
 
 
-def _with_parameter(alpha: Coefficient, said: str) -> Coefficient:
+def _add_parameter(alpha: Coefficient, said: str) -> Coefficient:
     return replace(alpha, parameters={**alpha.parameters, "cross_checked": said})
 
 

@@ -98,7 +98,7 @@ def split_units(
     42-44; Benjamini and Hochberg 1995, ibid. 57, 289-300.
     """
     tested = alone if last is None else last
-    if reason := _why_not(alone, tested):
+    if reason := _explain_no_camps(alone, tested):
         return SplitUnits((), reason)
     domain = alone.value_domain
     effects = rater_effects(alone.values)
@@ -141,7 +141,7 @@ def split_units(
     return SplitUnits(tuple(units))
 
 
-def _why_not(alone: ReliabilityData, tested: ReliabilityData) -> str:
+def _explain_no_camps(alone: ReliabilityData, tested: ReliabilityData) -> str:
     if alone.measurement_level == "nominal":
         return "Categories without an order have no camps; read their distribution."
     if (alone.ratings_per_unit >= 2).sum() < LEAST_UNITS:

@@ -59,7 +59,7 @@ def difference_of_figures(
     found = PairedDifference(first - second, size, first, second)
     plan = Resampling(replicates=replicates, confidence_level=confidence_level)
     if size < 2:
-        return _without(found, f"An interval needs at least two {noun}.")
+        return _undefined_interval(found, f"An interval needs at least two {noun}.")
     few = size < plan.jackknife_below
     weights: Iterable[FloatArray] = (
         [1 - np.eye(size)]
@@ -70,13 +70,19 @@ def difference_of_figures(
     varied = differences[~np.isnan(differences)]
     tail = (1 - confidence_level) / 2
     if len(differences) - len(varied) > (0 if few else tail * len(differences)):
-        return _without(found, f"Too many resamples of {noun} leave no variation: judge more of them.")
+        return _undefined_interval(
+            found, f"Too many resamples of {noun} leave no variation: judge more of them."
+        )
     if np.ptp(varied) < _TINY:
-        return _without(found, f"The difference is the same in every resample of {noun}.")
-    return _by_leaving_out(found, varied, noun, tail) if few else _by_drawing(found, varied, noun, tail)
+        return _undefined_interval(found, f"The difference is the same in every resample of {noun}.")
+    return (
+        _jackknife_interval(found, varied, noun, tail)
+        if few
+        else _bootstrap_interval(found, varied, noun, tail)
+    )
 
 
-def _by_leaving_out(
+def _jackknife_interval(
     found: PairedDifference, without_one: FloatArray, noun: str, tail: float
 ) -> PairedDifference:
     assert found.value is not None
@@ -88,7 +94,9 @@ def _by_leaving_out(
     return _with_interval(found, (found.value - reach, found.value + reach), p_value, how)
 
 
-def _by_drawing(found: PairedDifference, drawn: FloatArray, noun: str, tail: float) -> PairedDifference:
+def _bootstrap_interval(
+    found: PairedDifference, drawn: FloatArray, noun: str, tail: float
+) -> PairedDifference:
     low, high = np.quantile(drawn, [tail, 1 - tail])
     beyond = min(np.sum(drawn <= _TINY), np.sum(drawn >= -_TINY))
     p_value = min(1.0, float(2 * (1 + beyond) / (len(drawn) + 1)))
@@ -102,7 +110,7 @@ def _with_interval(
     return PairedDifference(found.value, found.size, found.first, found.second, *limits, p_value, how)
 
 
-def _without(found: PairedDifference, reason: str) -> PairedDifference:
+def _undefined_interval(found: PairedDifference, reason: str) -> PairedDifference:
     return PairedDifference(found.value, found.size, found.first, found.second, reason=reason)
 
 

@@ -72,7 +72,9 @@ def with_mean(
         _compare(
             measure,
             (MEAN, name),
-            grouped.once(("with mean", of_others, rater), partial(_with_mean, grouped, rater, of_others)),
+            grouped.once(
+                ("with mean", of_others, rater), partial(_pair_with_mean, grouped, rater, of_others)
+            ),
             within is not None,
             generator,
             resampling,
@@ -88,7 +90,7 @@ def mean_values(values: FloatArray) -> FloatArray:
     return divide_where(given.any(axis=0), totals, given.sum(axis=0))
 
 
-def _with_mean(data: ReliabilityData, rater: int, of_others: bool) -> ReliabilityData:
+def _pair_with_mean(data: ReliabilityData, rater: int, of_others: bool) -> ReliabilityData:
     averaged = [other for other in range(len(data.values)) if not (of_others and other == rater)]
     return pair_data(mean_values(data.values[averaged]), data.values[rater], data.documents)
 

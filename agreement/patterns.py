@@ -84,10 +84,10 @@ def by_value(data: ReliabilityData, *, least_ratings: int = 2, keep_unused: bool
     `keep_unused`.
     """
     key = ("by_value", least_ratings, keep_unused)
-    return data.once(key, lambda: _by_value(data, least_ratings, keep_unused))
+    return data.once(key, lambda: _count_by_value(data, least_ratings, keep_unused))
 
 
-def _by_value(data: ReliabilityData, least_ratings: int, keep_unused: bool) -> Patterns:
+def _count_by_value(data: ReliabilityData, least_ratings: int, keep_unused: bool) -> Patterns:
     columns = by_rater(data, least_ratings=least_ratings)
     sets = _patterns(np.sort(columns.codes, axis=1).T, data.value_domain)
     unit_counts = np.bincount(sets.of_unit, columns.unit_counts, len(sets.codes)).astype(np.intp)

@@ -85,7 +85,7 @@ def variance_components(values: FloatArray) -> VarianceComponents:
         raise ValueError(reason)
     given = ~np.isnan(values)
     centred = np.where(given, values - values[given].mean(), 0.0)
-    sums = _of_just_shared(
+    sums = _subtract_shared(
         {
             shared: float(np.sum(_over(given, shared) * _over(centred**2, shared)))
             - float(np.sum(_over(centred, shared) ** 2))
@@ -124,11 +124,11 @@ def _over(table: FloatArray, shared: Shared) -> FloatArray:
 def _pair_counts(values: FloatArray) -> dict[Shared, float]:
     """The numbers of ordered pairs of ratings that share just these facets, for the kinds that occur."""
     given = (~np.isnan(values)).astype(float)
-    counts = _of_just_shared({shared: float(np.sum(_over(given, shared) ** 2)) for shared in _kinds()})
+    counts = _subtract_shared({shared: float(np.sum(_over(given, shared) ** 2)) for shared in _kinds()})
     return {shared: count for shared, count in counts.items() if count > 0.5}
 
 
-def _of_just_shared(at_least: dict[Shared, float]) -> dict[Shared, float]:
+def _subtract_shared(at_least: dict[Shared, float]) -> dict[Shared, float]:
     """From sums over pairs that share these facets and maybe others, the sums over pairs that share no
     others.
     """

@@ -137,12 +137,12 @@ def _start(program: Program, environment: dict[str, str]) -> None:
         env=environment,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        preexec_fn=_as_a_child,
+        preexec_fn=_set_up_child,
     )
     program.started, program.due = time.monotonic(), None
 
 
-def _as_a_child() -> None:
+def _set_up_child() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     if sys.platform == "linux":  # even when we are killed outright, no program stays behind
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
@@ -185,7 +185,7 @@ def _plan_restart(program: Program) -> None:
     now = time.monotonic()
     if now - program.started >= RECOVERED_AFTER:
         program.backoff = FIRST_BACKOFF
-    how = _how_it_ended(program.process.returncode)
+    how = _describe_end(program.process.returncode)
     sys.stderr.write(
         f"The {program.name} process ended by itself ({how}); it starts again in {program.backoff:g} s.\n"
     )
@@ -194,7 +194,7 @@ def _plan_restart(program: Program) -> None:
     program.backoff = min(2 * program.backoff, LONGEST_BACKOFF)
 
 
-def _how_it_ended(code: int) -> str:
+def _describe_end(code: int) -> str:
     return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
 
 

@@ -46,10 +46,10 @@ def option_order(
     measured = shift.mean_of_items(moved, of, _NO_OPTIONS_IN_BOTH_ORDERS, generator)
     is_moved = (moved != 0).astype(float)
     changed = share.mean_of_items(is_moved, of, _NO_OPTIONS_IN_BOTH_ORDERS, generator)
-    return Bias(measured, 0.0, _by_coin(moved, generator)), Bias(changed, 0.0)
+    return Bias(measured, 0.0, _toss_control(moved, generator)), Bias(changed, 0.0)
 
 
-def _by_coin(moved: FloatArray, generator: Randomness) -> Control | None:
+def _toss_control(moved: FloatArray, generator: Randomness) -> Control | None:
     if not len(moved):
         return None
     dice = generator_of(generator, "option_shift", "control")
@@ -152,8 +152,8 @@ def later_places(scores: Scores, places: FloatArray, *, generator: Randomness) -
     correlation = BiasMeasure("correlation_at_later_places", label, _CALL_SOURCE, 0.0, (-2, 2))
     shift = BiasMeasure("shift_at_later_places", "Mean error, later minus first in the call", _CALL_SOURCE)
     return LaterPlaces(
-        _compare_positions(correlation, _of_correlations, both, is_later, generator),
-        _compare_positions(shift, _of_errors, both, is_later, generator),
+        _compare_positions(correlation, _compare_correlations, both, is_later, generator),
+        _compare_positions(shift, _compare_errors, both, is_later, generator),
     )
 
 
@@ -174,7 +174,7 @@ def _compare_positions(
     return Bias(measured, measure.without, control_of(controls, _DEALT))
 
 
-def _of_correlations(both: Scores, is_later: IsLater) -> Statistic:
+def _compare_correlations(both: Scores, is_later: IsLater) -> Statistic:
     later, first = (
         _correlation(both.as_read, both.human_means, both, chosen) for chosen in (is_later, ~is_later)
     )
@@ -198,7 +198,7 @@ def _correlation(first: FloatArray, second: FloatArray, both: Scores, chosen: Is
     return correlations
 
 
-def _of_errors(both: Scores, is_later: IsLater) -> Statistic:
+def _compare_errors(both: Scores, is_later: IsLater) -> Statistic:
     errors, size = errors_of(both), len(both.document_labels)
     later, first = (
         ratio_of_sums(

@@ -60,11 +60,11 @@ def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
     why = "The values of people do not vary." if len(both.judge) else NEITHER
     documents = len(both.document_labels)
     measured = measure.of_documents(ratios, documents, len(both.judge), why, None)
-    measured = _with_interval_of_logarithm(measured, ratios, documents, generator)
+    measured = _add_interval_of_logarithm(measured, ratios, documents, generator)
     return beside_people(measured, 1.0, _ratios_of_people(both.human))
 
 
-def _with_interval_of_logarithm(
+def _add_interval_of_logarithm(
     measured: Coefficient, ratios: Statistic, documents: int, generator: Randomness
 ) -> Coefficient:
     if not measured.defined:
@@ -97,7 +97,7 @@ def modal_excess(scores: Scores, points: FloatArray, *, generator: Randomness) -
     person and the others.
     """
     measure = BiasMeasure("modal_excess", "Share of the most frequent value, judge minus people", _SOURCE)
-    return _of_shares(
+    return _compare_shares(
         measure, lambda one, other: one.max(axis=1) - other.max(axis=1), scores, points, generator
     )
 
@@ -118,13 +118,13 @@ def distribution_distance(scores: Scores, points: FloatArray, *, generator: Rand
         apart = np.abs(np.cumsum(one, axis=1) - np.cumsum(other, axis=1))
         return np.asarray(apart[:, :-1] @ np.diff(points))
 
-    return replace(_of_shares(measure, distances, scores, points, generator), one_sided=True)
+    return replace(_compare_shares(measure, distances, scores, points, generator), one_sided=True)
 
 
 _Compare = Callable[[FloatArray, FloatArray], FloatArray]
 
 
-def _of_shares(
+def _compare_shares(
     measure: BiasMeasure,
     compare: _Compare,
     scores: Scores,
@@ -138,7 +138,7 @@ def _of_shares(
     whole = np.ones((1, len(both.document_labels)))
     people = (
         float(_shares_compared(compare, both, one[None], others, points)(whole)[0])
-        for one, others in _with_others(both.human)
+        for one, others in _pair_with_others(both.human)
     )
     return beside_people(measured, measure.without, people)
 
@@ -188,13 +188,13 @@ def _mean_known(deviations: list[FloatArray]) -> FloatArray:
 
 
 def _ratios_of_people(human: FloatArray) -> Iterator[float]:
-    for one, others in _with_others(human):
+    for one, others in _pair_with_others(human):
         of_others = [np.nanstd(other) for other in others if not np.isnan(other).all()]
         if not np.isnan(one).all() and of_others and np.mean(of_others) > 0:
             yield float(np.nanstd(one) / np.mean(of_others))
 
 
-def _with_others(human: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+def _pair_with_others(human: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Each person's values (items,) with the values of the others (raters, items); none for a person who
     rated alone.
     """
@@ -204,5 +204,5 @@ def _with_others(human: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
 
 
 def _each_person(both: Scores) -> Iterator[tuple[FloatArray, FloatArray]]:
-    for one, others in _with_others(both.human):
+    for one, others in _pair_with_others(both.human):
         yield one, mean_values(others)

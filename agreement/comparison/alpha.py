@@ -117,7 +117,7 @@ def alpha_with_people(
     return AlphaWithPeople(
         among_people=alpha(both.human, "among_people", "among people", people),
         with_judge=alpha(with_judge, "with_judge", "people and the judge"),
-        with_mean=_of_mean(alpha(with_mean, "with_mean", "the judge and the mean human score"), level),
+        with_mean=_alpha_of_mean(alpha(with_mean, "with_mean", "the judge and the mean human score"), level),
     )
 
 
@@ -210,7 +210,7 @@ def _explain_undefined(alpha: Coefficient, scores: Scores) -> Coefficient:
     return alpha
 
 
-def _of_mean(alpha: Coefficient, level: MeasurementLevel) -> Coefficient:
+def _alpha_of_mean(alpha: Coefficient, level: MeasurementLevel) -> Coefficient:
     if level is not MeasurementLevel.NOMINAL:
         return alpha
     return replace(

@@ -46,7 +46,7 @@ def category_agreement(
     van Rijsbergen 1979, Information Retrieval, chapter 7.
     """
     both = ~np.isnan(scores.human).all(axis=0) & ~np.isnan(scores.judge)
-    people, judge = _shares_of_people(scores, both, categories), _given_by_judge(scores, both, categories)
+    people, judge = _shares_of_people(scores, both, categories), _judge_indicators(scores, both, categories)
     documents = np.unique(scores.documents[both], return_inverse=True)[1]
     # (documents, 3 x categories): agreed, given by people, given by the judge.
     sums = np.stack(
@@ -84,7 +84,7 @@ def _shares_of_people(scores: Scores, both: npt.NDArray[np.bool_], categories: S
     return np.asarray(people / np.maximum((~np.isnan(scores.human[:, both])).sum(axis=0), 1))
 
 
-def _given_by_judge(scores: Scores, both: npt.NDArray[np.bool_], categories: Sequence[float]) -> FloatArray:
+def _judge_indicators(scores: Scores, both: npt.NDArray[np.bool_], categories: Sequence[float]) -> FloatArray:
     """(categories, items): 1 at the judge's category, else 0."""
     return np.array([scores.judge[both] == each for each in categories], dtype=float)
 

@@ -19,11 +19,11 @@ def nearness_by_document(first: Scores, second: Scores, *, is_named: bool = Fals
     of people. Raises ValueError for judges of different items.
     """
     if is_named:
-        return _by_document(first, _accuracy(first) - _accuracy(_like(first, second)))
+        return _average_by_document(first, _accuracy(first) - _accuracy(_like(first, second)))
     distances = [
         np.round(np.abs(each.judge - each.human_means), _DECIMALS) for each in (first, _like(first, second))
     ]
-    return _by_document(first, np.sign(distances[1] - distances[0]))
+    return _average_by_document(first, np.sign(distances[1] - distances[0]))
 
 
 def error_difference_by_document(first: Scores, second: Scores) -> FloatArray:
@@ -34,7 +34,7 @@ def error_difference_by_document(first: Scores, second: Scores) -> FloatArray:
     `nearness_by_document`.
     """
     one, other = ((each.judge - each.human_means) ** 2 for each in (first, _like(first, second)))
-    return _by_document(first, one - other)
+    return _average_by_document(first, one - other)
 
 
 def _like(first: Scores, second: Scores) -> Scores:
@@ -51,5 +51,5 @@ def _accuracy(scores: Scores) -> FloatArray:
     return np.where(known, equal / np.maximum(counts, 1), np.nan)
 
 
-def _by_document(scores: Scores, values: FloatArray) -> FloatArray:
+def _average_by_document(scores: Scores, values: FloatArray) -> FloatArray:
     return np.asarray(means_by_group(values, scores.documents, len(scores.document_labels)), dtype=float)

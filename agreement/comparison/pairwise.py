@@ -119,7 +119,7 @@ def preference_alpha(
     resampling by units.
     """
     data = answers.strengths if by_strength else answers.winners
-    plan = _by_documents(resampling)
+    plan = _resample_documents(resampling)
     doubled = ReliabilityData(
         np.concatenate([data.values, -data.values], axis=1),
         measurement_level=data.measurement_level,
@@ -143,7 +143,9 @@ def share_of_agreement(
 
     The interval resamples documents. Undefined without a comparison that has two answers.
     """
-    found = percent_agreement(answers.winners, generator=generator, resampling=_by_documents(resampling))
+    found = percent_agreement(
+        answers.winners, generator=generator, resampling=_resample_documents(resampling)
+    )
     return replace(found, label="Agreement on the winner")
 
 
@@ -172,7 +174,7 @@ def verdicts_of_answers(answers: PairwiseAnswers) -> Verdicts:
     )
 
 
-def _by_documents(resampling: Resampling | None) -> Resampling:
+def _resample_documents(resampling: Resampling | None) -> Resampling:
     plan = resampling or Resampling(by="documents")
     if plan.by != "documents":
         raise ValueError("Comparisons are resampled by documents, since a document may have several.")

@@ -140,7 +140,7 @@ def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
         value=float(hits.sum()) / number if number else None,
         counts=_counts(counted),
         source="Gao and others 2023, table 3",
-        reason=None if number else _why_no_preference(judge, human),
+        reason=None if number else _explain_no_preference(judge, human),
     )
     if number:
         interval, _ = ratio_interval(hits, sizes)
@@ -148,7 +148,7 @@ def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
     return TextPreferences(accuracy, number, int(np.sum(judge[counted] == _NO_PREFERENCE)))
 
 
-def _why_no_preference(judge: FloatArray, human: FloatArray) -> str:
+def _explain_no_preference(judge: FloatArray, human: FloatArray) -> str:
     both = ~np.isnan(judge) & ~np.isnan(human)
     return "People prefer none of these texts to another." if both.any() else _why_undefined(judge, human)
 

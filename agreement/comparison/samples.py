@@ -127,7 +127,7 @@ def sample_curve(
     human, own = scores.human_means[known], samples[known]
     documents = np.unique(scores.documents[known], return_inverse=True)[1]
     most = int((~np.isnan(own)).sum(axis=1).max(initial=0))
-    shuffled = _in_random_orders(own, generator_of(generator, "sample_curve"))
+    shuffled = _shuffle_samples(own, generator_of(generator, "sample_curve"))
     statistics = {
         number: _quality(
             measure, level, human, shuffled[: 1 if number == most else ORDERS], documents, number
@@ -158,7 +158,7 @@ def _numbers_up_to(most: int) -> list[int]:
     return [*below, most] if most else []
 
 
-def _in_random_orders(samples: FloatArray, generator: np.random.Generator) -> FloatArray:
+def _shuffle_samples(samples: FloatArray, generator: np.random.Generator) -> FloatArray:
     """(orders, items, samples): each item's samples in several random orders, gaps last."""
     keys = generator.random((ORDERS, *samples.shape))
     keys[:, np.isnan(samples)] = 2  # behind every random number

@@ -81,11 +81,11 @@ def system_strengths(verdicts: Verdicts, *, confidence_level: float = 0.95) -> S
     number = int(documents.max(initial=-1)) + 1
     names = verdicts.system_names
     if reason := _why_undefined(counts, names, number):
-        return Strengths(_without_strength(counts, names), number, reason=reason)
+        return Strengths(_undefined_strengths(counts, names), number, reason=reason)
     fit = _fit(counts, len(names), number)
     if fit is None:
         reason = "The likelihood has no maximum: one place, or one group of systems, always wins."
-        return Strengths(_without_strength(counts, names), number, reason=reason)
+        return Strengths(_undefined_strengths(counts, names), number, reason=reason)
     return _strengths(fit, counts, names, number, confidence_level)
 
 
@@ -245,5 +245,5 @@ def _ties(fit: _StrengthFit, size: int, counts: _Counts) -> float:
     return float(1 / (1 + 2 * np.cosh(order_effect / 2) * np.exp(-tie)))
 
 
-def _without_strength(counts: _Counts, names: Sequence[str]) -> tuple[SystemStrength, ...]:
+def _undefined_strengths(counts: _Counts, names: Sequence[str]) -> tuple[SystemStrength, ...]:
     return tuple(SystemStrength(name, *counts.of_system(index), None) for index, name in enumerate(names))

@@ -263,7 +263,7 @@ def _run_test(setting: _TestSetting, judge: FloatArray) -> AlternativeAnnotatorT
 
 def _compare_annotator(setting: _TestSetting, annotator: int, judge: FloatArray) -> AnnotatorComparison:
     judge_wins, annotator_wins = setting.wins(annotator, judge)
-    differences = _by_group(annotator_wins - judge_wins, setting.groups)
+    differences = _average_by_group(annotator_wins - judge_wins, setting.groups)
     known = differences[~np.isnan(differences)]
     return AnnotatorComparison(
         annotator=setting.names[annotator],
@@ -276,7 +276,7 @@ def _compare_annotator(setting: _TestSetting, annotator: int, judge: FloatArray)
     )
 
 
-def _by_group(values: FloatArray, groups: npt.NDArray[np.intp]) -> FloatArray:
+def _average_by_group(values: FloatArray, groups: npt.NDArray[np.intp]) -> FloatArray:
     """(groups,): the mean of the values (units,) in each, NaN for one without values."""
     return means_by_group(values, groups, int(groups.max(initial=-1)) + 1)
 
@@ -290,7 +290,7 @@ def _strongest_control(
 ) -> ReplacementControl:
     """The rule with the largest advantage, and Student's interval of the judge's gain over it."""
     control = max((each for each in rules if not np.isnan(each).any()), key=setting.advantage)
-    by_document = _by_group(setting.mean_wins(judge) - setting.mean_wins(control), setting.groups)
+    by_document = _average_by_group(setting.mean_wins(judge) - setting.mean_wins(control), setting.groups)
     gains = by_document[~np.isnan(by_document)]
     gain, size, interval = float(gains.mean()), len(gains), None
     if size > 1 and np.ptp(gains) > 0:

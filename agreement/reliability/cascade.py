@@ -64,10 +64,10 @@ def paths_of(confidences: npt.ArrayLike, *, comparable: bool, steps: int = 50) -
         if len(given):
             together[:, stage] = np.quantile(given, 1 - shares ** (stages - stage), method="lower")
     last = np.where(np.arange(stages) == stages - 1, together, np.inf)
-    return [_without_repeats(path) for path in ((together,) if stages == 1 else (together, last))]
+    return [_drop_repeats(path) for path in ((together,) if stages == 1 else (together, last))]
 
 
-def _without_repeats(path: FloatArray) -> FloatArray:
+def _drop_repeats(path: FloatArray) -> FloatArray:
     differs = np.concatenate([[True], (path[1:] != path[:-1]).any(axis=1)])
     return np.asarray(path[differs], dtype=float)
 

@@ -119,7 +119,7 @@ def correct_systems(
     rated = (~np.isnan(people)).sum(axis=0)
     texts = (~np.isnan(people) | ~np.isnan(scores)).sum(axis=0)
     means = [
-        _without_mean(name, people[:, index], int(rated[index]), int(texts[index]))
+        _undefined_mean(name, people[:, index], int(rated[index]), int(texts[index]))
         for index, name in enumerate(systems)
     ]
     kept = np.flatnonzero(rated >= LEAST_DOCUMENTS).tolist()
@@ -136,7 +136,7 @@ def correct_systems(
     )
 
 
-def _without_mean(system: str, people: FloatArray, ratings: int, texts: int) -> CorrectedMean:
+def _undefined_mean(system: str, people: FloatArray, ratings: int, texts: int) -> CorrectedMean:
     own = float(np.nanmean(people)) if ratings else None
     few = f"Only {ratings} of {texts} texts are rated; a corrected mean needs {LEAST_DOCUMENTS}."
     return CorrectedMean(system, None, own, ratings, texts, few)
@@ -170,7 +170,7 @@ class _Errors:
             both=given.T @ given,
             slopes=slopes,
             raters=RaterVariances.of(values) if about == About.RATERS and not reason else None,
-            why_not_corrected=_why_not_corrected(scores, slopes),
+            why_not_corrected=_explain_no_correction(scores, slopes),
             why_raters_given=reason,
             is_known=about == About.TEXTS and np.array_equal(scores.rated, scores.texts),
         )
@@ -222,7 +222,7 @@ def _covariance_over_documents(
     return np.asarray(found)
 
 
-def _why_not_corrected(scores: CenteredScores, slopes: FloatArray) -> str:
+def _explain_no_correction(scores: CenteredScores, slopes: FloatArray) -> str:
     if np.array_equal(scores.rated, scores.texts):
         return "People rated every text, so a correction gains nothing: these are people’s own means."
     if not np.any(np.abs(scores.judge) > _TINY):

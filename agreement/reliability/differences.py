@@ -178,12 +178,12 @@ def _difference(
         means = [
             combined_estimate(side, confidence_level=levels[0], beyond=beyond) for side in (first, second)
         ]
-        estimate = _of_two_means(means[0], means[1], levels[0])
+        estimate = _subtract_means(means[0], means[1], levels[0])
     low, high = _simultaneous(estimate, levels[1])
     return Difference(*names, paired, estimate, None, low, high, _p_value(estimate), None, False)
 
 
-def _of_two_means(first: Estimate, second: Estimate, confidence_level: float) -> Estimate:
+def _subtract_means(first: Estimate, second: Estimate, confidence_level: float) -> Estimate:
     """The difference of two independent estimates, with Welch's degrees of freedom."""
     empty = Estimate(
         "unpaired_regression",

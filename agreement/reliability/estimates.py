@@ -60,12 +60,12 @@ def humans_only(sample: RatedSample, *, confidence_level: float = 0.95) -> Estim
     probabilities: use `weighted_estimate` with the weight 0.
     """
     empty = no_estimate("humans_only", "People only", "Cochran 1977, section 2.6", sample)
-    reason = _why_no_mean(sample, least=1)
+    reason = _explain_no_mean(sample, least=1)
     if reason is not None:
         return replace(empty, reason=reason)
     rated = sample.human[sample.rated]
     found = replace(empty, value=float(rated.mean()), warnings=warnings_of(sample))
-    return _with_finite_interval(found, sample, rated - rated.mean(), 1, confidence_level)
+    return _add_finite_interval(found, sample, rated - rated.mean(), 1, confidence_level)
 
 
 def judge_only(sample: RatedSample) -> Estimate:
@@ -93,7 +93,7 @@ def regression_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     and for unequal probabilities.
     """
     empty = no_estimate("regression", "Regression estimate", "Cochran 1977, sections 7.1 to 7.5", sample)
-    reason = _why_no_mean(sample, least=3) or _why_no_judge(sample)
+    reason = _explain_no_mean(sample, least=3) or _explain_no_judge(sample)
     if reason is not None:
         return replace(empty, reason=reason)
     rated, judge = sample.human[sample.rated], sample.judge[sample.rated]
@@ -105,7 +105,7 @@ def regression_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     )
     spread = float(np.sum((judge - judge.mean()) ** 2))
     of_slope = apart**2 / spread if spread > 1e-12 else 0.0
-    return _with_finite_interval(found, sample, residuals, 2, confidence_level, of_slope=of_slope)
+    return _add_finite_interval(found, sample, residuals, 2, confidence_level, of_slope=of_slope)
 
 
 def prediction_powered(
@@ -126,7 +126,7 @@ def prediction_powered(
     judge, and for unequal probabilities.
     """
     empty = no_estimate("ppi", "PPI++" if weight is None else f"PPI, weight {weight:g}", _PPI, sample)
-    reason = _why_no_mean(sample, least=2) or _why_no_judge(sample)
+    reason = _explain_no_mean(sample, least=2) or _explain_no_judge(sample)
     if reason is None and sample.ratings == sample.units:
         reason = "Every unit is rated, so the mean of the ratings is exact."
     if reason is not None:
@@ -145,7 +145,7 @@ def prediction_powered(
         shares = np.empty(sample.units)
         shares[sample.rated] = (residuals - residuals.mean()) / len(rated)
         shares[~sample.rated] = lam * (others - others.mean()) / len(others)
-        return _with_clustered_interval(found, sample, shares, confidence_level, finite=False)
+        return _add_clustered_interval(found, sample, shares, confidence_level, finite=False)
     if len(rated) < _LEAST_FOR_PPI:
         few = f"{len(rated)} ratings are too few for an interval, which needs {_LEAST_FOR_PPI}."
         return replace(found, standard_error=float(np.sqrt(variance)), interval_reason=few)
@@ -332,7 +332,7 @@ def effective_size(variance: float, sample: RatedSample, *, finite: bool) -> flo
     return 1 / (variance / spread + (1 / sample.units if finite else 0))
 
 
-def _with_finite_interval(
+def _add_finite_interval(
     estimate: Estimate,
     sample: RatedSample,
     residuals: FloatArray,
@@ -349,7 +349,7 @@ def _with_finite_interval(
     if sample.documents is not None:
         shares = np.zeros(units)
         shares[sample.rated] = residuals / number * np.sqrt((number - 1) / max(number - fitted, 1))
-        return _with_clustered_interval(estimate, sample, shares, confidence_level, finite=True)
+        return _add_clustered_interval(estimate, sample, shares, confidence_level, finite=True)
     if number <= fitted and number < units:
         return replace(estimate, interval_reason=f"An interval needs more than {fitted} ratings.")
     freedom = max(number - fitted, 1)
@@ -367,7 +367,7 @@ def _with_finite_interval(
     )
 
 
-def _with_clustered_interval(
+def _add_clustered_interval(
     estimate: Estimate, sample: RatedSample, shares: FloatArray, confidence_level: float, *, finite: bool
 ) -> Estimate:
     """With G / (G - 1) times the sum over documents of (sum of shares)^2, shares (units,) in the estimate.
@@ -417,7 +417,7 @@ def no_estimate(name: str, label: str, source: str, sample: RatedSample) -> Esti
     return Estimate(name, label, source, None, None, sample.ratings, sample.units)
 
 
-def _why_no_mean(sample: RatedSample, *, least: int) -> str | None:
+def _explain_no_mean(sample: RatedSample, *, least: int) -> str | None:
     if sample.unequal:
         return UNEQUAL
     if sample.ratings >= least:
@@ -428,5 +428,5 @@ def _why_no_mean(sample: RatedSample, *, least: int) -> str | None:
     return f"Only {rated} rated; this estimate needs {least}."
 
 
-def _why_no_judge(sample: RatedSample) -> str | None:
+def _explain_no_judge(sample: RatedSample) -> str | None:
     return None if sample.judged else "The judge has no value for these units yet."

@@ -213,7 +213,7 @@ def certify_steps(
     certificate = RiskCertificate(
         guarantee=guarantee,
         threshold=passed[-1].threshold if passed else None,
-        reason=None if passed else _why_abstained(steps, guarantee, rated),
+        reason=None if passed else _explain_abstention(steps, guarantee, rated),
         step=passed[-1] if passed else None,
         steps=steps,
         rated=rated,
@@ -223,7 +223,7 @@ def certify_steps(
     if passed:
         return certificate
     most_accepted = int(counts.accepted[-1]) if len(counts.accepted) else 0
-    return _with_more_ratings(certificate, most_accepted, counts[slice(start, None)].documents)
+    return _suggest_more_ratings(certificate, most_accepted, counts[slice(start, None)].documents)
 
 
 def first_with_enough(found: npt.NDArray[np.number], least: int) -> int:
@@ -277,7 +277,7 @@ def _bounds(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
     return np.asarray(wrong / np.maximum(counted.units, 1))
 
 
-def _why_abstained(steps: Sequence[ThresholdTest], guarantee: Guarantee, rated: int) -> str:
+def _explain_abstention(steps: Sequence[ThresholdTest], guarantee: Guarantee, rated: int) -> str:
     if not steps:
         return (
             f"None of the thresholds accepts {guarantee.least_accepted} of {rated} calibration ratings, "
@@ -290,7 +290,7 @@ def _why_abstained(steps: Sequence[ThresholdTest], guarantee: Guarantee, rated: 
     )
 
 
-def _with_more_ratings(
+def _suggest_more_ratings(
     certificate: RiskCertificate, most_accepted: int, documents: DocumentCounts | None
 ) -> RiskCertificate:
     """The certificate, with the number of additional ratings for the first test at the same share of

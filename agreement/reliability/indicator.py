@@ -238,7 +238,7 @@ def indicator(
     value in 50 to 90% of cases (docs/explanation/reliability.md). Source: Shen and others 2023, equation 4.
     """
     found = reliability_by_system(scores, other_judge, measure, generator=generator, resampling=resampling)
-    return tuple(_with_enough_items(each) for each in found)
+    return tuple(_require_enough_items(each) for each in found)
 
 
 def agreement_with_humans(
@@ -253,7 +253,7 @@ def agreement_with_humans(
     Source: Shen and others 2023, equation 2.
     """
     found = correlation_by_system(scores, measure, generator=generator, resampling=resampling)
-    return tuple(_with_enough_items(each) for each in found)
+    return tuple(_require_enough_items(each) for each in found)
 
 
 def validity(
@@ -363,7 +363,7 @@ def _explain_undefined(coefficient: Coefficient, large: BoolArray, scores: Score
     return replace(coefficient, reason="No system has 3 items with all the values that this needs.")
 
 
-def _with_enough_items(found: SystemCoefficient) -> SystemCoefficient:
+def _require_enough_items(found: SystemCoefficient) -> SystemCoefficient:
     coefficient = found.coefficient
     items = coefficient.counts.pairable_units
     if not coefficient.defined or items >= LEAST_ITEMS:

@@ -357,7 +357,7 @@ class _Inference:
                 _mean_of(np.delete(of_raters, each), np.delete(shares, each)) for each in range(len(shares))
             ]
         start = value if limit is None else float((drawn @ shares).mean())
-        return self._with_intervals(value, start, spread, without, limit or np.inf)
+        return self._add_intervals(value, start, spread, without, limit or np.inf)
 
     def mean(self, by_rater: _ByRater) -> float | None:
         """The mean over raters alone."""
@@ -368,7 +368,7 @@ class _Inference:
         drawn_from = independent(self.panel.document_number, "documents")
         return list(draw_weights(drawn_from, substream(self.generator, "judge error"), self.replicates))
 
-    def _with_intervals(
+    def _add_intervals(
         self, value: float, start: float, spread: FloatArray, without: Sequence[float], limit: float
     ) -> ErrorStatistic:
         shares, documents = _shares(self.panel), self.panel.document_number
@@ -445,7 +445,7 @@ def _measure_judge(inference: _Inference, judge: FloatArray) -> JudgeError:
         bias = inference.estimate(_mean_of_items(panel, judge - panel.human))
         order = inference.estimate(_order_of_systems(panel, judge), limit=1)
         within = inference.estimate(_order_within(panel, judge), limit=1)
-        corrected = _without_bias(panel, judge)
+        corrected = _remove_bias(panel, judge)
     return JudgeError(
         *panel.size,
         bias,
@@ -468,7 +468,7 @@ def _measure_control(inference: _Inference, judge: FloatArray, control: _Control
         these = inference.estimate(_mean_of_items(panel, control.panel_losses - own))
         return replace(like_these, panel_low=these.panel_low, panel_high=these.panel_high)
 
-    beyond, corrected = lead(judge), lead(judge if panel.is_named else _without_bias(panel, judge))
+    beyond, corrected = lead(judge), lead(judge if panel.is_named else _remove_bias(panel, judge))
     error = _root(inference.mean(_mean_of_items(panel, control.losses)))
     if panel.is_named:
         named = ErrorStatistic(reason="The values are category names, which have no order.")
@@ -494,7 +494,7 @@ def _root(value: float | None) -> float | None:
     return None if value is None else float(np.sqrt(max(value, 0.0)))
 
 
-def _without_bias(panel: _Panel, judge: FloatArray) -> FloatArray:
+def _remove_bias(panel: _Panel, judge: FloatArray) -> FloatArray:
     """(items,): the judge's values minus its bias on the other documents."""
     differences = judge - panel.human
     sums = panel.sum_by_document(differences).sum(axis=1)

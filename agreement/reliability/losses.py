@@ -22,7 +22,7 @@ def another_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: float = 
     judge, people: (units,), NaN if missing, as for the other losses. |f - h| > step / 2, so that a mean
     halfway between two points is matched by either. `step`: the distance between points of the scale.
     """
-    return _where_above(judge, people, step / 2)
+    return _exceeds_limit(judge, people, step / 2)
 
 
 def more_than_one_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: float = 1) -> FloatArray:
@@ -30,7 +30,7 @@ def more_than_one_point(judge: npt.ArrayLike, people: npt.ArrayLike, *, step: fl
 
     judge, people, step: as of `another_point`.
     """
-    return _where_above(judge, people, step)
+    return _exceeds_limit(judge, people, step)
 
 
 def other_side(judge: npt.ArrayLike, people: npt.ArrayLike, *, cut: float) -> FloatArray:
@@ -86,7 +86,7 @@ def human_ceiling(human: npt.ArrayLike, loss: Loss) -> Ceiling:
     return Ceiling(float(mean_values(losses).mean()), int(several.sum()))
 
 
-def _where_above(judge: npt.ArrayLike, people: npt.ArrayLike, limit: float) -> FloatArray:
+def _exceeds_limit(judge: npt.ArrayLike, people: npt.ArrayLike, limit: float) -> FloatArray:
     distance = np.abs(_round_values(judge) - _round_values(people))
     return np.where(np.isnan(distance), np.nan, np.round(distance, _DECIMALS) > limit)
 

@@ -63,12 +63,12 @@ def decide(rule: IndicatorRule, system: str, dimension: str, indicator: Coeffici
     humans, with the reason. Source: Shen and others 2023, section 5, who leave r open.
     """
     threshold = rule.threshold(dimension)
-    held_against = _held_against(rule, indicator)
+    held_against = _value_for_threshold(rule, indicator)
     to_humans, reason = _decide(rule, indicator, held_against, threshold)
     return CellDecision(system, dimension, to_humans, reason, indicator, held_against, threshold)
 
 
-def _held_against(rule: IndicatorRule, indicator: Coefficient) -> float | None:
+def _value_for_threshold(rule: IndicatorRule, indicator: Coefficient) -> float | None:
     if rule.decided_by is DecidedBy.ESTIMATE or not indicator.defined:
         return indicator.value
     return None if indicator.interval is None else indicator.interval.low

@@ -56,7 +56,7 @@ def plan_replacement(
         return ReplacementPlan(None, today, None, few)
     setting = _Setting(rows, len(test.annotators), epsilon, false_discovery_rate, confidence_level, generator)
     power_today = setting.power(today)
-    if reason := _why_never(test, setting):
+    if reason := _explain_no_power(test, setting):
         return ReplacementPlan(None, today, power_today, reason)
     low, high = LEAST_DOCUMENTS - 1, LEAST_DOCUMENTS
     while setting.power(high) < power:
@@ -113,7 +113,7 @@ class _Setting:
         return float(np.mean((rejected >= self.annotators / 2) & (gains > 0).all(axis=1)))
 
 
-def _why_never(test: AlternativeAnnotatorTest, setting: _Setting) -> str:
+def _explain_no_power(test: AlternativeAnnotatorTest, setting: _Setting) -> str:
     """Return the reason why no number of documents would pass a judge with these true values; empty if one
     would.
     """

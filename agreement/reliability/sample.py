@@ -54,7 +54,7 @@ class RatedSample:
         unjudged = np.isnan(values)
         if not unjudged.all():
             values[unjudged] = values[~unjudged].mean()
-        drawn = _which_drawn(people, probabilities, assigned)
+        drawn = _sampled_units(people, probabilities, assigned)
         names, of_stratum = ((), None) if strata is None else index_labels(strata, "strata", len(values))
         set_once(
             self,
@@ -109,7 +109,7 @@ class RatedSample:
         )
 
 
-def _which_drawn(
+def _sampled_units(
     people: FloatArray, probabilities: npt.ArrayLike | None, assigned: npt.ArrayLike | None
 ) -> BoolArray:
     """(units,): True for each sampled unit, from the known arguments."""

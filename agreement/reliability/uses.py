@@ -100,7 +100,7 @@ def _single_texts(error: JudgeError, alpha_among_people: float | None) -> UseFin
         return UseFinding(JudgeUse.SCORE, shown, f"{says}, and it beats every control.")
     if shown is Shown.FOR_PANEL:
         return UseFinding(JudgeUse.SCORE, shown, f"{says}, and it beats every control. {_new_panel(error)}")
-    after = _after_correction(error)
+    after = _advise_after_correction(error)
     if margin.is_surely_negative:
         return UseFinding(JudgeUse.SCORE, Shown.REFUTED, f"{says}: too much.{after}")
     worse = [name for name, each in beyond.items() if each.is_surely_negative]
@@ -119,7 +119,7 @@ def _remedy(alpha: float | None) -> str:
     return ": rate more documents."
 
 
-def _after_correction(error: JudgeError) -> str:
+def _advise_after_correction(error: JudgeError) -> str:
     """Return a note that the judge would suffice after subtraction of its bias, if so."""
     needed = [error.corrected_margin, *(each.corrected_beyond for each in error.controls.values())]
     if error.bias.value is None or not all(each.is_positive_for_panel for each in needed):

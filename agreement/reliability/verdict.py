@@ -152,7 +152,7 @@ def judge_verdict(known: JudgeEvidence) -> JudgeVerdict:
     refused = _refusal(known)
     if refused is not None:
         return refused
-    return replace(_by_certificate(known) or _without_certificate(known), uses=tuple(known.uses))
+    return replace(_judge_by_certificate(known) or _judge_without_certificate(known), uses=tuple(known.uses))
 
 
 def _refusal(known: JudgeEvidence) -> JudgeVerdict | None:
@@ -171,7 +171,7 @@ def _refusal(known: JudgeEvidence) -> JudgeVerdict | None:
     return None
 
 
-def _by_certificate(known: JudgeEvidence) -> JudgeVerdict | None:
+def _judge_by_certificate(known: JudgeEvidence) -> JudgeVerdict | None:
     found = known.certificate
     if found is None or (found.kept == found.units and not known.may_decide_all):
         return None
@@ -191,7 +191,7 @@ def _by_certificate(known: JudgeEvidence) -> JudgeVerdict | None:
     )
 
 
-def _without_certificate(known: JudgeEvidence) -> JudgeVerdict:
+def _judge_without_certificate(known: JudgeEvidence) -> JudgeVerdict:
     if not known.is_rated:
         return JudgeVerdict(Use.UNKNOWN, Ground.UNRATED, "Not known: these texts have no ratings.")
     single = known.single_texts

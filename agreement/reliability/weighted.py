@@ -195,7 +195,7 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     if not sample.ratings:
         return replace(empty, reason="No person has rated a unit yet.")
     parts, joined = _parts(sample, strata)
-    estimates = [_of_stratum(part, confidence_level) for part in parts.values()]
+    estimates = [_mean_of_stratum(part, confidence_level) for part in parts.values()]
     for (name, part), estimate in zip(parts.items(), estimates, strict=True):
         if estimate.value is None:
             few = f"Only {part.ratings} unit" if part.ratings else "No unit"
@@ -319,7 +319,7 @@ def _chances(sample: RatedSample, mask: BoolArray, *, like: FloatArray) -> Float
     return np.full(own.units, own.ratings / own.units if own.ratings else like.min())
 
 
-def _of_stratum(part: RatedSample, confidence_level: float) -> Estimate:
+def _mean_of_stratum(part: RatedSample, confidence_level: float) -> Estimate:
     if part.unequal:
         return weighted_estimate(part, confidence_level=confidence_level)
     if part.ratings >= LEAST_FOR_REGRESSION and part.judged:

@@ -97,7 +97,7 @@ class PublicPage:
             "board": board,
             "says": explain(board) if board else "",
             "metadata": name,
-            **(self._cells(_without_empty(self._table(board, name))) if board else {}),
+            **(self._cells(_drop_empty_addition_columns(self._table(board, name))) if board else {}),
             "dimension_links": self._links(board, name) if board else (),
             "metadata_links": self._metadata_links(board, name) if board else (),
             "query": f"?dimension={board.key}" if board else "",
@@ -186,7 +186,7 @@ class PublicPage:
         return found, len(documents) > DOCUMENTS_ON_A_PAGE
 
 
-def _without_empty(table: Table) -> Table:
+def _drop_empty_addition_columns(table: Table) -> Table:
     """Return a table without the columns about additions if no system comes from one."""
     about = ("addition", SEVERITY)
     return table.select(

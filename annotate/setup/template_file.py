@@ -362,14 +362,14 @@ def _dimension(reading: _Reading) -> DimensionSpec:
         tolerance=reading.points("tolerance", 0, 1000),
     )
     is_scale = kind in ("scale", "category")
-    spec = _with_scale(spec, reading) if is_scale else _with_options(spec, reading, kind)
+    spec = _add_scale(spec, reading) if is_scale else _add_options(spec, reading, kind)
     threshold, tolerance = spec.dispute_threshold, spec.tolerance
     if threshold is not None and tolerance is not None and tolerance >= threshold:
         reading.refuse("tolerance", gettext("must be less than the dispute threshold."))
     return replace(spec, shown_if=_condition(reading))
 
 
-def _with_options(spec: DimensionSpec, reading: _Reading, kind: str) -> DimensionSpec:
+def _add_options(spec: DimensionSpec, reading: _Reading, kind: str) -> DimensionSpec:
     options = reading.part("options").content
     try:
         complete = KINDS[kind].read_options(options) if kind in KINDS else None
@@ -405,7 +405,7 @@ def free_key(name: str, taken: Container[str]) -> str:
     return next(each for each in candidates if each not in taken and each not in RESERVED_KEYS)
 
 
-def _with_scale(spec: DimensionSpec, reading: _Reading) -> DimensionSpec:
+def _add_scale(spec: DimensionSpec, reading: _Reading) -> DimensionSpec:
     scale, named = reading.part("scale"), reading.content.get("kind") == "category"
     minimum = scale.number("minimum", SMALLEST, LARGEST_VALUE, 1)
     maximum = scale.number("maximum", SMALLEST, LARGEST_VALUE, 5)

@@ -89,7 +89,7 @@ def _states() -> Iterator[Metric]:
         "delivery": Delivery.objects.all(),
     }
     for kind, rows in kinds.items():
-        for status, count in _by_status(rows):
+        for status, count in _count_by_status(rows):
             jobs.add_metric([kind, status], count)
     yield jobs
 
@@ -100,19 +100,19 @@ def _select_judges() -> Iterator[Metric]:
     every_run = apps.get_model("judges", "Run").objects.all()
     every_judgment = apps.get_model("judges", "Judgment").objects.all()
     runs = GaugeMetricFamily("concord_runs", "Runs of judges by status.", labels=["status"])
-    for status, count in _by_status(every_run):
+    for status, count in _count_by_status(every_run):
         runs.add_metric([status], count)
     cost = GaugeMetricFamily("concord_cost", "What all runs have cost, in the currency of their prices.")
     cost.add_metric([], float(every_run.aggregate(all=Sum("spent"))["all"] or 0))
     yield from (runs, cost)
     calls = GaugeMetricFamily("concord_judgments", "Judgments by status.", labels=["status"])
     counted = caches["process"].get_or_set(
-        "metrics.judgments", lambda: _by_status(every_judgment), COUNTED_EVERY
+        "metrics.judgments", lambda: _count_by_status(every_judgment), COUNTED_EVERY
     )
     for status, count in counted or []:
         calls.add_metric([status], count)
     yield calls
 
 
-def _by_status(rows: "QuerySet[Any]") -> list[tuple[str, int]]:
+def _count_by_status(rows: "QuerySet[Any]") -> list[tuple[str, int]]:
     return list(rows.order_by("status").values_list("status").annotate(Count("pk")))

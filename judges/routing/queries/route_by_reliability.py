@@ -242,7 +242,7 @@ def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False)
             resampling = Resampling(confidence_level=policy.confidence_level)
             r = indicator(own, other.as_read, correlation, generator=stream, resampling=resampling)
             found[one.key] = {
-                each.system: _with_stored_interval(each.coefficient, cell, policy.confidence_level)
+                each.system: _add_stored_interval(each.coefficient, cell, policy.confidence_level)
                 if is_stored and cell
                 else each.coefficient
                 for each, cell in zip(r, cells, strict=True)
@@ -256,7 +256,7 @@ def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False)
     return Measured(material, read_scores, indicators)
 
 
-def _with_stored_interval(point: Coefficient, cell: Cell, confidence_level: float) -> Coefficient:
+def _add_stored_interval(point: Coefficient, cell: Cell, confidence_level: float) -> Coefficient:
     if cell.low is None or cell.high is None:
         return replace(point, interval_reason=cell.interval_reason or point.interval_reason)
     interval = Interval(cell.low, cell.high, cell.how, confidence_level)
