@@ -23,14 +23,13 @@ from annotate.core.page import request_user
 from annotate.core.raters import disputes_of
 from annotate.core.rounds import rounds_of
 from annotate.core.scale import SMALLEST_STEP
-from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
+from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.disputes.commands.nudges import nudge_raters
 from annotate.disputes.commands.rules import set_dispute_rules
 from annotate.disputes.forms import LARGEST, AdjudicationForm, DisputeRulesForm, PostForm, field_name
 from annotate.disputes.queries.list import DisputeFilter, count_pending_by_rater, disputes_of_project
 from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.disputes.queries.rules import rule_previews
-from annotate.disputes.views import DECISIONS
 from annotate.results.figures import load_figures
 from annotate.results.queries.spreads import SPREADS, counted_spreads
 from annotate.results.registry import result_of
@@ -280,13 +279,7 @@ class DecisionOnDispute(ApiView):
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Adjudicate a dispute with a value, leave it open, reopen it, or request new answers."""
         found = access.dispute_for_decider(request.user, slug, number)
-        data = valid(AdjudicationForm(self.check(Decision))).cleaned_data
-        why = {"dispute": found, "note": data["note"], "by": request_user(request)}
-        decision = next((DECISIONS[name] for name in DECISIONS if data[name]), None)
-        if decision:
-            decision(**why)
-        else:
-            adjudicate(value=data["value"], data=data["data"], **why)
+        valid(AdjudicationForm(self.check(Decision))).decide(found, by=request_user(request))
         found.refresh_from_db()
         return Response(DisputeDetail(dispute_page(found, reader=None)).data)
 

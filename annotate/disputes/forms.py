@@ -1,6 +1,6 @@
 """Forms of pages about disputes, with typed values."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -14,11 +14,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.addresses import query_of
 from annotate.core.forms import offer_choices
-from annotate.core.models import Dimension, Dispute, Membership, Project, Role
+from annotate.core.models import Dimension, Dispute, Membership, Project, Role, User
 from annotate.core.natural_order import natural_key
 from annotate.core.raters import disputes_of
 from annotate.core.scale import is_on_scale
 from annotate.core.scale_text import format_value
+from annotate.disputes.commands.disputes import adjudicate, ask_again, leave_open, open_again
 from annotate.disputes.commands.rules import OwnRule
 from annotate.disputes.queries.disputes import PendingStep, WorkFilter
 from annotate.disputes.queries.list import DisputeFilter
@@ -28,6 +29,12 @@ from annotate.rating.queries.own_items import has_many_documents
 
 # Forms of Round II's pages.
 
+# Decisions without a value, by the name of their button.
+DECISIONS: dict[str, Callable[..., Dispute]] = {
+    "leave_open": leave_open,
+    "open_again": open_again,
+    "ask_again": ask_again,
+}
 SILENT = [
     ("", _("any time")),
     ("1", _("a day")),
@@ -134,8 +141,7 @@ class AdjudicationForm(forms.Form):
     @property
     def needs_value(self) -> bool:
         """Whether the decision is a value."""
-        data = self.cleaned_data
-        return not any(data.get(name) for name in ("leave_open", "open_again", "ask_again"))
+        return not any(self.cleaned_data.get(name) for name in DECISIONS)
 
     def clean(self) -> dict[str, object]:
         """Require a value unless the unit is to remain open, to be reopened or answered again."""
@@ -145,6 +151,15 @@ class AdjudicationForm(forms.Form):
         if self.needs_value and is_empty and "value" not in self.errors:
             self.add_error("value", gettext("Choose the final value."))
         return data
+
+    def decide(self, dispute: Dispute, *, by: User) -> None:
+        """Carry out the decision of a valid form."""
+        data, note = self.cleaned_data, self.cleaned_data["note"]
+        if self.needs_value:
+            adjudicate(dispute=dispute, value=data["value"], data=data["data"], note=note, by=by)
+            return
+        decide = next(DECISIONS[name] for name in DECISIONS if data[name])
+        decide(dispute=dispute, note=note, by=by)
 
 
 class DisputeFilterForm(forms.Form):

@@ -28,12 +28,8 @@ from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.digests import stop_digests
 from annotate.disputes.commands.disputes import (
-    adjudicate,
     answer_dispute,
-    ask_again,
-    leave_open,
     note_look,
-    open_again,
     post_message,
     take_back,
 )
@@ -79,12 +75,6 @@ from annotate.results.registry import result_of
 PER_PAGE = 25
 LISTED = 100  # The number of disputes in each part of the work list, before the user requests all.
 QUEUE = f"status={Dispute.Status.IRRESOLVABLE}"  # The filter of disputes that need an adjudicator.
-# Decisions without a value, by the name of their button.
-DECISIONS: dict[str, Callable[..., Dispute]] = {
-    "leave_open": leave_open,
-    "open_again": open_again,
-    "ask_again": ask_again,
-}
 
 
 class PagePart(StrEnum):
@@ -257,17 +247,8 @@ def decide(request: Request, slug: str, number: int) -> HttpResponse:
     found = access.dispute_for_decider(request.user, slug, number)
     form = AdjudicationForm(request.POST)
 
-    def carry_out() -> None:
-        data = form.cleaned_data
-        decision = next((DECISIONS[name] for name in DECISIONS if data[name]), None)
-        why = {"dispute": found, "note": data["note"], "by": request_user(request)}
-        if decision:
-            decision(**why)
-        else:
-            adjudicate(value=data["value"], data=data["data"], **why)
-
     waited = found.status == Dispute.Status.IRRESOLVABLE
-    if refusal := _refusal(form, carry_out):
+    if refusal := _refusal(form, lambda: form.decide(found, by=request_user(request))):
         return _page(request, slug, number, refusal=refusal)
     following = count_undecided(found).following if waited else None
     if following is None:
