@@ -192,6 +192,7 @@ def _write(changed: Sequence[_DealtAssignment]) -> None:
     )
     for row, key in zip(new, keys, strict=True):
         row.pk = key
+    # A completed assignment that gets another question is open again.
     again = [assignment.row.pk for assignment in changed if assignment.row.completed_at is not None]
     Assignment.objects.filter(pk__in=again).update(completed_at=None)
     write_rows(
