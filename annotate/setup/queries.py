@@ -200,10 +200,7 @@ def _rows_by(
 
 
 def _paths() -> dict[type[Model], str]:
-    """Return the lookup from each model's rows to their project:
-
-    the shortest chain of references, never empty.
-    """
+    """Return the lookup from each model's rows to their project: the shortest chain of references."""
     paths: dict[type[Model], str] = {Project: ""}
     reached: list[type[Model]] = [Project]
     while reached:

@@ -69,6 +69,7 @@ class DatabaseWrapper(DjangoWrapper):
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
+        # A place in the queue would outlast the failed start, and hold up every other writer.
         self.let_others_write()
 
     def _rollback(self) -> None:
