@@ -140,7 +140,6 @@ class AssignmentsByUnit:
 
 
 def assignments_by_unit(round: Round | None) -> AssignmentsByUnit:
-    """Return the number of a round's assignments for each unit. Two queries."""
     whole = Assignment.objects.filter(round=round, partial=False).order_by().values_list("item")
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     return AssignmentsByUnit(
