@@ -87,7 +87,7 @@ def facts_of_request() -> dict[str, Any]:
         each.strip() for each in request.headers.get("X-Forwarded-For", "").split(",") if each.strip()
     ]
     count = settings.ALLAUTH_TRUSTED_PROXY_COUNT
-    # Each trusted proxy adds an entry at the end; what stands before them anybody can write.
+    # Each trusted proxy appends an entry; clients can forge all earlier ones.
     address = forwarded[-count] if 0 < count <= len(forwarded) else str(request.META.get("REMOTE_ADDR", ""))
     return {
         "request": logged.identifier,

@@ -69,7 +69,7 @@ class DatabaseWrapper(DjangoWrapper):
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
-        # A place in the queue would outlast the failed start, and hold up every other writer.
+        # Otherwise a failed start would block all other writers.
         self.let_others_write()
 
     def _rollback(self) -> None:

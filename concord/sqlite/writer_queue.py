@@ -51,7 +51,7 @@ class WriterQueue:
             if not self._is_held:
                 self._is_held = True
                 return True
-            # A lock taken in advance is a turn to wait for: `_pass_on` releases it.
+            # The lock starts acquired; `_pass_on` releases it.
             turn = Lock()
             turn.acquire()
             self._waiting.append(turn)

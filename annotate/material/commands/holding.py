@@ -36,7 +36,7 @@ def hold_project(data_import: DataImport, checked: FileReport) -> Project:
 def wait_for_project(project: Project, *, held_by: DataImport | None = None) -> None:
     """Finish the project's rounds, and block until running imports release it. Raises ProjectHeldError."""
     begun = monotonic()
-    # Where a long write is one transaction, the lock on the project's row waits by itself.
+    # A long write in one transaction blocks on the lock of the project's row instead.
     while writes_in_steps():
         for round in Round.objects.filter(project=project, is_unfinished=True):
             finish_round(round=round)

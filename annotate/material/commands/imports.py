@@ -163,7 +163,7 @@ def import_file(
     if data_import and data_import.written == DataImport.Written.ITEMS:
         remove_written(data_import)
     check = check_whole_file(
-        # An import with written ratings must finish, so a line that is refused now is left out.
+        # An import with written ratings must finish, so rejected lines are omitted.
         lambda skip: checking(project, source, skip=skip, refused_to=refused_to),
         on_progress,
         only_good=only_good or continues,
@@ -199,7 +199,7 @@ class Writing(FileCheck):
         try:
             with long_write():
                 return self._write(checked, data_import, by, on_progress)
-        # Another worker has the import now, and with it the rows written so far.
+        # Another worker continues the import and needs the written rows.
         except TakenOverError:
             raise
         except Exception:

@@ -163,7 +163,7 @@ def _step(
             )
         )
     rating = ratings.get(dimension.id)
-    # The texts cost queries, and unchanged evidence was checked when it was first saved.
+    # Loading the texts requires queries, and unchanged evidence is already valid.
     if answer.evidence and (rating is None or _answer_of(rating).evidence != answer.evidence):
         check_passages(answer.evidence, item_texts(assignment.item_id))
     seen = seen_guideline(round, sent.guideline_version)
@@ -406,7 +406,7 @@ def _mark_progress(
     assignment: Assignment, asked: Collection[FrozenDimension], ratings: Mapping[int, Rating]
 ) -> bool:
     given = (ratings.get(each.id) for each in asked)
-    # An answer that was asked for again is open work until its rater looks at it.
+    # A requested second look keeps the item incomplete.
     complete = all(rating and rating.is_answered and rating.asked_again_at is None for rating in given)
     now = timezone.now()
     started = assignment.started_at or now

@@ -222,7 +222,7 @@ def _change_round(
         try:
             with step():
                 round = decide(lock_project(project))
-        # The project may be held by this very change, which another process began: then help to finish it.
+        # Another process may hold the project for the same change: then help to finish it.
         except ProjectHeldError:
             own = Round.objects.filter(project=project, number=number, status=status, is_unfinished=True)
             if (same := own.first()) is None:
@@ -238,7 +238,7 @@ def finish_round(*, round: Round) -> None:
 
     Each step first reads the existing rows, so this is safe to run twice, and by two workers at once.
     """
-    # The unfinished round itself marks the project as held, and would refuse its own steps.
+    # The unfinished round marks the project as held, which would block its own steps.
     with holding_project():
         if round.number == 2:
             (_hand_disputes_to_raters if round.is_open else _leave_disputes_open)(round)
@@ -418,7 +418,7 @@ def _hand_disputes_to_raters(second: Round) -> None:
 
     def write(assignments: Sequence[NewAssignment]) -> None:
         items = {assignment.item for assignment in assignments}
-        # Slots are those of Round I, so a second run recognizes what the first one wrote.
+        # Slots are the same as in Round I, so a second run recognizes existing rows.
         there = set(Assignment.objects.filter(round=second, item__in=items).values_list("item", "slot"))
         write_assignments(
             assignment for assignment in assignments if (assignment.item, assignment.slot) not in there

@@ -108,7 +108,7 @@ class Row:
 
 
 def _keys(values: Sequence[float]) -> dict[float, str]:
-    # From 0 to 10 the key is the value, and 0 means 10 where it is free; other scales number their buttons.
+    # On scales within 0 to 10 the key is the value, 0 for 10 if possible; otherwise a number.
     if values[0] >= 0 and values[-1] <= 10:
         ten: dict[float, str] = {} if 0 in values else {10: "0"}
         return {value: str(value) for value in values if value < 10 and isinstance(value, int)} | ten
