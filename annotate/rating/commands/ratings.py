@@ -163,7 +163,7 @@ def _step(
             )
         )
     rating = ratings.get(dimension.id)
-    # Loading the texts requires queries, and unchanged evidence is already valid.
+    # Unchanged evidence needs no queries: an earlier save checked it.
     if answer.evidence and (rating is None or _answer_of(rating).evidence != answer.evidence):
         check_passages(answer.evidence, item_texts(assignment.item_id))
     seen = seen_guideline(round, sent.guideline_version)
