@@ -35,6 +35,7 @@ class Channel(filesystem.Channel):
         _write_whole(Path(self.data_folder_out, name), payload)
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:  # noqa: ARG002
+        # Names start with a timestamp, so the oldest message is first.
         for name in sorted(os.listdir(self.data_folder_in)):
             if name.partition(".")[2] != f"{queue}.msg":
                 continue

@@ -41,9 +41,7 @@ def listed_variables_are_set(**_options: Any) -> list[CheckMessage]:
 
 
 def files_are_kept_for_all_hosts(**_options: Any) -> list[CheckMessage]:
-    """Report requirements for the folder of files of an installation on PostgreSQL, which may have several
-    hosts.
-    """
+    """Report the need for a shared folder of files on PostgreSQL, which may have several hosts."""
     engine = settings.DATABASES["default"]["ENGINE"]
     if not engine.endswith("postgresql") or not is_local():
         return []

@@ -103,10 +103,9 @@ def _open_browser(address: str) -> None:
 
 
 def run_together(commands: dict[str, list[str]], *, environment: dict[str, str]) -> None:
-    """Run the commands until a signal arrives, then stop them all; a command that ends before is
-    restarted.
-    """
+    """Run the commands until a signal arrives, then stop them all; restart one that ends before."""
     stopping = _stopping()
+    # Blocked signals stay pending until they are awaited, so none is lost between two waits.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, stopping | {signal.SIGCHLD})
     programs = [Program(name, command) for name, command in commands.items()]
     try:
@@ -167,9 +166,7 @@ def _keep_running(
 
 
 def _wait_for_signal(programs: list[Program], stopping: set[signal.Signals]) -> bool:
-    """Pause until a program has ended or is due for a start; return True if a signal requests a stop
-    instead.
-    """
+    """Pause until a program has ended or is due; return True if a signal requests a stop instead."""
     awaited = stopping | {signal.SIGCHLD}
     dues = [program.due for program in programs if program.due is not None]
     if not dues:

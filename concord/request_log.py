@@ -64,6 +64,7 @@ class RequestLogMiddleware:
 
 def _identifier(request: HttpRequest) -> str:
     given = request.headers.get(ID, "")
+    # Without a trusted proxy anybody could choose the identifier.
     is_believed = settings.ALLAUTH_TRUSTED_PROXY_COUNT and GIVEN_ID.fullmatch(given)
     return given if is_believed else uuid4().hex
 
@@ -86,6 +87,7 @@ def facts_of_request() -> dict[str, Any]:
         each.strip() for each in request.headers.get("X-Forwarded-For", "").split(",") if each.strip()
     ]
     count = settings.ALLAUTH_TRUSTED_PROXY_COUNT
+    # Each trusted proxy appends an entry; clients can forge all earlier ones.
     address = forwarded[-count] if 0 < count <= len(forwarded) else str(request.META.get("REMOTE_ADDR", ""))
     return {
         "request": logged.identifier,

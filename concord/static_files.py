@@ -9,9 +9,7 @@ from whitenoise.responders import IsDirectoryError, MissingFileError
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
-    """Serves files added by `collectstatic` since the start:
-
-    during an upgrade, pages of the new version use them.
+    """Serves files added by `collectstatic` since the start: pages of a new version use them.
 
     Two hosts are upgraded one after the other, and a page of one requests its files from the other.
     """

@@ -22,10 +22,9 @@ M_ARENA_MAX, ARENAS = -8, 2
 
 
 def keep_few_arenas() -> None:
-    """Let threads share the memory that pages have freed; each would keep a separate arena, a third of the
-    process's memory.
+    """Let threads share the memory that pages have freed; separate arenas take a third of the process's.
 
-    Only for the GNU C library; others have no arenas.
+    Only the GNU C library has arenas.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)

@@ -41,8 +41,9 @@ class Prepared(Generic[M]):
         self._here = local()
 
     def ask(self, *values: Value) -> "PendingRows[M]":
-        """Ask for the rows for these values, to be read after `statements.at_once`. One query."""
+        """Ask for the rows for these values; inside `send_together` they are there after it. One query."""
         ahead = getattr(_here, "ahead", None)
+        # None = ahead.pop( | Rows sent ahead serve once: the same question after a write must read again.
         asked: PendingRows[M] | None = ahead.pop((self, values), None) if ahead else None
         return asked or self._ask(values)
 
@@ -57,20 +58,15 @@ class Prepared(Generic[M]):
         return PendingRows(lambda: compiled.objects(statement))
 
     def all(self, *values: Value) -> list[M]:
-        """Return the rows for these values. One query."""
         return self.ask(*values).all()
 
     def first(self, *values: Value) -> M | None:
-        """Return the first of the rows, None without any. One query."""
         return self.ask(*values).first()
 
 
 @contextmanager
 def prefetch_queries(*questions: tuple[Prepared[Any], tuple[Value, ...]]) -> Iterator[None]:
-    """Send likely queries of the block in one round trip.
-
-    The first use of each inside has its rows already.
-    """
+    """Send likely queries of the block in one round trip; the first use of each has its rows already."""
     with send_together():
         _here.ahead = {question: question[0].ask(*question[1]) for question in questions}
     try:
@@ -85,7 +81,7 @@ def _convert_parameter(value: Value) -> Any:
 
 
 class PendingRows(Generic[M]):
-    """Requested rows; inside `at_once` they are available only after it."""
+    """Requested rows; inside `send_together` they are available only after it."""
 
     def __init__(self, rows: Callable[[], list[M]]) -> None:
         self.all = rows
@@ -113,7 +109,6 @@ class _Compiled:
             self._make_row = _Objects(info, [column.target.attname for column, *_ in select]).of
 
     def execute(self, values: Sequence[Value]) -> Statement:
-        """Execute the statement with these values instead of the stand-ins."""
         sent = [
             each if index is None else _convert_parameter(values[index]) for index, each in self._parameters
         ]

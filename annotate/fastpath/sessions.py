@@ -30,6 +30,7 @@ class SessionStore(db.SessionStore):
         found: dict[str, Any] = super().load()
         if self.session_key and SESSION_KEY in found:
             if len(_holders) >= MOST_HOLDERS:
+                # A forgotten holder costs one request its prefetching, so nothing finer is needed.
                 _holders.clear()
             _holders[self.session_key] = int(found[SESSION_KEY])
         return found
@@ -37,6 +38,7 @@ class SessionStore(db.SessionStore):
     def _get_session_from_db(self) -> Session | None:
         found = SESSION.first(self.session_key) if self.session_key else None
         if found is None or found.expire_date <= timezone.now():
+            # As in Django, an unknown or expired key is not used again.
             self._session_key = None
             return None
         return found

@@ -27,7 +27,7 @@ _here = local()
 
 
 def execute(sql: str, parameters: Sequence[object]) -> Statement:
-    """Execute a statement; return it with its rows, which inside `at_once` are there when that ends."""
+    """Execute a statement; return it with its rows, which inside `send_together` are there when that ends."""
     statement = Statement(sql, parameters)
     connection: Any = connections[DEFAULT_DB_ALIAS]
     if not _is_prepared(connection):
@@ -76,7 +76,7 @@ def _writes_in_bulk() -> Iterator[None]:
 
 
 def write(row: Model, fields: tuple[str, ...] = ()) -> None:
-    """Insert a row, or store these fields of it, by the ORM; inside `at_once`, when that ends."""
+    """Insert a row, or store these fields of it, by the ORM; inside `send_together`, when that ends."""
     writes: Writes | None = getattr(_here, "writes", None)
     if writes is None:
         writes = Writes()

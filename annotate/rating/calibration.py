@@ -9,10 +9,7 @@ from annotate.core.scale import normalize
 
 @dataclass(frozen=True)
 class ReferenceSide:
-    """Values on one side of their reference:
-
-    their number, and the smallest and largest difference in points.
-    """
+    """The values on one side of their reference; least, most: differences in points."""
 
     count: int
     least: float

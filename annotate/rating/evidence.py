@@ -17,10 +17,7 @@ MOST_PASSAGES = 50
 
 @dataclass(frozen=True, order=True)
 class Passage:
-    """Characters `start` to before `end` of a part:
-
-    0 is the rated output, the others the document's parts.
-    """
+    """Characters `start` to before `end`; part 0 is the rated output, the others the document's parts."""
 
     part: int
     start: int
@@ -44,9 +41,7 @@ def passages_as_sent(passages: Iterable[Passage]) -> str:
 
 
 def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
-    """Raise InvalidValueError unless all passages are inside the parts, without overlap, and within the
-    limit.
-    """
+    """Raise InvalidValueError for passages outside the parts, with overlaps, or beyond the limit."""
     if len(passages) > MOST_PASSAGES:
         raise _evidence_error(
             gettext("{count} passages are marked; at most {most} can be kept.").format(

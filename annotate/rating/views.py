@@ -124,9 +124,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
-    """Show one item with the annotator's answers; a POST (without scripts) saves all of them and
-    continues.
-    """
+    """Show one item with the annotator's answers; without scripts, a POST saves all and continues."""
     assignment = access.assignment_for_annotator(request.user, slug, position)
     membership = assignment.annotator
     assert membership is not None
@@ -362,9 +360,7 @@ def hold_items(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 @require_POST
 @refusals_as_json
 def acknowledge(request: HttpRequest, slug: str) -> HttpResponse:
-    """Record that the annotator has read a version of the guideline; without scripts, continue with the
-    item.
-    """
+    """Record that the annotator has read a version of the guideline; without scripts, continue."""
     membership = access.sending_annotator(request.user, slug, request.POST.get("annotator", ""))
     version = request.POST.get("version", "")
     acknowledge_wording(

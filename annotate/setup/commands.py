@@ -77,6 +77,7 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
     """Replace a dimension; its key follows its name. Locks the project. Raises FrozenError."""
     dimension = _lock_dimension(dimension)
     before = spec_of(dimension)
+    # Dispute rules are set elsewhere and stay.
     to = replace(to, dispute_threshold=before.dispute_threshold, tolerance=before.tolerance)
     to = checked_question(dimension.project, to, besides=dimension)
     for field in DIMENSION_FIELDS:
@@ -84,6 +85,7 @@ def update_dimension(*, dimension: Dimension, to: DimensionSpec) -> Dimension:
     key = dimension.key
     dimension.key = _free_key(dimension.project, to.name, besides=dimension)
     if dimension.key != key:
+        # Conditions name a question by its key.
         for each in _dependent_on(dimension.project, key):
             each.shown_if = {**(each.shown_if or {}), "dimension": dimension.key}
             each.save(update_fields=["shown_if"])
@@ -233,6 +235,7 @@ def _resolve_condition(
                 "and one about outputs on one about outputs."
             )
         )
+    # By exact type: True is an int, too.
     if not isinstance(values, list) or not values or not all(type(each) in VALUE_TYPES for each in values):
         raise InvalidValueError(gettext("List the answers after which the question is asked."))
     whole = [each if isinstance(each, str) else int_if_whole(float(each)) for each in values]
@@ -311,6 +314,7 @@ def remove_image(*, image: GuidelineImage) -> None:
     storage, stored = image.file.storage, str(image.file.name)
     if GuidelineImage.objects.filter(pk=image.pk).delete()[0]:
         record(project, "picture.removed", image.name)
+    # A rollback brings back the row, but no file.
     transaction.on_commit(lambda: storage.delete(stored))
 
 
@@ -339,6 +343,7 @@ def delete_project(*, project: Project, name: str, by: User) -> None:
     Submission.objects.filter(addition__project=project).update(addition=None)
     imports = list(DataImport.objects.filter(project=project))
     files: list[FieldFile] = []
+    # The triggers that protect histories let this transaction delete them.
     permission = ProjectDeletion.objects.create(project=project)
     counts = {}
     # Directly in the tables: protected references, which block deletion, are deleted with their rows.
@@ -520,6 +525,7 @@ def ask_again(*, round: Round, dimension: Dimension) -> int:
     asked = Rating.objects.filter(pk__in=ratings.values("pk")).update(asked_again_at=timezone.now())
     if not asked:
         raise NotReadyError(gettext("All ratings open for review already follow the version in force."))
+    # An item with a question to answer again is not complete.
     Assignment.objects.filter(pk__in=held).update(completed_at=None)
     record(round.project, "dimension.asked_again", dimension, after={"ratings": asked})
     return asked
@@ -533,6 +539,7 @@ def _put_in_force(project: Project, note: str, by: User | None) -> Guideline:
             fields={"note": gettext("Give a reason.")},
         )
     version = freeze_guideline(project, note=note.strip(), by=by)
+    # Also of the hidden round of checks, which must look like Round I.
     Round.all_rounds.filter(project=project, status=Round.Status.OPEN).update(guideline=version)
     return version
 

@@ -105,6 +105,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
     kinds += sorted({Item.Kind(kind_of(each).item_kind) for each in compares})
     items = Item.objects.filter(document__project=project, kind__in=kinds)
     by_kind = dict(items.order_by().values_list("kind").annotate(Count("pk")))
+    # Without comparisons, an example page shows their questions.
     lacks_example = bool(compares) and not set(by_kind) - {Item.Kind.OUTPUT}
     last = max(sum(by_kind.values()), 1 if Item.Kind.OUTPUT in kinds else 0) + lacks_example
     number = min(max(number, 1), last)
@@ -200,10 +201,7 @@ def _rows_by(
 
 
 def _paths() -> dict[type[Model], str]:
-    """Return the lookup from each model's rows to their project:
-
-    the shortest chain of references, never empty.
-    """
+    """Return the lookup from each model's rows to their project: the shortest chain of references."""
     paths: dict[type[Model], str] = {Project: ""}
     reached: list[type[Model]] = [Project]
     while reached:

@@ -232,6 +232,7 @@ class Project:
         """
         scope = self._scope(judges, dimensions, scope)
         plan = self.call("postRunPreview", **scope)
+        # Without calls left, an earlier run has made all: a repeated start returns the newest one.
         runs = self.list_rows("getRuns") if plan["judgments"] and not plan["calls"] else []
         if not runs:
             return self._run(self.call("postRuns", **scope)).start()

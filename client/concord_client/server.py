@@ -124,6 +124,7 @@ class Server:
             options["content"], options["headers"] = write_json(body), {"Content-Type": JSON}
         if found.takes_key:
             options["headers"] = {**options.get("headers", {}), KEY: str(uuid4())}
+        # Without a key, a write whose answer was lost would happen twice.
         safe = found.method == "GET" or found.takes_key
         answer = self._send(found.method, path, attempts=ATTEMPTS if safe else 1, **options)
         return read_dates(_content(answer), found.answer)

@@ -71,6 +71,7 @@ def _read_file(path: Path) -> "pd.DataFrame":
     match path.suffix.lower():
         case ".csv" | ".tsv":
             separator = "\t" if path.suffix.lower() == ".tsv" else ","
+            # pandas would read a key such as 007 as the number 7.
             return pd.read_csv(path, sep=separator, dtype=dict.fromkeys(("document", "system", "rater"), str))
         case ".jsonl":
             return pd.read_json(path, lines=True, dtype=False)

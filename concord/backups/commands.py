@@ -58,6 +58,7 @@ def restore_backup(path: Path, *, passphrase: str) -> tuple[dict[str, Any], Path
     Returns its contents, and the file with the settings that this host still lacks: without them, sessions,
     invitations and keys of endpoints of the backup cannot be read here.
     """
+    # Everything is checked before anything is written.
     refuse_used_database()
     refuse_used_folder()
     summary = verify_backup(path, passphrase=passphrase)

@@ -142,6 +142,7 @@ def _refuse_unknown(applied: list[list[str]]) -> None:
 def _load_rows(reader: Reader) -> None:
     tables = reader.manifest["database"]["tables"]
     with connection.cursor() as cursor:
+        # Creating the tables has filled this one; the backup brings its own rows.
         cursor.execute("DELETE FROM django_migrations")
         # Last of all, and instead of what triggers counted while the tables before were loaded.
         for table, kept in sorted(tables.items(), key=lambda each: each[0] == COUNTS):
@@ -188,6 +189,7 @@ def _load_file(reader: Reader) -> None:
         if tables != database["tables"] or not is_whole:
             raise BackupError("The database was not restored as it was: nothing is kept of this restore.")
         connection.close()
+        # They belong to the file before, and SQLite would apply them to the new one.
         for beside in ("-wal", "-shm"):
             target.with_name(target.name + beside).unlink(missing_ok=True)
         fetched.replace(target)

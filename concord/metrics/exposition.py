@@ -26,9 +26,7 @@ SECONDS = Histogram(
 
 
 class MetricsMiddleware:
-    """Answers requests with the metrics token, at any host name like probes, and counts all other
-    requests.
-    """
+    """Answers requests with the metrics token, at any host name like probes, and counts all others."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

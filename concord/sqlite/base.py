@@ -69,6 +69,7 @@ class DatabaseWrapper(DjangoWrapper):
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
+        # Otherwise a failed start would block all other writers.
         self.let_others_write()
 
     def _rollback(self) -> None:

@@ -51,6 +51,7 @@ class WriterQueue:
             if not self._is_held:
                 self._is_held = True
                 return True
+            # The lock starts acquired; `_pass_on` releases it.
             turn = Lock()
             turn.acquire()
             self._waiting.append(turn)
@@ -65,6 +66,7 @@ class WriterQueue:
     def _pass_on(self) -> None:
         with self._mutex:
             if self._waiting:
+                # The right passes on directly and stays held, so that no newcomer comes in between.
                 self._waiting.popleft().release()
             else:
                 self._is_held = False

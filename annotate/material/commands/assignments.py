@@ -100,6 +100,7 @@ def _reserve(claims: Sequence[tuple[int, ImportedRater]], positions: Counter[int
             " WHERE id = %s AND (annotator_id IS NULL OR (started_at IS NULL AND reserved_until < %s))",
             rows,
         )
+        # On SQLite annotators go on between two steps, and may have taken one.
         if cursor.rowcount < len(rows):
             raise RefusedWhileWritingError
 

@@ -104,6 +104,7 @@ def _draw_sets(
 def _make_comparison(project: Project, outputs: list[Item]) -> Item:
     name = BETWEEN.join(item.system.name for item in outputs)
     if len(name) > LONGEST_NAME:
+        # A digest of 16 characters keeps shortened names distinct.
         name = f"{name[: LONGEST_NAME - 17]}~{text_digest(name)[:16]}"
     system, _ = System.objects.get_or_create(project=project, name=name, defaults={"compares": True})
     digest = text_digest([item.text for item in outputs])

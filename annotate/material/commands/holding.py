@@ -36,6 +36,7 @@ def hold_project(data_import: DataImport, checked: FileReport) -> Project:
 def wait_for_project(project: Project, *, held_by: DataImport | None = None) -> None:
     """Finish the project's rounds, and block until running imports release it. Raises ProjectHeldError."""
     begun = monotonic()
+    # A long write in one transaction blocks on the lock of the project's row instead.
     while writes_in_steps():
         for round in Round.objects.filter(project=project, is_unfinished=True):
             finish_round(round=round)
@@ -43,6 +44,7 @@ def wait_for_project(project: Project, *, held_by: DataImport | None = None) -> 
         others = [each for each in imports if each != held_by]
         if not others:
             return
+        # A stopped import holds the project until somebody starts it again.
         if monotonic() - begun > PATIENCE and not any(each.is_under_way for each in others):
             raise ProjectHeldError
         sleep(LOOK_SECONDS)
@@ -68,6 +70,7 @@ def write_when_free(
 
 def keep_lease(data_import: DataImport) -> None:
     """Renew the lease within a step. Raises TakenOverError if another worker has it."""
+    # Without a lease no worker runs it, and the caller has locked its row.
     if data_import.lease and not own_row(data_import).update(touched_at=timezone.now()):
         raise TakenOverError
 
@@ -90,6 +93,7 @@ def remove_written(data_import: DataImport) -> None:
         def write(keys: Sequence[int]) -> None:
             keep_lease(data_import)
             if model is Item:
+                # An open Round I has given these items assignments, and `_raw_delete` follows no references.
                 Assignment.objects.filter(item__in=keys).delete()
             rows = own.filter(pk__in=keys)
             rows._raw_delete(rows.db)

@@ -163,6 +163,7 @@ def import_file(
     if data_import and data_import.written == DataImport.Written.ITEMS:
         remove_written(data_import)
     check = check_whole_file(
+        # An import with written ratings must finish, so rejected lines are omitted.
         lambda skip: checking(project, source, skip=skip, refused_to=refused_to),
         on_progress,
         only_good=only_good or continues,
@@ -198,9 +199,11 @@ class Writing(FileCheck):
         try:
             with long_write():
                 return self._write(checked, data_import, by, on_progress)
+        # Another worker continues the import and needs the written rows.
         except TakenOverError:
             raise
         except Exception:
+            # A transaction rolls back by itself; committed steps do not.
             if writes_in_steps() and data_import.written == DataImport.Written.ITEMS:
                 remove_written(data_import)
             raise
@@ -265,6 +268,7 @@ class Writing(FileCheck):
             raise RefusedWhileWritingError
         round = round_one(self.project)
         if round is None:
+            # Before the first lasting effect: from here on a worker finishes the import, and none removes it.
             self.decide()
             round = open_round_one(project=self.project, by=by, as_planned=False)
         self.parts = {"items": False, "ratings": True}

@@ -40,11 +40,11 @@ class Recorded(NamedTuple):
 
 
 def write_recorded(rows: Iterable[Recorded], *, guideline: int | None, by: User | None) -> int:
-    """Write recorded values, each with its row of history, inside the caller's transaction; return their
-    number.
+    """Write recorded values, each with its row of history; return their number.
 
     guideline: the key of the `Guideline`. An existing rating is unchanged: its rater answered in the
     meantime. Each has a later time than the one before, since discussions depend on the order of answers.
+    Runs in the caller's transaction.
     """
     wanted = list(rows)
     points = Rating._meta.get_field("value").get_prep_value
@@ -98,6 +98,7 @@ class RatingImporter(RatingCheck):
         try:
             self._assignments.write(keep)
         except Exception as error:
+            # Committed reservations do not roll back; without the lease nothing more may be written.
             if writes_in_steps() and not isinstance(error, TakenOverError):
                 self._assignments.release()
             raise

@@ -143,6 +143,7 @@ def discard_import(*, data_import: DataImport) -> None:
     remove_written(locked)
     locked.delete()
     record(data_import.project, "import.discarded", data_import)
+    # A rollback brings back rows, but no files.
     transaction.on_commit(lambda: forget_files(data_import))
 
 
@@ -205,6 +206,7 @@ def _import(data_import: DataImport) -> None:
         ) from error
     # An import that wrote rows noted its end in the same transaction.
     _note_end(data_import, Status.REFUSED if report.is_refused else Status.IMPORTED, report)
+    # Another worker may have taken over the import, and still needs its notes.
     if not DataImport.objects.filter(pk=data_import.pk, status__in=SILENT_FOR).exists():
         notes_of(data_import).clear()
     if DataImport.objects.filter(pk=data_import.pk, status=Status.IMPORTED).exists():
@@ -245,6 +247,7 @@ def _progress_notes(data_import: DataImport) -> OnProgress:
     def on_progress(stage: str, fraction: float, lines: int = 0, report: FileReport | None = None) -> None:
         nonlocal last
         due = monotonic() - last >= TELL_SECONDS
+        # Written ratings are never removed, so it is too late to cancel.
         stays = data_import.written == DataImport.Written.RATINGS
         if (due or stage == "written") and notes.is_cancelled and not stays:
             raise _CancelledError
@@ -278,6 +281,7 @@ def _note_end(data_import: DataImport, status: str, report: FileReport) -> None:
         touched_at=timezone.now(),
         lease=None,
         written=DataImport.Written.NOTHING,
+        # The row forgets its file first; `_import` deletes it after the commit.
         **({"file": ""} if status == Status.IMPORTED else {}),
     )
 

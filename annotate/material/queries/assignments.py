@@ -63,9 +63,7 @@ class ItemAssignments:
 
     @cached_property
     def are_for_units(self) -> bool:
-        """Return True if the round has assignments for some dimensions of an item only; imports cannot use
-        them.
-        """
+        """Return True if the round has partial assignments, which imports cannot use."""
         return self.round is not None and self.round.assignments.filter(partial=True).exists()
 
     def new_rater(self, label: str) -> ImportedRater:
@@ -76,14 +74,13 @@ class ItemAssignments:
         return (item.number, rater.number) in self._held
 
     def take(self, item: ItemRecord, rater: ImportedRater) -> int | None:
-        """Return the assignment of this item that the rater has or now takes; None if all belong to
-        others.
-        """
+        """Return the assignment that the rater has or now takes; None if all belong to others."""
         pair = (item.number, rater.number)
         made = self.round is not None and item.pk is not None
         free = self._free.setdefault(item.number, [] if made else [TO_BE_MADE] * self.raters_per_item)
         if pair in self._held:
             assignment = self._held[pair]
+            # A lapsed reservation of the rater is listed as free, too.
             if self._lapsed.pop(assignment, None):
                 free.remove(assignment)
             return assignment

@@ -85,6 +85,7 @@ class Catalogue:
             self.add_system(name, pk=pk)
         columns = items.values_list("document_id", "system_id", "pk", "digest")
         for document, system, pk, digest in columns.iterator(BATCH):
+            # The two filters also find other pairs of these documents and systems.
             if named is None or (keys[document], names[system]) in named.items:
                 place = (self.documents[keys[document]].number, self.systems[names[system]].number)
                 self.items[place] = ItemRecord(len(self.items), pk, bytes.fromhex(digest), 0)

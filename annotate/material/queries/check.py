@@ -95,9 +95,7 @@ class FileCheck(FileReading):
         )
 
     def _names_in_first_records(self, limit: int) -> NamesInFile | None:
-        """Return the names in the first records, read beforehand; None if they are too many for a query by
-        name.
-        """
+        """Return the names in the first records; None if they are too many for a query by name."""
         named = NamesInFile()
         with suppress(UnreadableFileError), self.source.open() as file:
             for record in islice(file, limit):

@@ -16,7 +16,6 @@ class ComparisonCount:
 
 
 def count_by_size(project: Project) -> dict[int, int]:
-    """Return the number of comparisons by size. One query."""
     comparisons = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
     found: dict[int, int] = {}
     for sides in comparisons.annotate(count=Count("sides")).values_list("count", flat=True):

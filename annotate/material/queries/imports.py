@@ -152,6 +152,7 @@ def refused_file_of(data_import: DataImport) -> str:
 
 def may_start(data_import: DataImport) -> bool:
     if data_import.status in SILENT_FOR:
+        # A worker that writes to SQLite in one transaction shows by its notes alone that it lives.
         noted_at = datetime.fromtimestamp(notes_of(data_import).noted_at, tz=UTC)
         heard_at = max(data_import.touched_at, noted_at)
         return timezone.now() - heard_at >= SILENT_FOR[Status(data_import.status)]

@@ -22,6 +22,7 @@ class ItemCheck:
     def take(self, row: ImportedDocument | ImportedItem) -> RefusedLine | None:
         key = row.document
         parts = row.parts
+        # Outputs of one document usually follow each other, so its digest is computed once.
         if parts != self._last_parts or not self._last_digest:
             written = [{"label": label, "text": text} for label, text in parts]
             self._last_parts, self._last_digest = parts, bytes.fromhex(text_digest(written))

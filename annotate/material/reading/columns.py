@@ -70,7 +70,7 @@ class ColumnMapping:
 
     @property
     def gives_items(self) -> bool:
-        """True if these columns give documents or items; an output needs its system."""
+        """An output needs its system."""
         return self.has_document and (bool(self.system) if self.text else bool(self.parts))
 
     @property

@@ -89,6 +89,7 @@ class Zipped(Folder):
                 total = 0
                 while data := packed.read(CHUNK):
                     total += len(data)
+                    # A zip file may hold more than it declares.
                     if total > MAX_FILE_BYTES:
                         raise UnreadableFileError(
                             0,

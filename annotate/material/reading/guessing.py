@@ -182,6 +182,7 @@ class _ColumnGuess:
     def _match_by_name(self, names: Sequence[str]) -> dict[str, str]:
         found = columns_by_words(names, COLUMN_WORDS)
         taken = set(found.values())
+        # Reversed, so that the first of several columns with one bare name stays.
         bare = {_bare(name): name for name in reversed(names) if name not in taken}
         by_bare_name = columns_by_words(list(bare), COLUMN_WORDS)
         return {field: name or bare.get(by_bare_name[field], "") for field, name in found.items()}

@@ -109,6 +109,7 @@ def _text_and_spans(fields: Fields, name: str) -> tuple[str, list[tuple[int, int
     for tag in TAG.finditer(tagged):
         plain += tagged[last : tag.start()]
         last = tag.end()
+        # An opening tag fits outside a passage only, a closing one inside.
         if (tag[0] == "<v>") != (start < 0):
             raise RefusedFieldError(name, _tag_problem(name))
         if start < 0:

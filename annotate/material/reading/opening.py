@@ -147,6 +147,7 @@ def opening_from_json(text: str, part: str) -> Opening:
 
 def _main(path: Path, name: str, part: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    # At the first limit SIGXCPU tells the parent the reason; SIGKILL follows at the second.
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS + 5))
     said: dict[str, Any] = {}
     try:

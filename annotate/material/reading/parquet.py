@@ -52,6 +52,7 @@ def _read(stream: IO[bytes], kind: str, name: str) -> Iterator[Record]:
             logger.warning(
                 "The reader of a %s died (%s) after %d records: %s", name, dead.how, read, dead.said
             )
+            # After the first record a second try would yield records twice.
             if dead.by_limit or read or not may_try_again:
                 raise UnreadableFileError(
                     0, gettext("The {name} cannot be read: {reason}").format(name=name, reason=dead.reason)

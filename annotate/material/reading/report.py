@@ -78,9 +78,7 @@ class Cause:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Cause":
-        """Read a cause of a stored report, or a line in the format of reports of items and ratings until
-        1.1.
-        """
+        """Read a stored cause; reports of items and ratings until 1.1 have single lines instead."""
         if "line" in content:
             return cls(content["field"], content["reason"], 1, [content["line"]])
         return cls(**content)

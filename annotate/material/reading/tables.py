@@ -60,6 +60,7 @@ def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | Refuse
     texts = iter(lines)
     header_line = next((text for text in texts if text.strip()), "")
     unquoted = re.sub(r'"[^"]*"', "", header_line)
+    # Quoted names may hold separators; a given delimiter leaves nothing to choose.
     delimiter = max(delimiter or DELIMITERS, key=unquoted.count)
     columns = unquoted.count(delimiter) + 1
     if columns > WIDEST_SHEET:  # splitting the line would take much memory

@@ -123,10 +123,7 @@ def is_blank(value: object) -> bool:
 
 
 def parts_of(value: object, label: str, name: str) -> tuple[Part, ...]:
-    """Return a document's parts from one field:
-
-    a string, a list of strings, or an object of labelled strings.
-    """
+    """Return a document's parts from one field: a string, a list, or an object of labelled strings."""
     if isinstance(value, list) and not is_chat(value):
         texts = [text_of(text, f"{name}[{index}]") for index, text in enumerate(value)]
         return tuple((f"{label} {number}", text) for number, text in enumerate(texts, start=1))
@@ -148,7 +145,9 @@ def _metadata_value(value: object, name: str) -> object:
         text_of(value, name)  # rejects characters that databases cannot store
         return value
     written = json.dumps(value, ensure_ascii=False, default=str)
+    # JSON escapes NUL, which `text_of` would not find in this form.
     text_of(written.replace("\\u0000", "\0"), name)
+    # NaN and Infinity become strings: databases take no such JSON.
     return json.loads(written, parse_constant=str)
 
 

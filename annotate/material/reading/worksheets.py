@@ -56,10 +56,10 @@ def read_xlsx(stream: IO[bytes]) -> Iterator[Record | RefusedLine]:
 
 
 def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[Record | RefusedLine]:
-    """Yield the records of the chosen sheets with their origin (`position_columns`); line numbers continue
-    across sheets.
+    """Yield the records of the chosen sheets with their origin (`position_columns`).
 
-    Rows above the header are skipped. name: the file's name, which distinguishes its records.
+    Line numbers continue across sheets. Rows above the header are skipped. name: the file's name, which
+    distinguishes its records.
     """
     passed = 0
     for sheet in _choose_sheets(sheet_names(stream), choice):

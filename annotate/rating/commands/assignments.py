@@ -35,6 +35,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     of reserved items.
     """
     with send_together():
+        # Without this lock two windows of one annotator would take the same positions.
         _ANNOTATOR.ask(annotator.pk)
         asked_open, asked_last = _OPEN.ask(round.pk), _LAST.ask(round.project_id, annotator.pk)
         asked_checks, asked_study = CHECKS_OF.ask(round.project_id), _STUDY.ask(annotator.pk)
@@ -62,6 +63,7 @@ def _next_items(
 ) -> tuple[list[Item], list[Item]]:
     by_document = round.work_order == WorkOrder.BY_DOCUMENT
     if not (keeps_back and by_document and plan_of(round.project).repeat_every):
+        # More than wanted, as other annotators may be reserving the first ones.
         return first_items(round, annotator, 2 * how_many), []
     found = first_items(round, annotator, 2 * how_many + MOST_KEPT_BACK)
     met = list(own_order(round, annotator).values_list("item__document", flat=True))
@@ -119,6 +121,7 @@ def renew_reservation(*, assignment: Assignment, annotator: Membership) -> None:
         until = timezone.now() + lasts
         if until - assignment.reserved_until < lasts / 10:
             return
+        # Checked again in the database: it may have been handed over since it was read.
         mine = Assignment.objects.filter(pk=assignment.pk, annotator=annotator)
         mine.filter(reserved_until__isnull=False).update(reserved_until=until)
 

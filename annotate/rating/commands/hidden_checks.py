@@ -109,6 +109,7 @@ def write_checks(
     write_assignments(assignment for assignment in assignments if assignment.item not in parts)
     partial = [assignment for assignment in assignments if assignment.item in parts]
     fields = (*NewAssignment._fields, "inclusion_probability", "origin", "partial")
+    # A partial assignment stores probabilities with its units.
     keys = write_rows(Assignment, fields, [(*assignment, None, "", True) for assignment in partial])
     write_rows(
         AssignedUnit,

@@ -30,8 +30,9 @@ def next_slots(round: Round, items: Iterable[int]) -> dict[int, int]:
 
 
 def write_assignments(assignments: Iterable[NewAssignment]) -> int:
-    """Write assignments of items with inclusion probability 1, in the caller's transaction; return their
-    number.
+    """Write assignments of whole items with inclusion probability 1; return their number.
+
+    The caller opens the transaction.
     """
     fields = (*NewAssignment._fields, "inclusion_probability", "origin", "partial")
     rows, written = iter(assignments), 0

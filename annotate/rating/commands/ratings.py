@@ -27,10 +27,7 @@ LONGEST_COMMENT = 10_000
 
 @dataclass(frozen=True)
 class Answer:
-    """An annotator's answer about a unit:
-
-    a value, or the reason for its absence, with remarks and evidence.
-    """
+    """A value, or the reason for its absence, with remarks and evidence."""
 
     value: float | None = None
     unsure: bool = False
@@ -118,6 +115,7 @@ def save_ratings(
         except InvalidValueError as error:
             steps.append(error)
     hidden = hidden_dimensions(asked, _answers_after(ratings, steps))
+    # All writes and the COMMIT make one round trip.
     with send_together(last=True):
         for step in steps:
             if isinstance(step, _Step) and not step.overtaken:
@@ -165,6 +163,7 @@ def _step(
             )
         )
     rating = ratings.get(dimension.id)
+    # Unchanged evidence needs no queries: an earlier save checked it.
     if answer.evidence and (rating is None or _answer_of(rating).evidence != answer.evidence):
         check_passages(answer.evidence, item_texts(assignment.item_id))
     seen = seen_guideline(round, sent.guideline_version)
@@ -211,6 +210,7 @@ def _drop_answer(step: "_Step") -> "_Step":
 def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:
     """Lock the assignment, then read its round and ratings in their state after the lock."""
     with send_together():
+        # In this order: each statement has its own snapshot, so the last two see the state after the lock.
         asked_lock = _LOCKED.ask(assignment.pk, assignment.annotator_id or 0)
         asked_round = _ROUND.ask(assignment.round_id)
         asked_ratings = _RATINGS.ask(assignment.pk)
@@ -225,6 +225,7 @@ def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int
 _LOCKED = Prepared(
     lambda pk, annotator: (
         Assignment.objects.select_for_update(of=("self",))
+        # No row if the assignment was handed to someone else.
         .filter(pk=pk, annotator=annotator)
         .only("item", "partial", "started_at", "completed_at")
     ),
@@ -348,6 +349,7 @@ _STORED = PreparedUpdate(
 )
 _CHANGE = PreparedInsert(
     RatingChange,
+    # The key of a rating inserted in the same round trip is not known yet.
     rating="(SELECT id FROM annotate_rating WHERE assignment_id = %s AND dimension_id = %s)",
 )
 _PROGRESS = PreparedUpdate(Assignment, "started_at", "completed_at")
@@ -394,6 +396,7 @@ def _answer_of(rating: Rating) -> Answer:
 
 
 def _unseen_answer(rating: Rating | None, answer: Answer, seen_revision: int) -> Answer | None:
+    # Nothing is lost if the replaced answer is the same, or empty.
     if rating is None or rating.revision <= seen_revision or _answer_of(rating) in (answer, Answer()):
         return None
     return _answer_of(rating)
@@ -403,6 +406,7 @@ def _mark_progress(
     assignment: Assignment, asked: Collection[FrozenDimension], ratings: Mapping[int, Rating]
 ) -> bool:
     given = (ratings.get(each.id) for each in asked)
+    # A requested second look keeps the item incomplete.
     complete = all(rating and rating.is_answered and rating.asked_again_at is None for rating in given)
     now = timezone.now()
     started = assignment.started_at or now

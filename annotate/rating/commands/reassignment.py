@@ -101,9 +101,7 @@ Divided = tuple[Assignment, list[AssignedUnit]]
 
 
 def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
-    """Close started assignments for their answered units; return unsaved assignments for the rest, with
-    their units.
-    """
+    """Close started assignments for their answers; return unsaved ones for the rest, with their units."""
     everything = [each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions]
     given: dict[int, set[int]] = defaultdict(set)  # the answered dimensions
     answered = Rating.objects.filter(has_answer(), assignment__in=begun)

@@ -128,6 +128,7 @@ def add_assignments(*, round: Round, items: Iterable[int]) -> int:
     """Create the missing free assignments of items (their ids) in Round I; return their number."""
     raters = FrozenGuideline.from_json(round.guideline.content).raters_per_item
     made, left = 0, iter(items)
+    # BATCH counts rows: an item has one for each rater.
     while batch := list(islice(left, max(BATCH // raters, 1))):
         there = set(Assignment.objects.filter(round=round, item__in=batch).values_list("item_id", flat=True))
         made += write_assignments(
@@ -151,8 +152,10 @@ def close_round_one(*, project: Project, by: User | None) -> Round:
         round = _locked_round(project, 1)
         if not round.is_open:
             return round
+        # A save locks its assignment first: it commits before this lock, or finds the round closed.
         lock_rows(Assignment.objects.filter(round=round))
         closed_at = _close(round, by)
+        # The hidden round ends with Round I; `Round.objects` does not show it.
         Round.all_rounds.filter(project=project, number=Round.CHECKS).update(
             status=Round.Status.CLOSED, closed_at=closed_at, closed_by=by
         )
@@ -219,6 +222,7 @@ def _change_round(
         try:
             with step():
                 round = decide(lock_project(project))
+        # Another process may hold the project for the same change: then help to finish it.
         except ProjectHeldError:
             own = Round.objects.filter(project=project, number=number, status=status, is_unfinished=True)
             if (same := own.first()) is None:
@@ -234,6 +238,7 @@ def finish_round(*, round: Round) -> None:
 
     Each step first reads the existing rows, so this is safe to run twice, and by two workers at once.
     """
+    # The unfinished round marks the project as held, which would block its own steps.
     with holding_project():
         if round.number == 2:
             (_hand_disputes_to_raters if round.is_open else _leave_disputes_open)(round)
@@ -273,6 +278,7 @@ def _leave_disputes_open(round: Round) -> None:
     note = "Round II was closed before the values met."
 
     def write(keys: Sequence[int]) -> None:
+        # Read again in each step: another worker may have written some of them.
         own = list(apart.filter(pk__in=keys).values_list("pk", flat=True))
         Dispute.objects.filter(pk__in=own).update(
             status=Dispute.Status.LEFT_OPEN, updated_at=at, active_at=at
@@ -354,6 +360,7 @@ def _tell_members(round: Round, *, opened: bool) -> None:
 def _open_disputes(round: Round) -> None:
     rules = rules_of(round.project)
     apart = [spread for spread in spreads_of(round) if spread.points >= rules[spread.dimension].threshold]
+    # From the round's seed: a second run gives each dispute the same number, and so finds it.
     Stream(round.seed).of("disputes").shuffler().shuffle(apart)
     if round.work_order == WorkOrder.BY_DOCUMENT:
         items = sort_by_group(list(dict.fromkeys(spread.item for spread in apart)), _document_of_items(round))
@@ -395,6 +402,7 @@ def _document_of_items(round: Round) -> dict[int, int]:
 def _hand_disputes_to_raters(second: Round) -> None:
     by_annotator: dict[Membership, list[Assignment]] = defaultdict(list)
     first = rounds_of(second.project)[1]
+    # A fixed order before the shuffle, so that the seed alone decides.
     for assignment in assignments_of_raters(first).select_related("annotator").order_by("item"):
         if assignment.annotator:
             by_annotator[assignment.annotator].append(assignment)
@@ -410,6 +418,7 @@ def _hand_disputes_to_raters(second: Round) -> None:
 
     def write(assignments: Sequence[NewAssignment]) -> None:
         items = {assignment.item for assignment in assignments}
+        # Slots are the same as in Round I, so a second run recognizes existing rows.
         there = set(Assignment.objects.filter(round=second, item__in=items).values_list("item", "slot"))
         write_assignments(
             assignment for assignment in assignments if (assignment.item, assignment.slot) not in there

@@ -34,8 +34,7 @@ class _DealtAssignment:
 
 
 def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, origin: str, seed: int) -> int:
-    """Provide assignments to `raters` raters for every unit in the round; return the number of units that
-    lacked some.
+    """Provide assignments to `raters` raters for every unit; return the number of units that lacked some.
 
     Existing assignments count. Missing units first extend the origin's own assignments of the item, so that
     its present raters rate them too, and then get new assignments. A repeated request adds nothing. The
@@ -68,8 +67,7 @@ def ask_for_units(*, round: Round, units: Iterable[WantedUnit], raters: int, ori
 
 @transaction.atomic
 def withdraw_units(*, round: Round, units: Collection[Unit], origin: str) -> set[Unit]:
-    """Withdraw the origin's units without answers; return the units that stay because of a started
-    assignment.
+    """Withdraw the origin's units without answers; return those that stay in started assignments.
 
     Removes assignments without any units. The caller holds the project's lock; locks the origin's
     assignments, so that none can be started during the withdrawal.
@@ -192,6 +190,7 @@ def _write(changed: Sequence[_DealtAssignment]) -> None:
     )
     for row, key in zip(new, keys, strict=True):
         row.pk = key
+    # A completed assignment that gets another question is open again.
     again = [assignment.row.pk for assignment in changed if assignment.row.completed_at is not None]
     Assignment.objects.filter(pk__in=again).update(completed_at=None)
     write_rows(

@@ -143,6 +143,7 @@ def insert_checks(
         while walk.is_repeat_due and returns.come():
             pass
     returns.end()
+    # Documents of one item keep nothing back, so their repeats come alone, and at the end.
     if all(len(document) == 1 for document in documents):
         while found := [check for check in walk.due([]) if check.check == "repeat"]:
             walk.meet(found[0])
@@ -162,6 +163,7 @@ class _Returns:
         """Return the items of a document for now; one stays in reserve if a return is due."""
         walk = self.walk
         is_wanted = walk.counts["repeat"] + len(walk.kept) < self.wanted
+        # With fewer than GAP items to come, nothing of this document gets old enough for a repeat.
         if len(document) < 2 or len(walk.kept) >= MOST_KEPT_BACK or to_come < GAP or not is_wanted:
             return document
         kept = walk.generator.choice(document)
@@ -205,10 +207,7 @@ def keep_back(
 
 
 def _fitting(gold: Sequence[int], of: Mapping[int, int], ending: int, to_come: Sequence[int]) -> list[int]:
-    """Return the possible gold items:
-
-    first of the document that ends or starts, then of none still to come.
-    """
+    """Return the possible gold items: of the document that ends, of the next, then of none to come."""
     near = [ending, *to_come[:1]]
     beside = [item for document in near for item in gold if of.get(item) == document]
     later = set(to_come)
@@ -216,10 +215,7 @@ def _fitting(gold: Sequence[int], of: Mapping[int, int], ending: int, to_come: S
 
 
 def sort_by_group(items: Sequence[int], group_of: Mapping[int, int]) -> list[int]:
-    """Return the items group by group:
-
-    groups in the order of their first item, items in the original order.
-    """
+    """Return the items by group: groups in the order of their first item, items in the original order."""
     groups = defaultdict[int, list[int]](list)
     for item in items:
         groups[group_of[item]].append(item)

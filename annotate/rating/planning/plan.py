@@ -39,9 +39,7 @@ class DealtPlan:
 
     @cached_property
     def overlap(self) -> npt.NDArray[np.int64]:
-        """Items that annotators share, (annotators, annotators); the diagonal holds each annotator's
-        number of items.
-        """
+        """(annotators, annotators): items that two share; the diagonal holds each annotator's own number."""
         return self.table.T @ self.table
 
     @property
@@ -65,9 +63,7 @@ class DealtPlan:
 
 
 def severity_between_systems(plan: DealtPlan, systems: Sequence[int]) -> tuple[float, float] | None:
-    """Return the difference between two systems due to severity alone:
-
-    over all pairs on average, and the maximum.
+    """Return the average and the largest difference between two systems due to severity alone.
 
     systems: (items,), the system of each item. In points of a mean score for each point of standard deviation
     between raters: sqrt(sum_r (n_ar / n_a - n_br / n_b)^2) for systems a and b with n_ar ratings by rater r;
@@ -77,6 +73,7 @@ def severity_between_systems(plan: DealtPlan, systems: Sequence[int]) -> tuple[f
     """
     of = np.unique(np.asarray(systems, dtype=np.int64), return_inverse=True)[1]
     ratings = np.zeros((int(of.max(initial=-1)) + 1, plan.annotators))
+    # Plain `ratings[of] += ...` would count one item of each system.
     np.add.at(ratings, of, plan.table)
     ratings = ratings[ratings.sum(axis=1) > 0]
     if len(ratings) < 2:
@@ -84,6 +81,7 @@ def severity_between_systems(plan: DealtPlan, systems: Sequence[int]) -> tuple[f
     shares = ratings / ratings.sum(axis=1, keepdims=True)
     products = shares @ shares.T
     own = np.diag(products)
+    # |a - b|^2 = aa + bb - 2ab for every pair of systems; rounding may leave it below 0.
     squares = np.maximum(own[:, None] + own - 2 * products, 0)[np.triu_indices(len(shares), 1)]
     return float(np.sqrt(squares.mean())), float(np.sqrt(squares.max()))
 
@@ -121,6 +119,7 @@ def sharing(
         raise CannotBeMetError(gettext("A share of items lies between 0 and 100 percent."))
     _refuse_too_few(max(raters_per_item, 2), annotators)
     items, sizes = len(bundles), Counter(bundles)
+    # Rounded first: .07 * 100 is a little more than 7 in floats, and would promise 8.
     promised = ceil(round(share * items, 6))
     for block in _block_sizes(promised, items, annotators, raters_per_item):
         generator = _stream(seed).shuffler()
@@ -140,9 +139,11 @@ def _stream(seed: int) -> Stream:
 
 def _block_sizes(promised: int, items: int, annotators: int, raters_per_item: int) -> list[int]:
     """Return sizes to try, smallest first: what balanced dealing lacks on average, then larger ones."""
+    # Dealt at random, a pair shares c of the other items: b + c (n - b) = promised, solved for the block b.
     by_chance = comb(raters_per_item, 2) / comb(annotators, 2)
     lacking = 0.0 if by_chance >= 1 else (promised - by_chance * items) / (1 - by_chance)
     smallest = min(max(ceil(lacking), 0), promised)
+    # Balanced dealing varies around its average, so steps double until a plan keeps the promise.
     steps = (smallest + 2**step - 1 for step in range(promised.bit_length() + 1))
     return [*(size for size in steps if size < promised), promised]
 
@@ -165,6 +166,7 @@ def _deal(
     generator.shuffle(order)
     for bundle in sorted(order, key=lambda each: -sizes[each]):
         chosen: list[int] = []
+        # `min` takes the first of equals, so this order breaks the remaining ties at random.
         free = generator.sample(range(annotators), annotators)
         for _ in range(raters_per_item):
             taker = min(free, key=lambda each: (loads[each], sum(shared[each][other] for other in chosen)))

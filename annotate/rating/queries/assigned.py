@@ -84,6 +84,7 @@ def count_opened_questions(round: Round) -> Counter[int]:
     for assignment, dimension in partial.values_list("assignment", "dimension"):
         units.setdefault(assignment, set()).add(dimension)
     for assignment, ratings in given.items():
+        # An assignment without units asks about the whole item.
         asked = [each for each in guideline.dimensions if each.id in units.get(assignment, {each.id})]
         answers = {key: stored_answer(rating) for key, rating in ratings.items()}
         hidden = hidden_dimensions(asked, answers)
@@ -139,7 +140,6 @@ class AssignmentsByUnit:
 
 
 def assignments_by_unit(round: Round | None) -> AssignmentsByUnit:
-    """Return the number of a round's assignments for each unit. Two queries."""
     whole = Assignment.objects.filter(round=round, partial=False).order_by().values_list("item")
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     return AssignmentsByUnit(

@@ -44,6 +44,7 @@ def first_items(round: Round, annotator: Membership, how_many: int) -> list[Item
     return find.all(round.pk, round.project_id, annotator.pk, timezone.now(), drawn)
 
 
+# Both arguments shape the statement itself, so each pair needs its own.
 @lru_cache
 def _prepare_order(how_many: int, by_document: bool) -> Prepared[Item]:
     def items(round: int, project: int, annotator: int, now: datetime, drawn: str) -> QuerySet[Item]:

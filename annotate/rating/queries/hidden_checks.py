@@ -99,6 +99,7 @@ def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> 
     )
     first = {item: key for key, item in own.values_list("pk", "item")}
     then = {key: ends[key] for key, _ in checks.values()}
+    # First values are also read at the end of the block with the repeat.
     then.update({key: ends[checks[item][0]] for item, key in first.items()})
     held = _values_at(then)
     again, golds = [], {}
@@ -124,6 +125,7 @@ def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_CheckValu
     found: dict[int, dict[int, _CheckValue]] = defaultdict(dict)
     for assignment, key, at, value, name, level in rows:
         if assignment is not None and at <= times[assignment]:
+            # A later change without a value removes the earlier value.
             found[assignment].pop(key, None)
             if value is not None:
                 found[assignment][key] = _CheckValue(value, name, level == MeasurementLevelChoices.NOMINAL)

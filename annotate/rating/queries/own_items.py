@@ -78,9 +78,7 @@ class Spread:
 
 
 def own_items(round: Round, annotator: Membership, chosen: OwnFilter) -> QuerySet[Assignment]:
-    """Return the annotator's items that match the filter, in the annotator's order, including hidden
-    checks.
-    """
+    """Return the matching items in the annotator's order, including hidden checks."""
     found = own_order(round, annotator)
     ratings = Rating.objects.filter(assignment=OuterRef("pk"))
     if chosen.dimension:

@@ -160,6 +160,7 @@ def names_of_annotators(project: Project) -> dict[str, int]:
     """Return the keys of active annotators by alias, label and e-mail, in lower case. One query."""
     memberships = Membership.objects.filter(project=project, role=Role.ANNOTATOR, active=True)
     names: dict[str, int] = {}
+    # The oldest membership comes last and so keeps a name that several share.
     for membership in memberships.select_related("user").order_by("-pk"):
         address = membership.user.email if membership.user else ""
         named = (membership.alias, membership.rater_name, address, membership.label)

@@ -72,6 +72,7 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
     available = _limit_available(counts, available_items(round, annotator).count()) if round.is_open else 0
     begun = mine.filter(completed_at__isnull=True)
     open_units = AssignedUnit.objects.filter(assignment__in=begun)
+    # A requested second look is remaining work.
     is_open = Q(assignment__completed_at__isnull=True, asked_again_at__isnull=True)
     given = Rating.objects.filter(assignment__in=mine if with_time else begun).aggregate(
         seconds=Sum("active_seconds"), of_open=Count("pk", filter=is_open & has_answer())
@@ -102,6 +103,7 @@ def _count_questions(round: Round, annotator: Membership, items: int) -> int:
     if round.is_open:
         free = available_items(round, annotator).order_by()
         counts.update(dict(free.values_list("kind").annotate(Count("pk"))))
+    # A study may limit its raters to fewer items than are free: subtract the rest from the outputs.
     counts[Item.Kind.OUTPUT] += items - counts.total()
     return sum(count * about[kind] for kind, count in counts.items())
 

@@ -108,6 +108,7 @@ class Row:
 
 
 def _keys(values: Sequence[float]) -> dict[float, str]:
+    # On scales within 0 to 10 the key is the value, 0 for 10 if possible; otherwise a number.
     if values[0] >= 0 and values[-1] <= 10:
         ten: dict[float, str] = {} if 0 in values else {10: "0"}
         return {value: str(value) for value in values if value < 10 and isinstance(value, int)} | ten
@@ -221,6 +222,7 @@ def _ask_position_in_order(assignment: Assignment) -> Callable[[int], PositionIn
     here, position = _current_position(assignment), assignment.position or 0
     asked_documents, asked_own = _DOCUMENTS.ask(*here), _OWN_OF_DOCUMENT.ask(*here[:2], assignment.item_id)
     to_take = here[1], assignment.item_id, timezone.now()
+    # Sent ahead where the answer is likely needed; `read` asks later if another item came from the queue.
     asked_to_take = _TO_TAKE.ask(*to_take) if assignment.plan == Assignment.Plan.N_OF_M else None
 
     def read(document: int) -> PositionInOrder:

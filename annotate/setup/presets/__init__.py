@@ -18,7 +18,6 @@ NAMES = (
 
 
 def read_preset(key: str) -> ProjectTemplate:
-    """Return the template of a file in this folder."""
     return read_template((FOLDER / f"{key}.yaml").read_bytes(), key=key)
 
 
