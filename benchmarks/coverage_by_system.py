@@ -44,7 +44,7 @@ def draw_judged(
 def held_by_system(
     measure: PairMeasure, goes_with: float, mean: float, size: int, simulations: int
 ) -> tuple[float, float, float]:
-    """Return which share of intervals of P, and of R, hold the value of endless items; and how many exist."""
+    """Return the coverage of P and R in the population, and the share of defined intervals."""
     generator = np.random.default_rng([SEED, size])
     many, second = draw_judged(goes_with, mean, _MANY, generator)
     true = [each.coefficient.value or 0.0 for each in _both(measure, many, second)]
@@ -87,7 +87,7 @@ _ENDLESS, _AVERAGED = 6_000, 300
 
 @dataclass(frozen=True)
 class HeldMeta:
-    """M of endless documents and the mean M of so many, and how often the interval held each."""
+    """M in the population, the mean M of samples of this size, and the coverage of each."""
 
     endless: float
     of_so_many: float
@@ -114,7 +114,7 @@ def draw_scores(decline: float, documents: int, generator: np.random.Generator) 
 
 
 def held_meta(decline: float, documents: int, simulations: int) -> HeldMeta:
-    """Return how often the interval holds what endless documents show, and what so many show on average."""
+    """Return the coverage of M in the population, and of the mean M of samples of this size."""
     generator = np.random.default_rng(SEED_OF_META)
     endless = _value(draw_scores(decline, _ENDLESS, generator))
     mean = float(np.mean([_value(draw_scores(decline, documents, generator)) for _ in range(_AVERAGED)]))

@@ -223,7 +223,7 @@ PASSAGE_STATISTICS: dict[str, Callable[..., Coefficient]] = {
 class Marking:
     """Texts of 600 characters with some places worth marking, which raters find, miss and find elsewhere.
 
-    found: how often a rater marks such a place. items: texts of a document, which share how hard they are.
+    found: the probability that a rater marks such a passage. items: texts of a document of one difficulty.
     """
 
     documents: int = 30
@@ -264,7 +264,7 @@ class Marking:
 def held_passages(
     kind: Marking, simulations: int, names: Sequence[str] = tuple(PASSAGE_STATISTICS), replicates: int = 500
 ) -> dict[str, float]:
-    """Return how often the interval of each of these figures holds what very many documents give."""
+    """Return the coverage of each statistic's interval; the truth comes from a large simulation."""
     generator = np.random.default_rng(SEED_OF_PASSAGES)
     many = Marking(2_000, kind.items, kind.raters, kind.found, kind.elsewhere).texts(generator)
     truth = {name: PASSAGE_STATISTICS[name](many).value or 0.0 for name in names}

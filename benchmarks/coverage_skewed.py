@@ -28,7 +28,7 @@ Drawn = Callable[[int, np.random.Generator], ReliabilityData]
 
 
 def held_kappas(drawn: Drawn, units: int, simulations: int) -> dict[str, tuple[float, float]]:
-    """Return each kappa of very many units, and how often its interval holds that, where it is defined."""
+    """Return each kappa in a large population and the coverage of its defined intervals."""
     generator = np.random.default_rng([SEED, units])
     many = drawn(100_000, generator)
     truth = {name: kappa(many).value or 0.0 for name, kappa in KAPPAS.items()}
@@ -95,7 +95,7 @@ CEILINGS = (
 
 
 def skewed_alpha(ceiling: Ceiling, units: int, simulations: int) -> tuple[float, float, float]:
-    """Return how often Concord's intervals hold alpha, how often plain ones do, and how often these exist."""
+    """Return the coverage of alpha by Concord's intervals and by plain ones, and how many plain ones exist."""
     generator = np.random.default_rng([SEED, units])
     true = krippendorff_alpha(ceiling.data(300_000, generator)).value or 0.0
     given, plain = [], []

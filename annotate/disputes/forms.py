@@ -139,27 +139,27 @@ class AdjudicationForm(forms.Form):
     ask_again = forms.BooleanField(required=False)
 
     @property
-    def needs_value(self) -> bool:
-        """Whether the decision is a value."""
-        return not any(self.cleaned_data.get(name) for name in DECISIONS)
+    def _decision(self) -> Callable[..., Dispute] | None:
+        """The decision without a value, None if it is one."""
+        chosen = self.cleaned_data
+        return next((decide for name, decide in DECISIONS.items() if chosen.get(name)), None)
 
     def clean(self) -> dict[str, object]:
         """Require a value unless the unit is to remain open, to be reopened or answered again."""
         data = super().clean() or {}
         data["note"] = " · ".join(filter(None, (data.get("reason"), data.get("note"))))
         is_empty = data.get("value") is None and data.get("data") is None
-        if self.needs_value and is_empty and "value" not in self.errors:
+        if self._decision is None and is_empty and "value" not in self.errors:
             self.add_error("value", gettext("Choose the final value."))
         return data
 
     def decide(self, dispute: Dispute, *, by: User) -> None:
         """Carry out the decision of a valid form."""
         data, note = self.cleaned_data, self.cleaned_data["note"]
-        if self.needs_value:
+        if self._decision:
+            self._decision(dispute=dispute, note=note, by=by)
+        else:
             adjudicate(dispute=dispute, value=data["value"], data=data["data"], note=note, by=by)
-            return
-        decide = next(DECISIONS[name] for name in DECISIONS if data[name])
-        decide(dispute=dispute, note=note, by=by)
 
 
 class DisputeFilterForm(forms.Form):

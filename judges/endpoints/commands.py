@@ -20,7 +20,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dimension, Project, User
 from annotate.core.outbound.permits import origin_of
 from annotate.core.outbound.variables import VariableRefusedError, refuse_variable
-from judges.core.errors import InUseError, KeyMissingError
+from judges.core.errors import InUseError, KeyMissingError, invalid_field
 from judges.core.judge_settings import names_of_settings
 from judges.core.models import (
     CallOrder,
@@ -64,7 +64,7 @@ def refuse_key(key: str) -> None:
     """Raise InvalidValueError for a key that no header can carry; the message does not repeat it."""
     if not PRINTABLE.fullmatch(key) or len(key) > LONGEST_KEY:
         message = gettext("A key has no spaces and only ASCII characters. Paste it as the provider gave it.")
-        raise InvalidValueError(message, fields={"key": message})
+        raise invalid_field("key", message)
 
 
 @sensitive_variables("key")
@@ -78,7 +78,7 @@ def enter_key(*, endpoint: Endpoint, key: str, by: User | None) -> EndpointKey:
     refuse_key(key)
     if endpoint.key_variable:
         message = gettext("Enter a key or name a variable, not both. Empty the variable first.")
-        raise InvalidValueError(message, fields={"key": message})
+        raise invalid_field("key", message)
     lock_project(endpoint.project)
     origin = origin_of(endpoint.base_url)
     values = {
@@ -152,7 +152,7 @@ def refuse_other_variables(name: str) -> None:
         message = gettext(
             "The name must be that of a variable and end in {suffix}, such as OPENAI{suffix}."
         ).format(suffix=KEY_SUFFIX)
-        raise InvalidValueError(message, fields={"key_variable": message})
+        raise invalid_field("key_variable", message)
 
 
 @sensitive_variables("key")
@@ -271,7 +271,7 @@ def _refuse(
     dialect = DIALECTS[endpoint.dialect]
     if endpoint.samples_in_one_call and not dialect.takes_n:
         message = gettext("{dialect} gives one reply a call.").format(dialect=dialect.kind.label)
-        raise InvalidValueError(message, fields={"samples_in_one_call": message})
+        raise invalid_field("samples_in_one_call", message)
     if endpoint.key_variable:
         _refuse_variable(project, endpoint, has_key=has_key)
     others = Endpoint.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
@@ -279,14 +279,14 @@ def _refuse(
         message = gettext("The project has an endpoint {endpoint} already; choose another name.").format(
             endpoint=endpoint.name
         )
-        raise InvalidValueError(message, fields={"name": message})
+        raise invalid_field("name", message)
 
 
 def _refuse_variable(project: Project, endpoint: EndpointSpec, *, has_key: bool) -> None:
     refuse_other_variables(endpoint.key_variable)
     if has_key:
         message = gettext("Enter a key or name a variable, not both. Remove the entered key first.")
-        raise InvalidValueError(message, fields={"key_variable": message})
+        raise invalid_field("key_variable", message)
     try:
         refuse_variable(endpoint.key_variable, url=endpoint.base_url, project=project.slug)
     except VariableRefusedError as error:
@@ -315,12 +315,12 @@ def create_template(
     lock_project(project)
     refuse_text(method, text)
     if problem := problem_of_pattern(pattern):
-        raise _invalid("pattern", problem)
+        raise invalid_field("pattern", problem)
     if PromptTemplate.objects.filter(project=project, name=name).exists():
         message = gettext(
             "The project has a prompt {name} already; choose another name, or open it and change it."
         ).format(name=name)
-        raise InvalidValueError(message, fields={"name": message})
+        raise invalid_field("name", message)
     return _write(project, method, name, by, text=text, pattern=pattern)
 
 
@@ -335,7 +335,7 @@ def edit_template(
     """
     refuse_text(template.method, text)
     if problem := problem_of_pattern(pattern):
-        raise _invalid("pattern", problem)
+        raise invalid_field("pattern", problem)
     locked = _lock_template(template)
     return _change(locked, {**_content(locked), "text": text, "pattern": pattern}, by)
 
@@ -351,7 +351,7 @@ def edit_wording(
     refuse_text(template.method, text)
     if METHODS[template.method].asks_several:
         message = gettext("One call asks about all dimensions, so they have one wording; change that one.")
-        raise _invalid("text", message)
+        raise invalid_field("text", message)
     locked, key = _lock_template(template), str(dimension.pk)
     wordings = {other: wording for other, wording in locked.wordings.items() if other != key}
     if text != locked.text:
@@ -566,21 +566,23 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
     others = Judge.with_candidates.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=judge.name).exists():
-        raise _invalid(
+        raise invalid_field(
             "name",
             gettext("The project has a judge {judge} already; choose another name.").format(judge=judge.name),
         )
     if judge.endpoint.project_id != project.pk:
-        raise _invalid("endpoint", gettext("This endpoint belongs to another project."))
+        raise invalid_field("endpoint", gettext("This endpoint belongs to another project."))
     if not isinstance(judge.template, str) and judge.template.project_id != project.pk:
-        raise _invalid("template", gettext("This prompt belongs to another project."))
+        raise invalid_field("template", gettext("This prompt belongs to another project."))
     if judge.structured and judge.score_from == ScoreFrom.PROBABILITIES:
-        raise _invalid("structured", gettext("Probabilities are read in plain replies; choose one of both."))
+        raise invalid_field(
+            "structured", gettext("Probabilities are read in plain replies; choose one of both.")
+        )
     dialect = DIALECTS[judge.endpoint.dialect]
     if refused := dialect.refuses(judge):
-        raise _invalid(refused.field, refused.sentence)
+        raise invalid_field(refused.field, refused.sentence)
     if own := sorted(dialect.own_fields & judge.extra_body.keys()):
-        raise _invalid(
+        raise invalid_field(
             "extra_body", gettext("Concord sends {field} itself; leave it out here.").format(field=own[0])
         )
     _refuse_scale(judge)
@@ -591,14 +593,14 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
     texts = [shipped_prompt(template).text] if isinstance(template, str) else template.texts
     shows = any("reference" in placeholders(text) for text in texts)
     if shows and system is None:
-        raise _invalid(
+        raise invalid_field(
             "reference", gettext("This prompt shows a reference; choose the system whose texts these are.")
         )
     if system is not None and not shows:
         message = gettext("This prompt shows no reference; choose none, or a prompt with {{ reference }}.")
-        raise _invalid("reference", message)
+        raise invalid_field("reference", message)
     if system is not None and system.project_id != project.pk:
-        raise _invalid("reference", gettext("This system belongs to another project."))
+        raise invalid_field("reference", gettext("This system belongs to another project."))
 
 
 def _method(judge: JudgeSpec) -> Method:
@@ -614,15 +616,15 @@ def _refuse_together(project: Project, judge: JudgeSpec) -> None:
             message = gettext(
                 "This prompt asks about one dimension a call; leave this empty, or choose another prompt."
             )
-            raise _invalid("asked_together", message)
+            raise invalid_field("asked_together", message)
         return
     if judge.score_from == ScoreFrom.PROBABILITIES:
-        raise _invalid(
+        raise invalid_field(
             "score_from", gettext("A reply gives several scores; read them from the reply’s text.")
         )
     known = set(project.dimensions.values_list("key", flat=True))
     if unknown := sorted(set(judge.asked_together) - known):
-        raise _invalid(
+        raise invalid_field(
             "asked_together", gettext("There is no dimension {dimension}.").format(dimension=unknown[0])
         )
 
@@ -633,9 +635,9 @@ def _refuse_scale(judge: JudgeSpec) -> None:
     if judge.scale_minimum is None or judge.scale_maximum is None:
         if judge.scale_minimum is not None or judge.scale_maximum is not None:
             field = "scale_minimum" if judge.scale_minimum is None else "scale_maximum"
-            raise _invalid(field, gettext("Enter both ends of the judge’s own scale, or neither."))
+            raise invalid_field(field, gettext("Enter both ends of the judge’s own scale, or neither."))
         if judge.scale_modifiers or judge.scale_thirds or judge.scale_table:
-            raise _invalid("scale_minimum", gettext("Enter both ends of the judge’s own scale first."))
+            raise invalid_field("scale_minimum", gettext("Enter both ends of the judge’s own scale first."))
         return
     scale = OwnScale(
         judge.scale_minimum,
@@ -645,25 +647,23 @@ def _refuse_scale(judge: JudgeSpec) -> None:
         judge.scale_thirds,
     )
     if scale.problem:
-        raise _invalid("scale_table" if scale.table else "scale_maximum", scale.problem)
+        raise invalid_field("scale_table" if scale.table else "scale_maximum", scale.problem)
     if method.asks_pairs:
-        raise _invalid("scale_minimum", gettext("Two texts are compared without a scale; leave it empty."))
+        raise invalid_field(
+            "scale_minimum", gettext("Two texts are compared without a scale; leave it empty.")
+        )
     if scale.modifiers and not method.takes_modifiers:
-        raise _invalid(
+        raise invalid_field(
             "scale_modifiers",
             gettext("{method} has no “weak” and “strong”; ask for a score.").format(method=method.label),
         )
     if scale.modifiers and judge.score_from == ScoreFrom.PROBABILITIES:
         message = gettext("“Strong 4” is more than one token; read the score from the reply’s text.")
-        raise _invalid("scale_modifiers", message)
+        raise invalid_field("scale_modifiers", message)
     if scale.thirds and not method.takes_modifiers:
-        raise _invalid(
+        raise invalid_field(
             "scale_thirds", gettext("{method} has no thirds; ask for a score.").format(method=method.label)
         )
     if scale.thirds and judge.score_from == ScoreFrom.PROBABILITIES:
         message = gettext("“3.33” is more than one token; read the score from the reply’s text.")
-        raise _invalid("scale_thirds", message)
-
-
-def _invalid(field: str, message: str) -> InvalidValueError:
-    return InvalidValueError(message, fields={field: message})
+        raise invalid_field("scale_thirds", message)

@@ -21,7 +21,7 @@ from django.db import connections, transaction
 
 from annotate.core.jobs import persistently
 from judges.core.errors import KeyMissingError
-from judges.core.models import Endpoint, Run
+from judges.core.models import Endpoint
 from judges.endpoints.client import Client
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import EndpointPrices
@@ -128,10 +128,9 @@ class Asker:
     def _take_endpoint(self) -> bool:
         endpoint = self._endpoint
         with transaction.atomic():
-            # The lease refers to the run: without its lock, this and who resumes it may wait for each other.
-            if Run.objects.select_for_update().filter(pk=self._run).first() is None:
+            locked = askers.lock_endpoint(run=self._run, endpoint=endpoint.pk)
+            if locked is None:
                 return False
-            locked = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
             if not askers.hold_endpoint(endpoint=locked, run=self._run, holder=endpoint.holder):
                 return False
         endpoint.limiter.slowdowns = paces.slowdowns_of(endpoint.pk)

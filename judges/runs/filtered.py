@@ -3,10 +3,10 @@
 from django.http import QueryDict
 from django.utils.translation import gettext
 
-from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
 from annotate.items.forms import ItemFilterForm
 from annotate.items.queries import select_keys
+from judges.core.errors import invalid_field
 from judges.runs.queries.samples import MOST_ITEMS
 
 
@@ -19,17 +19,13 @@ def filtered_items(project: Project, query: str) -> list[int]:
     form = ItemFilterForm(entered, project=project, shows_systems=True)
     chosen = form.chosen
     if unknown := [name for name in entered if name not in {*form.fields, "page"}] or list(form.errors):
-        raise _invalid(gettext("Items cannot be filtered by “{word}”.").format(word=unknown[0]))
+        raise invalid_field("items", gettext("Items cannot be filtered by “{word}”.").format(word=unknown[0]))
     if not form.query:
-        raise _invalid(gettext("This filter finds all items: leave it empty for all."))
+        raise invalid_field("items", gettext("This filter finds all items: leave it empty for all."))
     found = select_keys(project, chosen)
     if not found:
-        raise _invalid(gettext("This filter finds no item."))
+        raise invalid_field("items", gettext("This filter finds no item."))
     if len(found) > MOST_ITEMS:
         message = gettext("This filter matches {count:,} items; choose up to {most:,}, or all.")
-        raise _invalid(message.format(count=len(found), most=MOST_ITEMS))
+        raise invalid_field("items", message.format(count=len(found), most=MOST_ITEMS))
     return found
-
-
-def _invalid(message: str) -> InvalidValueError:
-    return InvalidValueError(message, fields={"items": message})

@@ -56,11 +56,12 @@ class CalledEndpoint:
     stored_rest: float = 0.0
 
     def later(self, what: Callable[[], T]) -> "asyncio.Future[T]":
-        """Do something with the database, after all that was asked of it before; retry it if that is away.
+        """Do something with the database, after all that was asked of it before; retry it if that is away."""
+        return self.once_later(partial(persistently, what))
 
-        A function that retries its own steps for as long is not repeated: its last failure comes later.
-        """
-        return asyncio.get_running_loop().run_in_executor(self.database, persistently, what)
+    def once_later(self, what: Callable[[], T]) -> "asyncio.Future[T]":
+        """Do something in the same order that retries its own steps."""
+        return asyncio.get_running_loop().run_in_executor(self.database, what)
 
 
 class LeasedQueue:
@@ -238,7 +239,7 @@ class Pipeline:
                 if self.is_ending:  # not only in the end: probes need the room while an old call hangs
                     await self._give_back_unasked()
                 if self._to_store.is_due(calls=self._in_flight.calls):
-                    self._to_store.under_way = self._later(partial(self._store, self._to_store.take_batch()))
+                    self._to_store.under_way = self._store_later(self._to_store.take_batch())
                 self._lease_if_short()
                 self._begin_calls()
                 with suppress(TimeoutError):
@@ -257,7 +258,12 @@ class Pipeline:
         self._news.set()
 
     def _later(self, what: Callable[[], T]) -> "asyncio.Future[T]":
-        future = self._endpoint.later(what)
+        return self._announce(self._endpoint.later(what))
+
+    def _store_later(self, batch: list[Outcome]) -> "asyncio.Future[Stored]":
+        return self._announce(self._endpoint.once_later(partial(self._store, batch)))
+
+    def _announce(self, future: "asyncio.Future[T]") -> "asyncio.Future[T]":
         future.add_done_callback(lambda _: self._news.set())
         return future
 
@@ -399,7 +405,7 @@ class Pipeline:
                 await self._to_store.under_way
         finally:
             if batch := self._to_store.take_batch():
-                await self._later(partial(self._store, batch))
+                await self._store_later(batch)
 
     async def _give_back_unasked(self) -> None:
         if unasked := list(self._unasked):

@@ -13,6 +13,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import wake_worker
 from annotate.core.models import Dimension, User
+from judges.core.errors import invalid_field
 from judges.core.models import Drafting, Judge, PromptSearch, Proposal
 from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.prices import prices_of
@@ -175,4 +176,4 @@ def refuse_budget(judge: Judge, budget: Decimal | None) -> None:
         message = gettext("The prices of {name} are unknown, so Concord cannot enforce a budget.").format(
             name=judge.endpoint.name if judge.endpoint else judge.name
         )
-        raise InvalidValueError(message, fields={"budget": message})
+        raise invalid_field("budget", message)

@@ -8,9 +8,8 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
-from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project, User
-from judges.core.errors import InUseError
+from judges.core.errors import InUseError, invalid_field
 from judges.core.models import Judge, Judgment, Panel, PanelMember
 from judges.laboratory.queries.panels import (
     PanelFigures,
@@ -170,31 +169,29 @@ def _refuse(
     if besides is not None:
         same_name = same_name.exclude(pk=besides.pk)
     if same_name.exists():
-        raise _invalid(
+        raise invalid_field(
             "name", gettext("The project has a judge {name} already; choose another name.").format(name=name)
         )
     if rule not in Rule.values:
-        raise _invalid(
+        raise invalid_field(
             "rule",
             gettext("There is no rule {rule}; there are {names}.").format(
                 rule=rule, names=", ".join(Rule.values)
             ),
         )
     if len(set(members)) < max(len(members), 2):
-        raise _invalid("members", gettext("A panel needs two judges at least, each once."))
+        raise invalid_field("members", gettext("A panel needs two judges at least, each once."))
     if any(member.project_id != project.pk for member in members):
-        raise _invalid("members", gettext("A judge belongs to another project."))
+        raise invalid_field("members", gettext("A judge belongs to another project."))
     if Judgment.objects.filter(judge__in=members, other__isnull=False).exists():
-        raise _invalid("members", gettext("Judges that compare two texts have no values to be combined."))
+        raise invalid_field(
+            "members", gettext("Judges that compare two texts have no values to be combined.")
+        )
     if Panel.objects.filter(judge__in=members).exists():
-        raise _invalid("members", gettext("A panel is no member of a panel; choose its members."))
+        raise invalid_field("members", gettext("A panel is no member of a panel; choose its members."))
     is_share = development_share is not None and 0 < development_share < 1
     if (rule == Rule.WEIGHTS) != is_share:
         message = gettext(
             "Weights are learned on a share of the documents, above 0 and below 1; other rules have none."
         )
-        raise _invalid("development_share", message)
-
-
-def _invalid(field: str, message: str) -> InvalidValueError:
-    return InvalidValueError(message, fields={field: message})
+        raise invalid_field("development_share", message)

@@ -13,6 +13,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Project, User
 from annotate.setup.commands import reword_dimension
 from annotate.setup.queries import spec_of as spec_of_dimension
+from judges.core.errors import invalid_field
 from judges.core.mapping import nearest_point
 from judges.core.models import DevelopmentDocument, Judge, Proposal
 from judges.endpoints.commands import add_judge, add_label, add_version, refuse_text
@@ -59,7 +60,7 @@ def draw_parts(*, project: Project, teach: int, select: int, by: User | None) ->
     if min(teach, select) < 0 or not 1 <= sum(wanted.values()) <= most:
         says = gettext("Choose 1 to {most} documents in all, so that some stay held out.")
         message = says.format(most=most)
-        raise InvalidValueError(message, fields={"teach": message})
+        raise invalid_field("teach", message)
     order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free)).tolist()
     drawn = {}
     for part, number in wanted.items():
@@ -245,12 +246,12 @@ def _refuse_decided(proposal: Proposal) -> None:
 def _refuse_text(judge: Judge, kind: str, text: str) -> None:
     if not text.strip():
         message = gettext("Write the addition to the prompt, or dismiss the proposal.")
-        raise InvalidValueError(message, fields={"text": message})
+        raise invalid_field("text", message)
     if kind == Proposal.Kind.WORDING:
         refuse_text(judge.method, text)
     if NEAREST in text and not is_pool(text.strip()):
         message = gettext("The examples need their first and last line in double braces as they were.")
-        raise InvalidValueError(message, fields={"text": message})
+        raise invalid_field("text", message)
     if judge.template is not None and is_pool(text.strip()):
         refuse_text(judge.method, insert_addition(judge.template.text, kind, text))
 

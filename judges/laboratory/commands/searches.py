@@ -7,8 +7,9 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.errors import NotReadyError
 from annotate.core.models import Dimension, User
+from judges.core.errors import invalid_field
 from judges.core.models import Drafting, Judge, PromptSearch, Proposal, Run
 from judges.laboratory.commands.candidates import Combined, add_candidates, combine, make_candidates
 from judges.laboratory.commands.draftings import refuse_budget
@@ -86,7 +87,7 @@ def _combinations(
         message = gettext("Choose drafted proposals for {judge} on {name}.").format(
             judge=judge.name, name=dimension.name
         )
-        raise InvalidValueError(message, fields={"proposals": message})
+        raise invalid_field("proposals", message)
     wordings = [each for each in fitting if each.kind == Proposal.Kind.WORDING]
     return combine_parts(wordings, [each for each in fitting if each not in wordings], most)
 

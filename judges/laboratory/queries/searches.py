@@ -16,6 +16,7 @@ from agreement.streams import Stream
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dimension, Project
+from judges.core.errors import invalid_field
 from judges.core.models import Judge, PromptSearch, Proposal, Run
 from judges.core.specification import Scope
 from judges.endpoints.prices import prices_of
@@ -177,7 +178,7 @@ def plan_of_search(
     teach = sorted(documents_of(judge.project, Part.TEACH)) if rounds > 1 else []
     if rounds > 1 and not teach:
         message = gettext("A second round needs documents for teaching. Add some, or search in one round.")
-        raise InvalidValueError(message, fields={"rounds": message})
+        raise invalid_field("rounds", message)
     counted = _CallCounter(judge, dimension, material, development, held_out, teach, rounds)
     stages = largest_plan(
         len(texts), len(development), lambda each: most_calls is None or counted.all_calls(each) <= most_calls
@@ -187,7 +188,7 @@ def plan_of_search(
         message = gettext(
             "The search takes {least} calls at least; allow as many, or try fewer candidates."
         ).format(least=least)
-        raise InvalidValueError(message, fields={"most_calls": message})
+        raise invalid_field("most_calls", message)
     calls, drafts = counted.all_calls(stages), (rounds - 1) * DRAFTS
     cost, drafted = _cost(judge, dimension, texts, calls - drafts), _cost_of_drafts(drafter or judge, drafts)
     return SearchPlan(

@@ -12,12 +12,12 @@ from typing import Any
 from django.utils.translation import gettext
 
 from agreement.reliability import LEAST_RATINGS
-from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import AssignedUnit, Membership, Project, Role, Round
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
+from judges.core.errors import invalid_field
 from judges.core.models import RoutedUnit, RoutingPolicy
 from judges.results.queries.scores import material_of
 from judges.routing.queries.advice import (
@@ -279,7 +279,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
             " {budget} are not enough. Audit fewer units, or use fewer raters for each."
         )
         message = message.format(least=ratings_at(steps[0]), budget=budget)
-        raise InvalidValueError(message, fields={"budget": message})
+        raise invalid_field("budget", message)
     return fewest_decimals(steps[affordable - 1], [*steps[affordable:], 2.0][0])
 
 

@@ -23,12 +23,22 @@ REMEMBERED = timedelta(hours=1)  # longer than the judgments of a dead worker wa
 SMALLEST = Decimal("0.00000001")  # that is stored
 
 
+def lock_endpoint(*, run: int, endpoint: int) -> Endpoint | None:
+    """Lock a run, then its endpoint; return the endpoint, None if the run is gone.
+
+    A lease refers to the run. Without the run's lock, taking a lease and resuming the run could deadlock.
+    """
+    if Run.objects.select_for_update().filter(pk=run).first() is None:
+        return None
+    return Endpoint.objects.select_for_update().get(pk=endpoint)
+
+
 def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
     """Take the lease of an endpoint, or renew it; return whether it is this holder's.
 
     A worker that was silent for too long does not get it back from the next one. A worker of the version
     before counts all calls of the endpoint as taken and makes none; its lease keeps this one away, too. A
-    probe keeps only a new worker away. The caller has locked the endpoint.
+    probe keeps only a new worker away. The caller has called `lock_endpoint`.
     """
     now = timezone.now()
     others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now).exclude(pk=holder)
@@ -46,7 +56,7 @@ def hold_probe(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
     """Take a lease without judgments for one probe; return whether the endpoint has room for its call.
 
     A worker with old calls in flight may have the endpoint: one of them may hang until its timeout. The
-    caller has locked the endpoint.
+    caller has called `lock_endpoint`.
     """
     now = timezone.now()
     others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now)

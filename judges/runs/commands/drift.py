@@ -11,8 +11,9 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
-from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
+from annotate.core.errors import DomainError, NotReadyError
 from annotate.core.models import User
+from judges.core.errors import invalid_field
 from judges.core.models import DriftCheck, DriftWatch, Judge, Run
 from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.commands import add_label, copy_settings
@@ -62,7 +63,7 @@ def start_watch(
         raise NotReadyError(reason)
     if budget is not None and not prices_of(judge.endpoint, judge.model).are_known:
         message = gettext("The prices of this model are unknown, so Concord cannot enforce a budget.")
-        raise InvalidValueError(message, fields={"budget": message})
+        raise invalid_field("budget", message)
     units = units_of(baseline.watch) if baseline else choose_units(judge, items)
     if len({item for each in units.values() for item in each}) < LEAST_ITEMS:
         says = gettext("A watch needs {least} items with a value of this judge on a scale.")

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from judges.core.models import Endpoint, Judgment, Run
-from judges.runs.commands.askers import hold_probe
+from judges.runs.commands.askers import hold_probe, lock_endpoint
 from judges.runs.commands.leases import stop_run
 
 # A restarting server is back within seconds: until then its calls are retried with separate pauses.
@@ -101,11 +101,10 @@ def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
     minute.
     """
     now = timezone.now()
-    # The lease refers to the run, so it waits for who resumes the run, and who then waits for the endpoint.
-    if Run.objects.select_for_update().filter(pk=run).first() is None:
+    server = lock_endpoint(run=run, endpoint=endpoint)
+    if server is None or server.next_probe_at is None:
         return False
-    server = Endpoint.objects.select_for_update().get(pk=endpoint)
-    if server.next_probe_at is None or max(server.next_probe_at, server.resting_until or now) > now:
+    if max(server.next_probe_at, server.resting_until or now) > now:
         return False
     if not hold_probe(endpoint=server, run=run, holder=holder):
         return False
