@@ -95,7 +95,7 @@ CEILINGS = (
 
 
 def skewed_alpha(ceiling: Ceiling, units: int, simulations: int) -> tuple[float, float, float]:
-    """Return the coverage of alpha by Concord's intervals and by plain ones, and how many plain ones exist."""
+    """Return the coverage of alpha by Concord's intervals and plain ones, and how many plain ones exist."""
     generator = np.random.default_rng([SEED, units])
     true = krippendorff_alpha(ceiling.data(300_000, generator)).value or 0.0
     given, plain = [], []
