@@ -23,6 +23,8 @@ from annotate.core.models import (
     DisputeEvent,
     Document,
     Item,
+    ItemPart,
+    ItemTag,
     Membership,
     Project,
     Rating,
@@ -31,6 +33,7 @@ from annotate.core.models import (
     System,
 )
 from annotate.disputes.commands import recorded
+from annotate.items.commands import tag_items
 from annotate.material.commands import imports, ratings
 from annotate.material.commands.uploads import cancel_import, discard_import, receive_upload
 from annotate.material.queries.imports import state_of
@@ -42,6 +45,7 @@ from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_one
 from tests.factories import make_user
 from tests.material.files import empty_project, item, jsonl, rating, start_import
+from tests.questions.asking import add_question
 
 pytestmark = pytest.mark.django_db(transaction=True)
 What = DataImport.What
@@ -239,6 +243,26 @@ def test_items_of_an_import_that_ends_early_are_removed(
         made.refresh_from_db()
         assert (made.status, made.written) == (Status.STOPPED, "")
     assert [model.objects.count() for model in (Item, Document, System)] == [0, 0, 0]
+
+
+def test_items_with_parts_assignments_and_tags_are_removed(
+    project: Project, upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_question(project, "parts")
+    add_member(project=project, user=make_user(), role=Role.ANNOTATOR)
+    done(upload([item("first")], What.ITEMS))
+    open_round_one(project=project, by=None)
+    made = upload(ITEMS, What.ITEMS)
+    with monkeypatch.context() as patch:
+        kill(patch, imports, "write_rows", at=4)
+        die(made)
+    tag_items(project=project, items=Item.objects.all(), tag="check", by=make_user())
+    if connection.vendor == "sqlite":
+        assert ItemPart.objects.count() > 1
+    discard_import(data_import=made)
+    counts = [model.objects.count() for model in (Item, ItemPart, ItemTag)]
+    assert counts == [1, 1, 1]
+    assert {each.item.document.key for each in Assignment.objects.all()} == {"first"}
 
 
 def test_annotator_with_the_last_slot_during_an_import_keeps_it(

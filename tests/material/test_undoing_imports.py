@@ -13,15 +13,28 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 from pyarrow import parquet
 
 from annotate.core.errors import NotReadyError
 from annotate.core.files import keep_text
 from annotate.core.jobs import run_job
-from annotate.core.models import Assignment, DataImport, Document, Item, Project, Role, System
+from annotate.core.models import (
+    Assignment,
+    DataImport,
+    Document,
+    Item,
+    ItemPart,
+    ItemTag,
+    Project,
+    Role,
+    System,
+)
+from annotate.items.commands import tag_items
 from annotate.material.commands import uploads
 from annotate.material.commands.imports import import_file
+from annotate.material.commands.parts import split_items
 from annotate.material.commands.uploads import cancel_import, receive_upload, undo_import
 from annotate.material.queries.imports import notes_of, refused_file_of, state_of
 from annotate.material.reading.guessing import guess_mapping
@@ -32,6 +45,7 @@ from annotate.rating.commands.rounds import close_round_one, open_round_one
 from judges.core.models import Judge, Judgment
 from tests.factories import make_member, make_user
 from tests.material.files import empty_project, item, jsonl, rating, read_uploads, source, start_import
+from tests.questions.asking import add_question
 
 pytestmark = pytest.mark.django_db
 Status = DataImport.Status
@@ -77,6 +91,16 @@ def test_import_is_undone_as_a_whole_with_its_unstarted_assignments(project: Pro
     assert Item.objects.get().document.key == "d1"
 
 
+def test_parts_and_tags_of_an_undone_import_go_with_its_items(project: Project, tmp_path: Path) -> None:
+    add_question(project, "parts")
+    made = brought(project, tmp_path, item("d1"), item("d2"))
+    assert split_items(project=project) == 2
+    tag_items(project=project, items=Item.objects.all(), tag="check", by=make_user())
+    undo_import(data_import=made, by=None)
+    assert [model.objects.count() for model in (Item, ItemPart, ItemTag)] == [0, 0, 0]
+    connection.check_constraints()
+
+
 def begun(project: Project, _folder: Path) -> None:
     round = open_round_one(project=project, by=None)
     reserve_items(round=round, annotator=make_member(project), how_many=1)
@@ -100,7 +124,7 @@ def closed(project: Project, _folder: Path) -> None:
 @pytest.mark.parametrize(
     ("happens", "sentence"),
     [
-        (begun, "there are already 1 places that annotators have begun"),
+        (begun, "there are already 1 started assignments"),
         (judged, "there are already 1 judgments"),
         (built_upon, "undo that first: 1.jsonl"),
         (closed, "Round I was closed"),

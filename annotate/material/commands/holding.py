@@ -9,7 +9,17 @@ from django.utils import timezone
 from annotate.core.configuration import ProjectHeldError, lock_project
 from annotate.core.jobs import TakenOverError, own_row
 from annotate.core.long_writes import step, write_in_steps, writes_in_steps
-from annotate.core.models import Assignment, DataImport, Document, Item, Project, Round, System
+from annotate.core.models import (
+    Assignment,
+    DataImport,
+    Document,
+    Item,
+    ItemPart,
+    ItemTag,
+    Project,
+    Round,
+    System,
+)
 from annotate.material.reading.report import FileReport
 from annotate.rating.commands.rounds import finish_round
 
@@ -84,6 +94,15 @@ def note_written(data_import: DataImport, written: str, **noted: object) -> None
         setattr(data_import, name, value)
 
 
+def delete_items(keys: Sequence[int]) -> None:
+    """Delete items with their assignments, parts and tags; nothing else may refer to the items."""
+    for model in (Assignment, ItemPart, ItemTag):
+        model._default_manager.filter(item__in=keys).delete()
+    rows = Item.objects.filter(pk__in=keys)
+    # Django's collector would load every output to look for rows that refer to it.
+    rows._raw_delete(rows.db)
+
+
 def remove_written(data_import: DataImport) -> None:
     """Remove the items of an unfinished upload in steps, and release the project."""
 
@@ -93,10 +112,10 @@ def remove_written(data_import: DataImport) -> None:
         def write(keys: Sequence[int]) -> None:
             keep_lease(data_import)
             if model is Item:
-                # An open Round I has given these items assignments, and `_raw_delete` follows no references.
-                Assignment.objects.filter(item__in=keys).delete()
-            rows = own.filter(pk__in=keys)
-            rows._raw_delete(rows.db)
+                delete_items(keys)
+            else:
+                rows = own.filter(pk__in=keys)
+                rows._raw_delete(rows.db)
 
         write_in_steps(list(own.values_list("pk", flat=True)), write)
 

@@ -24,7 +24,7 @@ from annotate.core.job_notes import JobNotes
 from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
 from annotate.core.models import Assignment, DataImport, Project, UploadPreview, User
 from annotate.core.models.imports import MATERIAL
-from annotate.material.commands.holding import remove_written
+from annotate.material.commands.holding import delete_items, remove_written
 from annotate.material.commands.imports import WRITINGS, Writing, import_file
 from annotate.material.import_kinds import KINDS
 from annotate.material.queries.catalogue import BATCH
@@ -151,9 +151,9 @@ def discard_import(*, data_import: DataImport) -> None:
 def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
     """Delete the documents, items and systems that an import created. An undone import is returned unchanged.
 
-    Free assignments of its items are deleted too; a system remains while other items use it. Locks the
-    project, as importing and planning a run do, the import, then its items' assignments, so that none is
-    started in the meantime. Raises NotReadyError.
+    Its items' free assignments, parts and tags are deleted too; a system remains while other items use it.
+    Locks the project, as importing and planning a run do, the import, then its items' assignments, so that
+    none is started in the meantime. Raises NotReadyError.
     """
     lock_project(data_import.project)
     locked = DataImport.objects.select_for_update().get(pk=data_import.pk)
@@ -163,14 +163,14 @@ def undo_import(*, data_import: DataImport, by: User | None) -> DataImport:
         raise NotReadyError(gettext("You can undo only a completed import of documents and items."))
     items = items_of(locked)
     assignments = Assignment.objects.filter(item__in=items).order_by("pk")
-    locked_assignments = list(assignments.select_for_update().values_list("pk", flat=True))
+    list(assignments.select_for_update().values_list("pk"))  # Evaluated to take the locks.
     if reason := explain_no_undo(locked):
         raise NotReadyError(reason)
-    for start in range(0, len(locked_assignments), BATCH):
-        Assignment.objects.filter(pk__in=locked_assignments[start : start + BATCH]).delete()
-    # Directly in the tables: nothing refers to these rows, and Django's collector would load every output.
-    items._raw_delete(items.db)
-    documents_of(locked)._raw_delete(items.db)
+    keys = list(items.values_list("pk", flat=True))
+    for start in range(0, len(keys), BATCH):
+        delete_items(keys[start : start + BATCH])
+    documents = documents_of(locked)
+    documents._raw_delete(documents.db)
     unused_systems_of(locked).delete()
     locked.status, locked.undone_at, locked.undone_by = Status.UNDONE, timezone.now(), by
     locked.save(update_fields=["status", "undone_at", "undone_by"])

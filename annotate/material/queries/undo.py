@@ -7,7 +7,17 @@ from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.core.models import Assignment, DataImport, Document, Item, ItemTag, Rating, Round, System
+from annotate.core.models import (
+    Assignment,
+    DataImport,
+    Document,
+    Item,
+    ItemPart,
+    ItemTag,
+    Rating,
+    Round,
+    System,
+)
 from annotate.material.reading.report import ImportCounts
 
 
@@ -53,11 +63,14 @@ def explain_no_undo(data_import: DataImport) -> str:
 
 
 def _dependent(items: QuerySet[Item], documents: QuerySet[Document]) -> Iterator[tuple[str, int]]:
-    """Yield the numbers of rows, by kind, that refer to items or documents; free assignments do not count."""
+    """Yield the numbers of rows, by kind, that refer to items or documents.
+
+    Free assignments, parts and tags do not count: they are deleted with their item.
+    """
     held = Q(started_at__isnull=False) | Q(annotator__isnull=False, reserved_until__gt=timezone.now())
     assignments = Assignment.objects.filter(held, item__in=items).count()
     ratings = Rating.objects.filter(assignment__item__in=items).count()
-    found = Counter({gettext("places that annotators have begun"): assignments, gettext("ratings"): ratings})
+    found = Counter({gettext("started assignments"): assignments, gettext("ratings"): ratings})
     for rows in (items, documents):
         for model, field in _referring_to(rows.model):
             name = str(model._meta.verbose_name_plural)
@@ -69,5 +82,5 @@ def _referring_to(model: type[Model]) -> Iterator[tuple[type[Model], str]]:
     for relation in model._meta.get_fields(include_hidden=True):
         if relation.auto_created and not relation.concrete and (relation.one_to_many or relation.one_to_one):
             related = relation.related_model
-            if isinstance(related, type) and related not in (Assignment, Item, ItemTag):
+            if isinstance(related, type) and related not in (Assignment, Item, ItemPart, ItemTag):
                 yield related, relation.field.name  # type: ignore[union-attr]
