@@ -3,7 +3,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
@@ -141,7 +141,7 @@ def submit_outputs(
     The same outputs for the same system and contact are stored once. `address`: the sender's IP, for which
     usable outputs count. Raises InvalidValueError unless each document has exactly one output,
     AlreadySubmittedError for outputs of another submission, NotReadyError if the page accepts none or many
-    are pending, TooManySubmissionsError if the IP has sent many.
+    are pending, TooManySubmissionsError if the IP has sent many. Locks the public page.
     """
     if not (shown.is_public and shown.takes_submissions):
         raise NotReadyError(gettext("This benchmark takes no submissions."))
@@ -157,32 +157,35 @@ def submit_outputs(
     if address:
         count_submission(address)
     digest = text_digest(sorted(outputs.items()))
-    # An accepted submission whose addition was removed counts no longer.
-    standing = project.submissions.filter(Q(status=Status.WAITING) | Q(addition__isnull=False), digest=digest)
-    same = standing.first()
-    if same is None:
-        waiting = project.submissions.filter(status=Status.WAITING)
-        if waiting.filter(contact__iexact=contact).count() >= MOST_OF_CONTACT:
-            message = gettext("An e-mail has at most {most} submissions that wait for a decision.")
-            message = message.format(most=MOST_OF_CONTACT)
-            raise InvalidValueError(message, fields={"contact": message})
-        if waiting.count() >= MOST_WAITING:
-            raise NotReadyError(gettext("Many submissions wait for a decision. Try again in some days."))
-        try:
-            with transaction.atomic():
-                return Submission.objects.create(
-                    project=project,
-                    system=system,
-                    contact=contact,
-                    note=note,
-                    outputs=dict(outputs),
-                    digest=digest,
-                )
-        except IntegrityError:  # sent twice at the same moment
-            same = standing.get()
-    if (same.system, same.contact) != (system, contact):
+    with transaction.atomic():
+        # The page's lock lets one submission after the other in, so that each counts all earlier ones.
+        PublicLeaderboard.objects.select_for_update().get(pk=shown.pk)
+        # An accepted submission whose addition was removed counts no longer.
+        standing = Q(status=Status.WAITING) | Q(addition__isnull=False)
+        same = project.submissions.filter(standing, digest=digest).first()
+        if same is None:
+            _refuse_too_many_waiting(project, contact)
+            return Submission.objects.create(
+                project=project,
+                system=system,
+                contact=contact,
+                note=note,
+                outputs=dict(outputs),
+                digest=digest,
+            )
+    if same.system != system or same.contact.casefold() != contact.casefold():
         raise AlreadySubmittedError(gettext("These outputs have been submitted already."))
     return same
+
+
+def _refuse_too_many_waiting(project: Project, contact: str) -> None:
+    waiting = project.submissions.filter(status=Status.WAITING)
+    if waiting.filter(contact__iexact=contact).count() >= MOST_OF_CONTACT:
+        message = gettext("An e-mail has at most {most} submissions that wait for a decision.")
+        message = message.format(most=MOST_OF_CONTACT)
+        raise InvalidValueError(message, fields={"contact": message})
+    if waiting.count() >= MOST_WAITING:
+        raise NotReadyError(gettext("Many submissions wait for a decision. Try again in some days."))
 
 
 def _is_taken(project: Project, system: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from django.core.files.storage import default_storage
@@ -201,8 +202,12 @@ def _name_of_file(request: VersionRequest, index: int) -> str:
 def _forget_files(request: VersionRequest) -> None:
     if not request.lease:
         return
-    for index in range(request.project.additions.count() + 1):
+    expected = request.project.additions.count() + 1
+    for index in count():
         name = _name_of_file(request, index)
+        # An addition may have been deleted since its file was written.
+        if index >= expected and not scratch(name).exists() and not default_storage.exists(name):
+            return
         default_storage.delete(name)
         scratch(name).unlink(missing_ok=True)
 

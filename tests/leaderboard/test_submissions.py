@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from django.core import mail
 from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -138,6 +140,7 @@ def test_each_document_needs_one_usable_output(cast: Cast, board: PublicLeaderbo
 def test_equal_outputs_are_stored_once(cast: Cast, board: PublicLeaderboard) -> None:
     first = submit(board, outputs_of(cast))
     assert submit(board, outputs_of(cast)) == first
+    assert submit(board, outputs_of(cast), contact="Team@example.org") == first
     with pytest.raises(DomainError, match="already"):
         submit(board, outputs_of(cast), contact="other@example.org")
 
@@ -246,6 +249,25 @@ def test_one_contact_has_five_waiting_submissions(cast: Cast, board: PublicLeade
     with pytest.raises(DomainError, match="at most 5 submissions that wait"):
         submit(board, outputs_of(cast), contact="Team@example.org")
     submit(board, outputs_of(cast), contact="others@example.org")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_submissions_at_the_same_moment_are_counted_together(cast: Cast, board: PublicLeaderboard) -> None:
+    for number in range(4):
+        submit(board, outputs_of(cast, f"Text {number}"), system=f"System {number}")
+
+    def submit_another(number: int) -> str:
+        try:
+            return submit(board, outputs_of(cast, f"Other {number}"), system=f"Other {number}").system
+        except DomainError as error:
+            return error.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        ended = sorted(pool.map(submit_another, range(4)))
+    assert len([each for each in ended if each.startswith("Other")]) == 1
+    assert Submission.objects.count() == 5
 
 
 def test_replaced_link_is_not_found(client: Client, cast: Cast, board: PublicLeaderboard) -> None:

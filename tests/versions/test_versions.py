@@ -150,6 +150,29 @@ def test_a_worker_without_its_lease_keeps_no_file(benchmark: Cast, monkeypatch: 
     assert not Version.objects.exists()
 
 
+@pytest.mark.django_db(transaction=True)
+def test_no_file_remains_of_an_addition_deleted_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark = make_benchmark()
+    addition = make_addition(benchmark)
+    raters = make_new_raters(addition)
+    round = open_round_one(project=addition.project, by=None)
+    for rater in raters:
+        rate_all(round, rater, lambda *_: 3)
+    close_round_one(project=addition.project, by=None)
+    names = []
+
+    def keep_and_delete(path: Path, name: str) -> None:
+        names.append(name)
+        keep_file(path, name)
+        if len(names) == 2:
+            delete_project(project=addition.project, name=addition.project.name, by=benchmark.admin)
+
+    monkeypatch.setattr(commands, "keep_file", keep_and_delete)
+    request = make_version(benchmark.project)
+    assert (request.status, len(names)) == ("waiting", 2)
+    assert not any(default_storage.exists(name) for name in names)
+
+
 def test_a_restored_project_has_the_same_content_hash(benchmark: Cast, tmp_path: Path) -> None:
     make_judgment(make_judge(benchmark.project), benchmark.items[0], benchmark.dimensions[0], value=4)
     before = content_hash([benchmark.project])
