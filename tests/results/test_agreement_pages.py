@@ -182,6 +182,22 @@ def test_intervals_can_resample_documents(client):
     assert client.get(address(cast), {"drawn": "raters"}).status_code == 404
 
 
+def test_rmse_resamples_what_the_other_coefficients_resample():
+    cast = rated(*[values * 2 for values in MANY], documents=24)
+    units, documents = (
+        only(cast, "round-1-coefficients", drawn=drawn)["rmse"] for drawn in ("units", "documents")
+    )
+    assert "percentile bootstrap of units, 1000 replicates" in units.how
+    assert "percentile bootstrap of documents, 1000 replicates" in documents.how
+    assert units.value == documents.value
+    assert (units.low, units.high) != (documents.low, documents.high)
+
+
+def test_rmse_without_interval_names_what_it_needs():
+    cast = rated([1, None, None, None], [3, None, None, None])
+    assert "at least two units" in only(cast, "round-1-coefficients", drawn="units")["rmse"].interval_reason
+
+
 # One dimension
 
 

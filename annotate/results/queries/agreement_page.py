@@ -1,7 +1,7 @@
 """The agreement page: every coefficient of both rounds, as tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
@@ -348,16 +348,26 @@ def _coefficient(rated: RatedRound, dimension: FrozenDimension, name: str) -> Co
 
 
 def _rmse(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
-    """Return the RMSE over all pairs of raters; a resampled unit keeps all its pairs together."""
+    """Return the RMSE over all pairs of raters; a resampled unit or document keeps all its pairs together."""
     data = rated.data(dimension)
     first, second = np.triu_indices(len(data.raters), 1)
-    return root_mean_squared_error(
+    documents = data.documents if rated.drawn == "documents" else None
+    together = np.arange(data.values.shape[1]) if documents is None else documents
+    found = root_mean_squared_error(
         data.values[first].ravel(),
         data.values[second].ravel(),
-        documents=np.tile(data.documents if data.documents is not None else np.empty(0), len(first)),
+        documents=np.tile(together, len(first)),
         generator=rated.stream(dimension),
         resampling=Resampling(by="documents"),
     )
+    if documents is not None:
+        return found
+    # The pairs of one unit are the "document" of this computation.
+    interval = found.interval and replace(
+        found.interval, method=found.interval.method.replace("documents", "units")
+    )
+    reason = found.interval_reason and found.interval_reason.replace("documents", "units")
+    return replace(found, interval=interval, interval_reason=reason)
 
 
 def _distributions(rated: RatedRound) -> Table:
