@@ -247,7 +247,7 @@ class _Reading:
             self.refuse(name, gettext("must be text, and is {value}.").format(value=_format_value(value)))
             return ""
         if needed and not value.strip():
-            self.refuse(name, "is missing.")
+            self.refuse(name, gettext("is missing."))
         if most is not None and len(value) > most:
             self.refuse(
                 name,
@@ -457,7 +457,7 @@ def _check_scale(reading: _Reading, spec: DimensionSpec) -> None:
 
 def _point(reading: _Reading, minimum: int, maximum: int) -> PointSpec:
     if reading.content.get("value") is None:
-        reading.refuse("value", "is missing.")
+        reading.refuse("value", gettext("is missing."))
     value = reading.number_or_none("value", minimum, max(minimum, maximum))
     return PointSpec(value or 0, reading.text("label", most=80), reading.text("description"))
 

@@ -150,10 +150,11 @@ class Server:
                 with partial.open("wb") as file:
                     for piece in answer.iter_bytes():
                         file.write(piece)
+            return partial.replace(path)
         except httpx2.TransportError as error:
-            partial.unlink(missing_ok=True)
             raise self._describe_silence(error) from error
-        return partial.replace(path)
+        finally:  # also after a full disk or Ctrl+C
+            partial.unlink(missing_ok=True)
 
     def wait(
         self,

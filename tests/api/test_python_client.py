@@ -262,13 +262,20 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     assert project.server.download("getExportFile", file, slug="p", id=1).read_bytes() == b"PK"
 
 
-def test_broken_download_leaves_no_partial_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("end", "raised"),
+    [
+        (httpx2.ReadError("gone"), pytest.raises(RefusedError, match="does not answer: gone")),
+        (KeyboardInterrupt(), pytest.raises(KeyboardInterrupt)),
+    ],
+)
+def test_broken_download_leaves_no_partial_file(tmp_path: Path, end: BaseException, raised: Any) -> None:
     def break_off() -> Iterator[bytes]:
         yield b"PK"
-        raise httpx2.ReadError("gone")
+        raise end
 
     project, _ = answering(httpx2.Response(200, content=break_off()))
-    with pytest.raises(RefusedError, match="does not answer: gone"):
+    with raised:
         project.server.download("getExportFile", tmp_path / "export.zip", slug="p", id=1)
     assert list(tmp_path.iterdir()) == []
 

@@ -93,7 +93,7 @@ def _tests(report: ReplacementReport) -> Table:
                 "" if control.interval else gettext("Too few documents, or the same difference in each.")
             )
             beyond = Cell(control.gain, low=low, high=high, interval_reason=missing, how=str(_HOW_BEYOND))
-            beaten = text("beaten" if control.is_beaten else gettext("not surely beaten"))
+            beaten = text(gettext("beaten") if control.is_beaten else gettext("not surely beaten"))
             rows.append(row(each, text(control.answers, key=name), control.test, beyond, beaten))
     says = gettext(
         "ω: the share of annotators that the judge may replace. ρ: the mean share of units on which it "

@@ -137,24 +137,24 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
     round = round_one(project)
     if policy.status != RoutingPolicy.Status.ROUTED or round is None:
         return None
-    units = _units_of(policy)
-    calibrations = Calibration.objects.filter(project=project)  # their assignments serve the policy too
-    progress = unit_progress(round, policy.origin, *(each.origin for each in calibrations))
-    deciders = deciders_of(policy)
+    units, deciders = _units_of(policy), deciders_of(policy)
+    progress = _progress_of(policy, project, round)
     audited, results, kept = _audit_by_dimension(policy, project, round, units, deciders, progress)
     stages = _stage_audits(policy, units, deciders, audited)
     whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
-    contradiction = " ".join(each.says for each in stages if each.says)
+    contradictions = [each.says for each in stages if each.says]
     if whole.contradicts:
-        contradiction = gettext(
+        message = gettext(
             "The audit contradicts the policy, the judge is wrong on {wrong:,} of {rated:,} audited units "
             "({share:.0f} %); {accepted:.4g} % is accepted."
-        ).format(
+        )
+        message = message.format(
             wrong=whole.errors,
             rated=whole.rated,
             share=100 * whole.errors / whole.rated,
             accepted=100 * policy.risk,
         )
+        contradictions.insert(0, message)
     return RoutingState(
         sent=[
             _count(str(why.label), [unit for unit, each in units.why.items() if each == why], progress)
@@ -165,10 +165,16 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         audit_by_dimension=results,
         calibrating=len(units.chances.keys() & units.seen),
         kept=kept,
-        verdict=policy_verdict(policy, kept, contradiction),
+        verdict=policy_verdict(policy, kept, " ".join(contradictions)),
         stages=stages,
         stopped=describe_stops(policy),
     )
+
+
+def _progress_of(policy: RoutingPolicy, project: Project, round: Round) -> dict[Unit, UnitProgress]:
+    # Assignments of calibrations serve the policy too.
+    calibrations = Calibration.objects.filter(project=project)
+    return unit_progress(round, policy.origin, *(each.origin for each in calibrations))
 
 
 @dataclass(frozen=True)
@@ -180,14 +186,14 @@ class Contradictions:
 
 
 def contradictions_of(policy: RoutingPolicy, project: Project) -> Contradictions:
-    """Return what the audit of a policy contradicts so that no later rating withdraws it. 14 queries.
+    """Return what the audit of a policy contradicts so that no later rating withdraws it. 15 queries.
 
     policy: routed in Round I.
     """
     round = round_one(project)
     assert round is not None  # a routed policy has one
     units, deciders = _units_of(policy), deciders_of(policy)
-    progress = unit_progress(round, policy.origin)
+    progress = _progress_of(policy, project, round)
     audited, results, parts = _audit_by_dimension(policy, project, round, units, deciders, progress)
     stages = _stage_audits(policy, units, deciders, audited)
     return Contradictions(

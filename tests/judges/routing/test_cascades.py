@@ -9,7 +9,7 @@ from django.test import Client
 
 from agreement.reliability import Guarantee, calibrate_cascade, paths_of
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import Project
+from annotate.core.models import Assignment, Project
 from annotate.results.registry import result_of
 from judges.core.access import OF_JUDGES
 from judges.core.errors import CalibrationRefusedError, RoutingRefusedError
@@ -214,7 +214,8 @@ def test_audit_of_each_judge_is_its_own_and_a_contradicted_one_stops(cast: Cast)
     assert not policy.stage_decisions.filter(judge__name="Strong").exists()
 
 
-def test_contradicted_stage_of_an_addition_stops_by_itself(cast: Cast) -> None:
+@pytest.mark.parametrize("assigned_by", ["policy", "calibration"])
+def test_contradicted_stage_of_an_addition_stops_by_itself(cast: Cast, assigned_by: str) -> None:
     policy = routed(cast, is_learned=True)
     numbers, keys = numbers_of(cast), {each.pk: each.key for each in cast.dimensions}
     of_strong = set(policy.stage_decisions.filter(judge__name="Strong").values_list("item", "dimension"))
@@ -226,6 +227,9 @@ def test_contradicted_stage_of_an_addition_stops_by_itself(cast: Cast) -> None:
             return 5 if people_say(numbers[item], key) < 3 else 1
 
         rate_units(cast, policy, {unit for unit in of_strong if unit[1] == dimension.pk}, disagree)
+    if assigned_by == "calibration":
+        origin = Calibration.objects.latest("pk").origin
+        assert Assignment.objects.filter(origin=policy.origin).update(origin=origin)
     stop_contradicted_judges()
     assert [each.judge.name for each in policy.stopped_stages.all()] == ["Strong"]
     assert not policy.stage_decisions.filter(judge__name="Strong").exists()
