@@ -21,8 +21,9 @@ def add_examples(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
             _refer(result, answer[JSON], f"{name}Answer", example["answer"])
         for kind, text in example.get("texts", {}).items():
             _refer(result, answer[kind], f"{name}{kind.partition('/')[2].partition('+')[0].title()}", text)
-        for status in recorded["errors"].keys() & responses.keys():
-            _refer(result, responses[status]["content"][JSON], f"Error{status}", recorded["errors"][status])
+        for status, example in recorded["errors"].items():
+            if status in responses:
+                _refer(result, responses[status]["content"][JSON], f"Error{status}", example)
     return result
 
 

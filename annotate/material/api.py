@@ -12,8 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotate.api.forms import form_input
 from annotate.api.operations import ApiView, reads, writes
-from annotate.api.values import Input, Points, Text, Whole
+from annotate.api.values import Input, Points, Text
 from annotate.core.access import data_import_in, project_for_admin, project_for_reader
 from annotate.core.errors import ImportRefusedError
 from annotate.core.models import DataImport, Document, Item, Project, System
@@ -22,12 +23,12 @@ from annotate.material.commands.comparisons import draw_comparisons, remove_comp
 from annotate.material.commands.imports import import_file
 from annotate.material.commands.parts import MOST_PARTS, import_parts
 from annotate.material.commands.uploads import undo_import
+from annotate.material.forms import ComparisonsForm
 from annotate.material.reading.columns import ColumnMapping, PartColumn
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.rows import RefusedLine
 from annotate.material.reading.source import Source
 from annotate.material.reading.values import RATER_LIMIT
-from annotate.questions.ranking import MOST_SIDES
 
 # Bulk imports, by the same code as files: all rows, or none and a message for each rejected one.
 
@@ -260,17 +261,7 @@ class Items(ApiView):
 # What questions about comparisons and parts need.
 
 
-class ComparisonsInput(Input):
-    """The comparisons to create."""
-
-    size = Whole(min_value=2, max_value=MOST_SIDES, default=2, help_text="Outputs in a comparison.")
-    per_document = Whole(
-        min_value=1,
-        max_value=1000,
-        default=None,
-        allow_null=True,
-        help_text="Comparisons of each document; null: every set of systems.",
-    )
+ComparisonsInput = form_input("ComparisonsInput", ComparisonsForm, usual={"size": 2, "per_document": None})
 
 
 class CreatedComparisons(serializers.Serializer[Any]):

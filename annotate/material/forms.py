@@ -373,6 +373,8 @@ def guessed_what(mapping: Mapping, opening: Opening) -> What:
 
 
 class ComparisonsForm(forms.Form):
+    """Comparisons to create."""
+
     size = forms.IntegerField(label=_("Outputs in a comparison"), min_value=2, max_value=MOST_SIDES)
     per_document = forms.IntegerField(
         label=_("Comparisons of each document"),
