@@ -35,6 +35,7 @@ from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.queries.progress import count_left, progress
 from tests.factories import Cast, make_project
 from tests.people.test_erasure import rows_with
+from tests.questions.asking import make_questions
 from tests.rating.rounds import opened, rate
 
 LINK = "?PROLIFIC_PID=pid-1&STUDY_ID=study-1&SESSION_ID=session-1&lab=north"
@@ -97,6 +98,19 @@ def raters_table(cast: Cast) -> list[dict[str, Any]]:
 
 
 # Joining.
+
+
+def test_time_left_counts_no_more_items_than_the_study_gives(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cast = make_questions("text", "labels", "spans", "preference", annotators=1)
+    opened(cast)
+    rater = join(browser(), make_study(cast)).place
+    monkeypatch.setattr("annotate.rating.queries.progress._seconds_for_a_rating", lambda *_: 10.0)
+    round = cast.project.rounds.get()
+    reserve_items(round=round, annotator=rater, how_many=1)
+    # Six outputs and six pairs are free. Two items come, with at least one question each.
+    assert progress(round, rater).seconds_left == 2 * 10
 
 
 def test_page_without_consent_shows_and_stores_nothing(cast: Cast) -> None:
