@@ -7,8 +7,7 @@ from django.utils import timezone
 
 from annotate.calibration.commands import reveal_complete_sessions
 from annotate.core.files import remove_scratch
-from annotate.core.jobs import JOB_KINDS, due_jobs, run_job
-from annotate.core.periodic import PeriodicTask
+from annotate.core.jobs import JOB_KINDS, PeriodicTask, due_jobs, run_job
 from annotate.disputes.queries.digests import users_due_for_digest
 from annotate.leaderboard.commands import age_out_submissions
 from annotate.material.commands.uploads import discard_forgotten, remove_orphans

@@ -5,7 +5,6 @@ from django.views.generic import RedirectView
 
 from annotate.additions import views as additions_views
 from annotate.calibration import views as calibration_views
-from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
 from annotate.items import views as items_views

@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "concord.compression.CompressionMiddleware",
     "concord.static_files.StaticFilesMiddleware",
-    "annotate.core.response_headers.ResponseHeadersMiddleware",
+    "annotate.core.responses.ResponseHeadersMiddleware",
     "annotate.leaderboard.without_cookies.WithoutCookiesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -18,7 +18,7 @@ from annotate.people.views.second_factor import (
 )
 from concord.styleguide import styleguide
 
-handler500 = "annotate.core.faults.fault"
+handler500 = "annotate.core.responses.fault"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
     # An e-mail must be proven before it counts, which allauth's own page does not enforce.

@@ -19,10 +19,10 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, retarget
 
 from annotate.core import access
+from annotate.core.database import write_if_possible
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, Membership, Project, Role
-from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of

@@ -6,9 +6,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext, override
 
+from annotate.core.audit import log_security
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Preferences, User
-from annotate.core.security_log import log_security
 from annotate.people.account_mail import post_account_mail
 from annotate.people.sessions import end_sessions
 

@@ -10,10 +10,10 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.audit import log_security
 from annotate.core.errors import InvitationUnusableError
 from annotate.core.models import User
 from annotate.core.preferences import PERSON
-from annotate.core.security_log import log_security
 from annotate.people.account_mail import post_account_mail
 from annotate.people.attempts import count_attempt, take_back
 from annotate.people.commands import accept_invitation

@@ -17,7 +17,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.core.audit import record
+from annotate.core.audit import log_security, record
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import (
     AccountMail,
@@ -38,7 +38,6 @@ from annotate.core.models import (
     RecordedName,
     User,
 )
-from annotate.core.security_log import log_security
 from annotate.people.blocking import withdraw_invitations_of
 from annotate.people.outside import forget_platform
 from annotate.people.own_data import sent_to

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from annotate.core import errors
 from annotate.core.errors import InvalidValueError
-from annotate.core.http_errors import error_as_json
+from annotate.core.responses import error_as_json
 
 
 def test_api_error_has_code_message_and_fields_with_its_status() -> None:

@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 from django.test import Client
 
-from annotate.core.sentences import SENTENCES
+from annotate.core.preferences import SENTENCES
 from annotate.people.commands import save_preferences
 from tests.catalog import FOLDER, ROOT, german, sentences_of
 from tests.factories import make_project
@@ -21,8 +21,8 @@ FOR_ANNOTATORS = (
     "annotate/core/models",
     "annotate/core/page.py",
     "annotate/core/rendering",
-    "annotate/core/sentences.py",
-    "annotate/core/wording.py",
+    "annotate/core/preferences.py",
+    "annotate/core/guidelines.py",
     "annotate/disputes/commands/disputes.py",
     "annotate/disputes/commands/nudges.py::_send",
     "annotate/disputes/forms.py::AdjudicationForm",

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.core.models import Dispute, DisputeRater, Rating
-from annotate.core.raters import disputes_of, raters_of
+from annotate.core.rounds import disputes_of, raters_of
 from annotate.disputes.commands.asking import ask_raters
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.disputes.queries.activity import open_by_rater

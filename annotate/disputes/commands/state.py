@@ -12,7 +12,7 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Rating, Round, User
 from annotate.core.models.rounds import rounds_of_study
-from annotate.core.raters import raters_of
+from annotate.core.rounds import raters_of
 from annotate.disputes.commands.asking import ask_raters
 from annotate.questions import Given, kind_of
 from annotate.webhooks.commands import announce_all

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Post, Project, Rating, Round
-from annotate.core.raters import disputes_in
+from annotate.core.rounds import disputes_in
 
 # By each status, which an index finds; it finds none by a status that is not meant.
 HAS_ENDED = Q(status__in=[each for each in Dispute.Status if each != Dispute.Status.OPEN])

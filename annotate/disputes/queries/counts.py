@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotate.core.models import Dispute, Project
-from annotate.core.raters import disputes_in
+from annotate.core.rounds import disputes_in
 
 
 @dataclass(frozen=True)

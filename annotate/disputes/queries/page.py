@@ -6,6 +6,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline, FrozenPoint
+from annotate.core.guidelines import format_value
 from annotate.core.models import (
     Assignment,
     Dispute,
@@ -18,9 +19,8 @@ from annotate.core.models import (
     Round,
 )
 from annotate.core.models.rounds import rounds_of_study
-from annotate.core.raters import raters_of
+from annotate.core.rounds import raters_of
 from annotate.core.scale import SMALLEST_STEP, normalize
-from annotate.core.scale_text import format_value
 from annotate.disputes.queries.list import dispute_rows
 from annotate.disputes.queries.marked_text import DisputedSide, MarkedPart, mark_texts, sides_shown
 from annotate.disputes.queries.standpoints import (

@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotate.core.guideline import FrozenDimension, FrozenPoint
+from annotate.core.guidelines import name_on_page
 from annotate.core.models import Membership, Rating, RatingChange
-from annotate.core.scale_text import name_on_page
 from annotate.disputes.scale_axis import HolderMark
 from annotate.questions import Given, ItemContent, kind_of
 from annotate.questions.labels import labels_in

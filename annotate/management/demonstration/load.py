@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from django.contrib.auth.hashers import make_password
 
 from agreement.streams import Stream
-from annotate.core.guideline import FrozenGuideline
+from annotate.core.guideline import FrozenGuideline, ProjectTemplate
 from annotate.core.models import (
     Assignment,
     Document,
@@ -21,7 +21,6 @@ from annotate.core.models import (
 )
 from annotate.core.models.people import LETTERS
 from annotate.core.rounds import round_one
-from annotate.core.specification import ProjectTemplate
 from annotate.management.demonstration.material import PRODUCTS, QUALITY, SYSTEMS
 from annotate.management.demonstration.practice import add_practice, practise
 from annotate.people.commands import add_member
