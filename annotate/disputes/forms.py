@@ -18,8 +18,7 @@ from annotate.core.page import offer_choices, query_of
 from annotate.core.rounds import disputes_of
 from annotate.core.scale import is_on_scale
 from annotate.core.strings import natural_key
-from annotate.disputes.commands.disputes import adjudicate, ask_again, leave_open, open_again
-from annotate.disputes.commands.rules import OwnRule
+from annotate.disputes.commands.disputes import OwnRule, adjudicate, ask_again, leave_open, open_again
 from annotate.disputes.queries.disputes import PendingStep, WorkFilter
 from annotate.disputes.queries.list import DisputeFilter
 from annotate.disputes.queries.rules import Rule, RulePreview

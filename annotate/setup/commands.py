@@ -36,7 +36,7 @@ from annotate.core.models import (
     Submission,
     User,
 )
-from annotate.core.models.audit import DELETED
+from annotate.core.models.records import DELETED
 from annotate.core.rounds import rounds_of
 from annotate.core.scale import int_if_whole, is_on_scale
 from annotate.material.commands.uploads import forget_files

@@ -223,7 +223,7 @@ def images(request: Request, slug: str) -> HttpResponse:
 def image(request: Request, slug: str, key: str) -> HttpResponse:
     found = image_in(membership(request.user, slug).project, key)
     with found.file.open("rb") as file:
-        response = HttpResponse(file.read(), image_type=image_type(found.key))
+        response = HttpResponse(file.read(), content_type=image_type(found.key))
     response["Cache-Control"] = "private, max-age=31536000, immutable"  # its URL depends on its content
     response["Content-Security-Policy"] = "default-src 'none'"
     return response

@@ -15,8 +15,7 @@ from pygments.token import STANDARD_TYPES, _TokenType
 from pygments.util import ClassNotFound
 
 from annotate.core.files import IMAGE_KEY
-from annotate.core.rendering.formulas import formula_as_mathml
-from annotate.core.rendering.parsing import is_linked, parse_markdown
+from annotate.core.rendering.parsing import formula_as_mathml, is_linked, parse_markdown
 from annotate.core.rendering.runs import NOWHERE, MisplacedRunError, RunWriter
 
 HEADINGS_SHIFT = 2  # pages have their own h1 and h2

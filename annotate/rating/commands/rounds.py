@@ -36,7 +36,7 @@ from annotate.core.models import (
     WorkOrder,
 )
 from annotate.core.rounds import assignments_of_raters, round_one, rounds_of, seed_of_round
-from annotate.disputes.commands.asking import ask_raters
+from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.rules import ValueSpread, rules_of, spreads_of
 from annotate.material.commands.parts import split_items
 from annotate.questions import KINDS
