@@ -3,7 +3,6 @@
 from django.urls import path
 
 from annotate.api import documentation
-from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import api as disputes_api
 from annotate.exports import api as exports_api
 from annotate.leaderboard import api as leaderboard_api

@@ -15,8 +15,7 @@ class AnnotateConfig(AppConfig):
         from annotate.core.models import DataImport
         from annotate.core.page import FRAME
         from annotate.core.translation import translate_with
-        from annotate.disputes.commands.digests import DIGEST_MAIL
-        from annotate.disputes.commands.nudges import NUDGE_MAIL
+        from annotate.disputes.commands.digests import DIGEST_MAIL, NUDGE_MAIL
         from annotate.disputes.commands.recorded import RoundTwoCheck, RoundTwoWriting
         from annotate.exports.commands.exports import EXPORT_JOB
         from annotate.exports.commands.pushes import PUSH_JOB
@@ -25,9 +24,8 @@ class AnnotateConfig(AppConfig):
         from annotate.leaderboard.results import LEADERBOARD_PAGE
         from annotate.material.commands.uploads import IMPORT_JOB, PREVIEW_JOB
         from annotate.material.page import MATERIAL_KIND
-        from annotate.people.account_mail import ACCOUNT_MAIL
         from annotate.people.commands import INVITATION_MAIL
-        from annotate.people.notice_mail import NOTICE_MAIL
+        from annotate.people.mails import ACCOUNT_MAIL, NOTICE_MAIL
         from annotate.periodic_tasks import (
             AddUpChanges,
             RemoveLeftovers,

@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from annotate.additions.registry import SECTIONS, AdditionPart
 from annotate.core.jobs import JOB_KINDS, JobKind
 from annotate.core.models import Addition, Project, Round
-from annotate.core.navigation import NewPages, add_pages
+from annotate.core.page import NewPages, add_pages
 from annotate.exports.checklist import CHECKLIST_LINES, ChecklistLines
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
 from annotate.exports.paper.parts import PAPER_SECTIONS, PaperSection

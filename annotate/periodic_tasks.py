@@ -7,13 +7,12 @@ from django.utils import timezone
 
 from annotate.calibration.commands import reveal_complete_sessions
 from annotate.core.files import remove_scratch
-from annotate.core.jobs import JOB_KINDS, due_jobs, run_job
-from annotate.core.periodic import PeriodicTask
-from annotate.disputes.queries.digests import users_due_for_digest
+from annotate.core.jobs import JOB_KINDS, PeriodicTask, due_jobs, run_job
+from annotate.disputes.queries.activity import users_due_for_digest
 from annotate.leaderboard.commands import age_out_submissions
 from annotate.material.commands.uploads import discard_forgotten, remove_orphans
-from annotate.people.attempts import forget_old_attempts
 from annotate.people.sessions import forget_ended_sessions
+from annotate.people.sign_in_limits import forget_old_attempts
 from annotate.rating.commands.deadlines import note_deadlines
 from annotate.results.commands import add_up_changes
 from annotate.tasks import forget_acts, send_digests

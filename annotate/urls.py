@@ -5,14 +5,13 @@ from django.views.generic import RedirectView
 
 from annotate.additions import views as additions_views
 from annotate.calibration import views as calibration_views
-from annotate.core import converters  # noqa: F401 - registers "position"
 from annotate.disputes import views as disputes_views
 from annotate.exports import views as exports_views
 from annotate.items import views as items_views
 from annotate.leaderboard import public_views as benchmark_views
 from annotate.leaderboard import views as leaderboard_views
 from annotate.material import views as material_views
-from annotate.people.views import account, installation, joining, members, outside, preferences
+from annotate.people.views import account, installation, members, outside
 from annotate.quality import views as quality_views
 from annotate.rating import views as rating_views
 from annotate.rating.commands.rounds import STEPS
@@ -65,11 +64,11 @@ urlpatterns = [
     path("projects/<slug:slug>/rate/<position:position>/<slug:key>/", rating_views.save, name="save_rating"),
     path("", watching_views.projects, name="projects"),
     path("projects/", RedirectView.as_view(pattern_name="projects"), name="projects_moved"),
-    path("account/preferences/", preferences.preferences, name="preferences"),
+    path("account/preferences/", account.preferences, name="preferences"),
     path("account/address/", account.address, name="address"),
     path("account/address/<str:token>/", account.address_confirm, name="address_confirm"),
-    path("signup/<str:token>/", joining.signup_address, name="signup_address"),
-    path("account/keys/", preferences.keys, name="keys"),
+    path("signup/<str:token>/", account.signup_address, name="signup_address"),
+    path("account/keys/", account.keys, name="keys"),
     path("account/data.json", account.own_data, name="own_data"),
     path("account/again/", account.sign_in_again, name="sign_in_again"),
     path("account/sessions/", account.sessions, name="sessions"),
@@ -80,7 +79,7 @@ urlpatterns = [
     path("account/tokens/", account.tokens, name="tokens"),
     path("account/tokens/<int:pk>/revoke/", account.token_revoke, name="token_revoke"),
     path("account/digest/<str:token>/", disputes_views.digest_stop, name="digest_stop"),
-    path("first-account/<str:token>/", joining.first_account, name="first_account"),
+    path("first-account/<str:token>/", account.first_account, name="first_account"),
     path("projects/new/from-export/", exports_views.project_from_export, name="project_from_export"),
     path("projects/new/", setup_views.project_new, name="project_new"),
     path("templates/", setup_views.templates, name="templates"),
@@ -94,7 +93,7 @@ urlpatterns = [
     path("projects/<slug:slug>/preview/", setup_views.preview, name="preview"),
     path("projects/<slug:slug>/as-template/", setup_views.as_template, name="as_template"),
     path("projects/<slug:slug>/template/", setup_views.project_template, name="project_template"),
-    path("invitations/<str:token>/", joining.invitation, name="invitation"),
+    path("invitations/<str:token>/", account.invitation, name="invitation"),
     path("join/<slug:token>/", outside.join, name="join"),
     path("projects/<slug:slug>/settings/", setup_views.settings, name="settings"),
     path("projects/<slug:slug>/dimensions/", setup_views.dimensions, name="dimensions"),

@@ -49,6 +49,7 @@ ASKED = (
 
 
 def fill(items: int) -> str:
+    from annotate.core.guideline import DimensionSpec
     from annotate.core.guidelines import current_guideline
     from annotate.core.models import (
         Assignment,
@@ -62,7 +63,6 @@ def fill(items: int) -> str:
         System,
         User,
     )
-    from annotate.core.specification import DimensionSpec
     from annotate.people.commands import add_member
     from annotate.setup.commands import add_dimension, create_project
 

@@ -13,8 +13,8 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import transaction  # noqa: E402
 
+from annotate.core.guideline import DimensionSpec, PointSpec  # noqa: E402
 from annotate.core.models import Item, Project, Role, User  # noqa: E402
-from annotate.core.specification import DimensionSpec, PointSpec  # noqa: E402
 from annotate.material.commands.comparisons import draw_comparisons  # noqa: E402
 from annotate.material.commands.parts import import_parts  # noqa: E402
 from annotate.people.commands import add_member  # noqa: E402

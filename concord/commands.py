@@ -90,7 +90,7 @@ def make_local_token(address: str) -> str:
     from annotate.api.commands import LONGEST, SCOPES, make_token
     from annotate.core.access import may_begin_projects
     from annotate.core.models import User
-    from annotate.management.demonstration.load import PEOPLE
+    from annotate.management.demonstration import PEOPLE
 
     makers = [user for user in User.objects.filter(is_active=True).order_by("pk") if may_begin_projects(user)]
     demonstrators = {person.email for person in PEOPLE}

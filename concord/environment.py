@@ -15,7 +15,7 @@ import dj_email_url
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError
 
-from annotate.core.outbound.permits import PermittedHost, VariablePermit, read_host, read_permit
+from annotate.core.outbound import PermittedHost, VariablePermit, read_host, read_permit
 
 env = Env()
 Read = TypeVar("Read")

@@ -71,7 +71,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "concord.compression.CompressionMiddleware",
     "concord.static_files.StaticFilesMiddleware",
-    "annotate.core.response_headers.ResponseHeadersMiddleware",
+    "annotate.core.responses.ResponseHeadersMiddleware",
     "annotate.leaderboard.without_cookies.WithoutCookiesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -124,7 +124,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "annotate.User"
 AUTHENTICATION_BACKENDS = ["annotate.people.accounts.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "annotate.people.passwords.UnlikeItsOwner"},
+    {"NAME": "annotate.people.accounts.UnlikeItsOwner"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
@@ -161,11 +161,11 @@ ACCOUNT_REAUTHENTICATION_TIMEOUT = 60 * positive("CONCORD_PASSWORD_AGAIN_MINUTES
 MFA_ADAPTER = "annotate.people.factor_secrets.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_FORMS = {
-    "authenticate": "annotate.people.code_forms.CodeForm",
-    "reauthenticate": "annotate.people.code_forms.CodeAgainForm",
-    "reauthenticate_webauthn": "annotate.people.views.second_factor.PasskeyAgainForm",
-    "login_webauthn": "annotate.people.views.second_factor.PasskeyLoginForm",
-    "authenticate_webauthn": "annotate.people.views.second_factor.PasskeyFactorForm",
+    "authenticate": "annotate.people.views.sign_in.CodeForm",
+    "reauthenticate": "annotate.people.views.sign_in.CodeAgainForm",
+    "reauthenticate_webauthn": "annotate.people.views.sign_in.PasskeyAgainForm",
+    "login_webauthn": "annotate.people.views.sign_in.PasskeyLoginForm",
+    "authenticate_webauthn": "annotate.people.views.sign_in.PasskeyFactorForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
 # A forwarded link proves no e-mail, and most people join by one. An account whose e-mail a mailed link proves
@@ -177,8 +177,8 @@ MFA_RATE_LIMITS = {
 }  # there is no secret to guess, and a class signs in from one IP at once
 MFA_TOTP_ISSUER = "Concord"
 MFA_TOTP_TOLERANCE = 1  # a clock may differ by half a minute
-# Sign-in by providers of OpenID Connect, see annotate.people.single_sign_on.
-SOCIALACCOUNT_ADAPTER = "annotate.people.single_sign_on.SingleSignOnAdapter"
+# Sign-in by providers of OpenID Connect, see annotate.people.accounts.
+SOCIALACCOUNT_ADAPTER = "annotate.people.accounts.SingleSignOnAdapter"
 SOCIALACCOUNT_PROVIDERS = single_sign_on()
 SSO_ACCOUNTS = single_sign_on_accounts()
 # Admins without one must set it up before they see a project.

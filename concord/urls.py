@@ -5,9 +5,8 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from annotate.api.documentation import not_there
-from annotate.people.views import single_sign_on
-from annotate.people.views.joining import signup
-from annotate.people.views.second_factor import (
+from annotate.people.views.account import signup
+from annotate.people.views.sign_in import (
     Activate,
     AddPasskey,
     CodeAgain,
@@ -15,10 +14,12 @@ from annotate.people.views.second_factor import (
     MakeRecoveryCodes,
     PasskeyAgain,
     RemovePasskey,
+    callback,
+    sign_in,
 )
 from concord.styleguide import styleguide
 
-handler500 = "annotate.core.faults.fault"
+handler500 = "annotate.core.responses.fault"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("annotate.urls")),
     # An e-mail must be proven before it counts, which allauth's own page does not enforce.
@@ -34,8 +35,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/2fa/webauthn/keys/<int:pk>/edit/", RedirectView.as_view(url="/accounts/2fa/")),
     path("accounts/2fa/reauthenticate/", CodeAgain.as_view()),
     path("accounts/2fa/webauthn/reauthenticate/", PasskeyAgain.as_view()),
-    path("accounts/oidc/<str:provider_id>/login/", single_sign_on.sign_in),
-    path("accounts/oidc/<str:provider_id>/login/callback/", single_sign_on.callback),
+    path("accounts/oidc/<str:provider_id>/login/", sign_in),
+    path("accounts/oidc/<str:provider_id>/login/callback/", callback),
     # An identity belongs to the account with its e-mail: none is connected or disconnected by hand.
     path("accounts/3rdparty/", RedirectView.as_view(pattern_name="preferences")),
     path("accounts/3rdparty/signup/", RedirectView.as_view(pattern_name="account_login")),

@@ -1,7 +1,7 @@
 """On SQLite, limits the requests of a process that queue for writing, so that threads remain for pages.
 
 A SQLite file lets one process write at a time. A restore, or a command of the operator, can do so for
-minutes. `annotate.core.faults` answers late requests with 503, and browsers retry saves.
+minutes. `annotate.core.responses` answers late requests with 503, and browsers retry saves.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from threading import BoundedSemaphore
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
-from annotate.core.optional_writes import set_patience
+from annotate.core.database import set_patience
 
 PATIENT, PATIENCE = 2, 5.0  # numbers of requests of a process, and their maximum wait in seconds
 IMPATIENCE = 0.5  # seconds that others wait

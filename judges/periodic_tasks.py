@@ -7,7 +7,7 @@ from typing import Any
 from celery import bootsteps
 from django.conf import settings
 
-from annotate.core.periodic import PeriodicTask
+from annotate.core.jobs import PeriodicTask
 from judges.routing.commands.stopping import stop_contradicted_judges
 from judges.runs.asker import stop_calls
 from judges.runs.commands.drift import finish_ended_checks, start_due_checks

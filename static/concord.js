@@ -1,7 +1,7 @@
 // Small conveniences of every page; each page works without them.
 "use strict";
 
-// A sentence in the language of the page, which brings the translations that are not English; see annotate/core/sentences.py.
+// A sentence in the language of the page, which brings the translations that are not English; see annotate/core/preferences.py.
 const say = (() => {
   const sentences = JSON.parse(document.getElementById("sentences")?.textContent ?? "{}");
   return (text, values = {}) => (sentences[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);

@@ -3,8 +3,7 @@
 from collections import Counter
 
 from annotate.core.models import Dispute, DisputeRater, Membership, Project, Role
-from annotate.disputes.queries.activity import open_by_rater
-from annotate.disputes.queries.counts import dispute_counts
+from annotate.disputes.queries.activity import dispute_counts, open_by_rater
 from annotate.disputes.queries.disputes import work_counts
 
 OPEN = Dispute.Status.OPEN

@@ -34,7 +34,7 @@ from annotate.core.models import (
     Version,
 )
 from annotate.core.preferences import OWN_PAGES, RATER_PAGES
-from annotate.core.raters import disputes_of
+from annotate.core.rounds import disputes_of
 from annotate.disputes.commands.digests import digest_token
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 
 from annotate.api.commands import note_use
 from annotate.api.queries import usable_token
+from annotate.core.audit import log_security
 from annotate.core.models import ApiToken, User
-from annotate.core.security_log import log_security
 
 UNUSABLE = "This token is unknown, revoked or expired. Make another on the page “Tokens of the API”."
 

@@ -8,10 +8,10 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from annotate.core.audit import log_security
+from annotate.core.database import write_if_possible
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import ApiToken, User, token_digest
-from annotate.core.optional_writes import write_if_possible
-from annotate.core.security_log import log_security
 
 SCOPES = ("read", "write", "rate")
 LONGEST = timedelta(days=366)

@@ -44,7 +44,7 @@ from annotate.core.models import (
     User,
     Webhook,
 )
-from annotate.core.raters import RATED, disputes_of, raters_in
+from annotate.core.rounds import RATED, disputes_of, raters_in
 from annotate.fastpath.queries import NUMBERS, WORD, Prepared
 
 SomeUser = User | AnonymousUser

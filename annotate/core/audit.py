@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -14,7 +15,26 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from annotate.core.models import AuditEntry, Project, User
-from annotate.core.security_log import log_security
+
+LOGGER = "concord.security"
+REFUSALS = ("refused", "too_many")
+logger = logging.getLogger(LOGGER)
+
+
+def log_security(event: str, person: User | None, **facts: object) -> None:
+    """Log an event (`token.made`) of a person's account; rejections as warnings."""
+    level = logging.WARNING if event.endswith(REFUSALS) else logging.INFO
+    account = person.pk if person else None
+    words = "".join(f" {name}={value}" for name, value in facts.items() if value is not None)
+    logger.log(
+        level,
+        "%s account=%s%s",
+        event,
+        "none" if account is None else account,
+        words,
+        extra={"event": {"event": event, "account": account, **facts}},
+    )
+
 
 _request: ContextVar[HttpRequest | None] = ContextVar("request", default=None)
 

@@ -1,15 +1,17 @@
-"""The only check that a configuration frozen by a round does not change."""
+"""Projects: locking, freezing, the quota of their files, and the list of a person."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Prefetch, Q, Sum
 from django.utils.translation import gettext
 
+from annotate.core.access import SomeUser, memberships_of, projects_of
 from annotate.core.errors import FrozenError, NotReadyError
-from annotate.core.models import DataImport, Project, Round
-from annotate.core.projects import is_frozen
+from annotate.core.models import Addition, DataImport, Export, Membership, Project, Role, Round
 
 _HOLDS: ContextVar[bool] = ContextVar("holds", default=False)
 
@@ -63,3 +65,77 @@ def lock_configurable(project: Project) -> Project:
     locked = lock_project(project)
     refuse_frozen(locked)
     return locked
+
+
+@dataclass(frozen=True)
+class ProjectCard:
+    """A project in a person's list, with the person's roles and the project's progress.
+
+    `as_annotator`: the membership with which they rate. `adjudicates`: True if they decide disputes.
+    `addition`: the link to another project if it is an addition.
+    """
+
+    project: Project
+    as_annotator: Membership | None
+    adjudicates: bool
+    roles: list[str]
+    rounds: list[Round]
+    addition: Addition | None = None
+
+
+def is_frozen(project: Project) -> bool:
+    """Return True if a round was ever opened, which froze the configuration. One query."""
+    return project.rounds.exists()
+
+
+def project_cards(user: SomeUser) -> list[ProjectCard]:
+    """Return this person's projects, the newest first, additions below their benchmark. Three queries."""
+    mine = Prefetch("memberships", memberships_of(user), to_attr="mine")
+    rounds = Prefetch("rounds", Round.objects.select_related("guideline").order_by("number"))
+    # Raters see a calibration session only while they have something to do in it.
+    own = projects_of(user).filter(Q(calibrates=None) | Q(rounds__status=Round.Status.OPEN)).distinct()
+    projects = own.select_related("addition__benchmark").prefetch_related(mine, rounds)
+    cards = [
+        ProjectCard(
+            project,
+            next((membership for membership in project.mine if membership.role == Role.ANNOTATOR), None),
+            any(membership.role == Role.ADJUDICATOR for membership in project.mine),
+            sorted(str(Role(membership.role).label) for membership in project.mine),
+            list(project.rounds.all()),
+            getattr(project, "addition", None),
+        )
+        for project in projects.order_by("-created_at", "-pk")
+    ]
+    # Put additions below their benchmark, in order of their numbers, if the person has it,
+    # too.
+    listed = {card.project.pk for card in cards}
+    below: dict[int, list[ProjectCard]] = {}
+    for card in sorted(cards, key=lambda card: card.addition.number if card.addition else 0):
+        if card.addition and card.addition.benchmark_id in listed:
+            below.setdefault(card.addition.benchmark_id, []).append(card)
+    found: list[ProjectCard] = []
+    for card in cards:
+        if card.addition is None or card.addition.benchmark_id not in listed:
+            found += [card, *below.get(card.project.pk, [])]
+    return found
+
+
+MIB = 1024**2
+
+
+def bytes_kept(project: Project) -> int:
+    """Return the size of a project's files in bytes. Two queries."""
+    uploads = DataImport.objects.filter(project=project).exclude(file="")
+    exports = Export.objects.filter(project=project).exclude(file="")
+    return sum(files.aggregate(all=Sum("size"))["all"] or 0 for files in (uploads, exports))
+
+
+def refuse_over_quota(project: Project, *, more: int = 0) -> None:
+    """Raise NotReadyError if a project's files, with `more` bytes, exceed its quota."""
+    if bytes_kept(project) + more > settings.PROJECT_BYTES:
+        raise NotReadyError(
+            gettext(
+                "The files of this project would take more than {limit:,} MiB. Delete exports or discard "
+                "imports first, or ask the operator for more room."
+            ).format(limit=settings.PROJECT_BYTES // MIB)
+        )

@@ -1,6 +1,6 @@
 """Errors for people: a code, a message, and the fields."""
 
-from django.utils.translation import gettext_noop
+from annotate.core.translation import gettext_noop
 
 
 class DomainError(Exception):

@@ -3,8 +3,11 @@
 A stored file never changes under its name, so a copy of it is correct as long as it exists here.
 """
 
+import hashlib
 import os
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from shutil import copyfileobj, rmtree
 from time import time
@@ -103,3 +106,80 @@ def remove_scratch() -> int:
             else:
                 each.unlink(missing_ok=True)
     return removed
+
+
+class JobNotes:
+    """Messages between page and worker of an import or export while a transaction locks the database.
+
+    On SQLite no other process can write during the transaction, or read the rows that it has written.
+    """
+
+    SUFFIXES = (".written", ".cancelled", ".alive")
+
+    def __init__(self, folder: str, number: int) -> None:
+        self._written, self._cancelled, self._alive = (f"{folder}/{number}{each}" for each in self.SUFFIXES)
+
+    def note_lines(self, lines: int) -> None:
+        keep_text(self._written, str(lines))
+
+    @property
+    def lines(self) -> int:
+        try:
+            with default_storage.open(self._written, "rb") as note:
+                return int(note.read() or 0)  # empty: it is being written
+        except FileNotFoundError:
+            return 0
+
+    def record_heartbeat(self) -> None:
+        with suppress(FileNotFoundError):  # the job ended in this moment, and its notes were cleared
+            keep_text(self._alive, "")
+
+    @property
+    def noted_at(self) -> float:
+        """Return the time of the last note, in seconds of the clock; 0 without any."""
+        return max(changed_at(self._written), changed_at(self._alive))
+
+    def cancel(self) -> None:
+        keep_text(self._cancelled, "")
+
+    @property
+    def is_cancelled(self) -> bool:
+        return default_storage.exists(self._cancelled)
+
+    def clear(self) -> None:
+        for note in (self._written, self._cancelled, self._alive):
+            default_storage.delete(note)
+
+
+# Images that a browser shows and that cannot run code, recognised by their first bytes.
+
+IMAGE_TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
+IMAGE_KEY = r"[0-9a-f]{16}\.(?:png|jpg|gif|webp)"
+LARGEST_IMAGE = 2 * 1024 * 1024
+
+_IN_MARKDOWN = re.compile(rf"\(\s*<?image:({IMAGE_KEY})")
+
+
+def image_key(content: bytes) -> str | None:
+    """Return the key for storing an image, None if it has none of the four formats."""
+    ending = _ending(content)
+    return f"{hashlib.sha256(content).hexdigest()[:16]}.{ending}" if ending else None
+
+
+def image_type(key: str) -> str:
+    return IMAGE_TYPES[key.rpartition(".")[2]]
+
+
+def image_keys_in(*texts: str) -> list[str]:
+    """Return the keys of the images in Markdown sources, each once, in order of appearance."""
+    return list(dict.fromkeys(key for text in texts for key in _IN_MARKDOWN.findall(text)))
+
+
+def _ending(content: bytes) -> str | None:
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "jpg"
+    if content.startswith((b"GIF87a", b"GIF89a")):
+        return "gif"
+    return "webp" if content[:4] == b"RIFF" and content[8:12] == b"WEBP" else None

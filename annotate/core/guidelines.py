@@ -1,4 +1,11 @@
+"""The guideline of a round, and its scales, values and changes of wording as pages write them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
+
+from django.utils.formats import localize
+from django.utils.translation import gettext
 
 from annotate.core.guideline import DIMENSION_FIELDS, FrozenDimension, FrozenGuideline, FrozenPoint
 from annotate.core.models import Dimension, Guideline, Project, Round
@@ -40,3 +47,83 @@ def _dimension(dimension: Dimension) -> FrozenDimension:
             FrozenPoint(point.value, point.label, point.description) for point in dimension.points.all()
         ),
     )
+
+
+@dataclass(frozen=True)
+class Change:
+    where: str
+    before: str
+    after: str
+
+
+def changes_of_wording(before: FrozenGuideline, after: FrozenGuideline) -> Iterator[Change]:
+    """Yield the differences: the guidelines for all dimensions first, then each dimension."""
+    if before.guidelines != after.guidelines:
+        yield Change(gettext("Guidelines for all dimensions"), before.guidelines, after.guidelines)
+    old = {each.id: each for each in before.dimensions}
+    for dimension in after.dimensions:
+        if dimension.id in old:
+            yield from _changes_of_dimension(old[dimension.id], dimension)
+
+
+def _changes_of_dimension(before: FrozenDimension, after: FrozenDimension) -> Iterator[Change]:
+    if before.definition != after.definition:
+        where = gettext("{name}, definition").format(name=after.name)
+        yield Change(where, before.definition, after.definition)
+    if before.guidelines != after.guidelines:
+        where = gettext("{name}, guidelines").format(name=after.name)
+        yield Change(where, before.guidelines, after.guidelines)
+    if not after.is_scale:
+        yield from _changes_of_options(before, after)
+        return
+    for value in after.whole_values:
+        texts = [_text_of_point(each, value) for each in (before, after)]
+        if texts[0] != texts[1]:
+            yield Change(f"{after.name}, {value}", *texts)
+
+
+def _changes_of_options(before: FrozenDimension, after: FrozenDimension) -> Iterator[Change]:
+    for name, rows in (after.options or {}).items():
+        if isinstance(rows, list):
+            old = {row["key"]: row for row in (before.options or {}).get(name, ())}
+            for row in rows:
+                texts = [
+                    ": ".join(str(each[name]) for name in ("name", "description") if each.get(name))
+                    for each in (old.get(row["key"], {}), row)
+                ]
+                if texts[0] != texts[1]:
+                    yield Change(f"{after.name}, {row['name']}", *texts)
+
+
+def _text_of_point(dimension: FrozenDimension, value: int) -> str:
+    point = dimension.point(value)
+    return ": ".join(part for part in (point.label, point.description) if part) if point else ""
+
+
+def extent(lowest: int, highest: int, step: float) -> str:
+    """Return "1 to 5", or "1 to 5 in steps of 0.5", in the reader's language."""
+    if step == 1:
+        return gettext("{low} to {high}").format(low=lowest, high=highest)
+    return gettext("{low} to {high} in steps of {step}").format(
+        low=lowest, high=highest, step=format_value(step)
+    )
+
+
+def off_scale_sentence(name: str, value: float | str, lowest: int, highest: int, step: float) -> str:
+    if step == 1:
+        return gettext("{name} is rated from {low} to {high}; {value} is not on this scale.").format(
+            name=name, low=lowest, high=highest, value=format_value(value)
+        )
+    return gettext(
+        "{name} is rated from {low} to {high} in steps of {step}; {value} is not on this scale."
+    ).format(name=name, low=lowest, high=highest, step=format_value(step), value=format_value(value))
+
+
+def format_value(value: float | str) -> str:
+    """Return a value as pages write it in the reader's language: 3, 3.5 or 3,5; strings unchanged."""
+    return str(localize(value))
+
+
+def name_on_page(dimension: FrozenDimension, value: float) -> str:
+    """Return the name of a value on pages: the label of a category, the number of an amount."""
+    return dimension.name_of(value) if dimension.is_named else format_value(value)

@@ -7,24 +7,32 @@ finds pending jobs and jobs that lost their worker.
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from threading import Event, Thread
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from uuid import uuid4
 
-from celery import shared_task
+from celery import bootsteps, shared_task
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, connections, transaction
+from django.db import (
+    DatabaseError,
+    InterfaceError,
+    OperationalError,
+    close_old_connections,
+    connection,
+    connections,
+    transaction,
+)
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from annotate.core.database import set_patience
 from annotate.core.errors import DomainError, MailError
-from annotate.core.optional_writes import set_patience
 
 Job = TypeVar("Job", bound=Model)
 T = TypeVar("T")
@@ -282,3 +290,39 @@ def _beat(beat: Callable[[], object], over: Event) -> None:
                 logger.info("A job's heartbeat could not be written: %s", error)
     finally:
         connection.close()
+
+
+class PeriodicTask(bootsteps.StartStopStep):
+    """A check that every worker makes soon after the start, and then regularly; times in seconds.
+
+    It needs no timetable and no message that can be lost.
+
+    acts: the actions of each run, in this order. fails: the log message if the database or a file was
+    unusable. The next run does the remaining actions.
+    """
+
+    requires = ("celery.worker.components:Timer",)
+    at_start: ClassVar[float]
+    every: ClassVar[float]
+    acts: ClassVar[Sequence[Callable[[], object]]]
+    fails: ClassVar[str]
+
+    def __init__(self, parent: Any, **options: Any) -> None:
+        super().__init__(parent, **options)
+        self.entry: Any = None
+
+    def run(self) -> None:
+        close_old_connections()
+        try:
+            for act in self.acts:
+                act()
+        except (DatabaseError, OSError) as error:
+            logger.warning("%s: %s", self.fails, error)
+
+    def start(self, parent: Any) -> None:
+        parent.timer.call_after(self.at_start, self.run, priority=10)
+        self.entry = parent.timer.call_repeatedly(self.every, self.run, priority=10)
+
+    def stop(self, parent: Any) -> None:  # noqa: ARG002
+        if self.entry is not None:
+            self.entry.cancel()

@@ -1,7 +1,7 @@
 """Mails that workers send: jobs with rows that have the columns of `MailedRow`.
 
 If a mail server accepts a mail and the worker dies before it can record that, the mail goes out twice.
-Recording before sending could lose a mail unnoticed.
+Recording before sending could lose a mail unnoticed. Notices are mails that people subscribe to.
 """
 
 import smtplib
@@ -11,11 +11,14 @@ from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
-from django.db.models import Model, Q
+from django.db.models import Model, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from annotate.core.errors import MailError
 from annotate.core.jobs import JobKind
+from annotate.core.models import Membership, Notice, NoticeKind, Project, Role, User
+from annotate.core.preferences import preferences_of
 
 AGAIN_AFTER = timedelta(minutes=5)
 GIVEN_UP_AFTER = timedelta(days=1)
@@ -103,3 +106,47 @@ def mail_kind(
         pause=lambda _attempts: AGAIN_AFTER,
         **declared,
     )
+
+
+def give_notice(
+    *,
+    project: Project,
+    kind: NoticeKind,
+    about: str,
+    facts: Mapping[str, object],
+    to: QuerySet[User],
+    page: str = "project",
+) -> None:
+    """Write a notice for each subscriber of its kind among `to`, once for each subject. Two queries.
+
+    page: the route of the link in the mail, with the project's slug as argument. Call it in the transaction
+    of the event. Workers find pending notices. Nothing is written if no mail leaves the installation.
+    """
+    if not mail_is_sent():
+        return
+    now, path = timezone.now(), reverse(page, args=[project.slug])
+    people = to.filter(is_active=True, preferences__notice_address__gt="").select_related("preferences")
+    wanting = [each for each in people if kind in preferences_of(each).notices]
+    Notice.objects.bulk_create(
+        (
+            Notice(
+                user=each,
+                project=project,
+                kind=kind,
+                about=about,
+                facts=dict(facts),
+                link=f"{preferences_of(each).notice_address}{path}",
+                at=now,
+                mail_due_at=now,
+            )
+            for each in wanting
+        ),
+        ignore_conflicts=True,
+    )
+
+
+def members_of(project: Project, *roles: Role) -> QuerySet[User]:
+    """Return the users with an active membership in one of these roles, in any role without `roles`."""
+    memberships = Membership.objects.filter(project=project, active=True)
+    memberships = memberships.filter(role__in=roles) if roles else memberships
+    return User.objects.filter(pk__in=memberships.values("user"))

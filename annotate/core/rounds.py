@@ -1,5 +1,9 @@
+"""The rounds of a project, the raters of a disputed unit, and raters that do not count."""
+
+from django.db.models import Exists, F, Q, QuerySet, Subquery
+
 from agreement.streams import Stream
-from annotate.core.models import Project, Round
+from annotate.core.models import Assignment, Dispute, Membership, Project, Role, Round
 from annotate.fastpath.queries import NUMBERS, Prepared
 
 
@@ -26,3 +30,67 @@ _ROUND_ONE = Prepared(
 def seed_of_round(project: Project, number: int) -> int:
     """Return the seed that a round of the project has, or will have."""
     return Stream(project.seed).of("round", number).shuffler().randrange(2**31)
+
+
+# Raters of a disputed unit have a value for it in Round I. Reserving the item, or reporting that it cannot be
+# rated, does not make an annotator a rater of its units.
+
+_ASSIGNMENTS = "item__assignments"
+# Joins a dispute to the Round I assignments with a value for its unit. Further conditions must be in the same
+# filter(), or they apply to other assignments.
+RATED = Q(
+    item__assignments__round=F("round"),
+    item__assignments__ratings__dimension=F("dimension"),
+    item__assignments__ratings__value__isnull=False,
+)
+
+
+def raters_of(dispute: Dispute) -> QuerySet[Membership]:
+    """Return the raters of a disputed unit, in the order of their aliases."""
+    return _raters(Dispute.objects.filter(RATED, pk=dispute.pk)).order_by("alias")
+
+
+def raters_in(slug: str, number: int) -> QuerySet[Membership]:
+    return _raters(Dispute.objects.filter(RATED, round__project__slug=slug, number=number))
+
+
+def _raters(rated: QuerySet[Dispute]) -> QuerySet[Membership]:
+    # `rated` has been joined with RATED.
+    return Membership.objects.filter(pk__in=rated.values(f"{_ASSIGNMENTS}__annotator"))
+
+
+def disputes_in(project: Project | int) -> QuerySet[Dispute]:
+    """Return the disputes of a project (or of the one with this key), all of which belong to Round I.
+
+    PostgreSQL looks the round up first, and then finds disputes by an index of number or status; through a
+    join it reads all of them.
+    """
+    round_one = Round.objects.filter(project=project, number=1)
+    return Dispute.objects.filter(round=Subquery(round_one.values("pk")))
+
+
+def disputes_of(membership: Membership) -> QuerySet[Dispute]:
+    """Return the disputes that this annotator is a rater of; empty before Round II has been opened."""
+    return disputes_in(membership.project_id).filter(
+        round_two_was_opened(membership), raters__rater=membership
+    )
+
+
+def round_two_was_opened(membership: Membership) -> Exists:
+    """Return the condition that the membership's project has a Round II.
+
+    The database evaluates it once; a join through the project would evaluate it for each dispute.
+    """
+    return Exists(Round.objects.filter(project=membership.project_id, number=2))
+
+
+def assignments_of_raters(round: Round) -> QuerySet[Assignment]:
+    """Return the assignments of Round I with a value for at least one disputed unit of their item."""
+    rated = Dispute.objects.filter(RATED, round=round)
+    return Assignment.objects.filter(pk__in=rated.values(_ASSIGNMENTS))
+
+
+def uncounted_annotators(project: Project) -> list[Membership]:
+    """Return the annotators that the statistics exclude. One query."""
+    memberships = Membership.objects.filter(project=project, role=Role.ANNOTATOR, counted=False)
+    return list(memberships.order_by("joined_at", "pk"))

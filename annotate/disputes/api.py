@@ -20,12 +20,10 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Post, Project, Role
 from annotate.core.page import request_user
-from annotate.core.raters import disputes_of
-from annotate.core.rounds import rounds_of
+from annotate.core.rounds import disputes_of, rounds_of
 from annotate.core.scale import SMALLEST_STEP
-from annotate.disputes.commands.disputes import answer_dispute, post_message
-from annotate.disputes.commands.nudges import nudge_raters
-from annotate.disputes.commands.rules import set_dispute_rules
+from annotate.disputes.commands.digests import nudge_raters
+from annotate.disputes.commands.disputes import answer_dispute, post_message, set_dispute_rules
 from annotate.disputes.forms import LARGEST, AdjudicationForm, DisputeRulesForm, PostForm, field_name
 from annotate.disputes.queries.list import DisputeFilter, count_pending_by_rater, disputes_of_project
 from annotate.disputes.queries.page import DisputePage, dispute_page

@@ -12,15 +12,13 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.addresses import query_of
-from annotate.core.forms import offer_choices
+from annotate.core.guidelines import format_value
 from annotate.core.models import Dimension, Dispute, Membership, Project, Role, User
-from annotate.core.natural_order import natural_key
-from annotate.core.raters import disputes_of
+from annotate.core.page import offer_choices, query_of
+from annotate.core.rounds import disputes_of
 from annotate.core.scale import is_on_scale
-from annotate.core.scale_text import format_value
-from annotate.disputes.commands.disputes import adjudicate, ask_again, leave_open, open_again
-from annotate.disputes.commands.rules import OwnRule
+from annotate.core.strings import natural_key
+from annotate.disputes.commands.disputes import OwnRule, adjudicate, ask_again, leave_open, open_again
 from annotate.disputes.queries.disputes import PendingStep, WorkFilter
 from annotate.disputes.queries.list import DisputeFilter
 from annotate.disputes.queries.rules import Rule, RulePreview

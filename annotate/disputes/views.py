@@ -19,22 +19,21 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import HttpResponseClientRedirect, replace_url, reswap, retarget
 
 from annotate.core import access
+from annotate.core.database import write_if_possible
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, Membership, Project, Role
-from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
-from annotate.disputes.commands.digests import stop_digests
+from annotate.disputes.commands.digests import Nudged, nudge_raters, stop_digests
 from annotate.disputes.commands.disputes import (
     answer_dispute,
     note_look,
     post_message,
+    set_dispute_rules,
     take_back,
 )
-from annotate.disputes.commands.nudges import Nudged, nudge_raters
-from annotate.disputes.commands.rules import set_dispute_rules
 from annotate.disputes.forms import (
     AdjudicationForm,
     AfterForm,

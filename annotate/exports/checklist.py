@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import Count
 
-from annotate.core.guidelines import guideline_at
+from annotate.core.guidelines import extent, guideline_at
 from annotate.core.models import (
     Assignment,
     AuditEntry,
@@ -24,8 +24,7 @@ from annotate.core.models import (
     Role,
     Round,
 )
-from annotate.core.raters import uncounted_annotators
-from annotate.core.scale_text import extent
+from annotate.core.rounds import uncounted_annotators
 from annotate.core.version import VERSION
 from annotate.disputes.queries.rules import rule_of
 from annotate.exports.citation import Datasheet, DatasheetSection

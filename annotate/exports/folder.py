@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from annotate.core.database import snapshot
 from annotate.core.models import Project
-from annotate.core.snapshot import snapshot
 from annotate.exports.checklist import checklist, checklist_markdown
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.formats.croissant import croissant

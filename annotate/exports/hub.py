@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.errors import DomainError, InvalidValueError
-from annotate.core.outbound.variables import VariableRefusedError, read_variable
+from annotate.core.outbound import VariableRefusedError, read_variable
 from annotate.exports.formats.packing import files_in
 
 OnProgress = Callable[[int, int], None]

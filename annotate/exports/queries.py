@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotate.core.job_notes import JobNotes
+from annotate.core.files import JobNotes
 from annotate.core.jobs import is_silent
 from annotate.core.models import Export, Project, Push
 from annotate.exports.choice import LABELS, ExportChoice, Format

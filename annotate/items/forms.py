@@ -7,10 +7,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.addresses import query_of
-from annotate.core.forms import offer_choices
 from annotate.core.metadata import metadata_names
 from annotate.core.models import ItemTag, Project, System
+from annotate.core.page import offer_choices, query_of
 from annotate.items.queries import ItemFilter, ItemOrder, RatedState, tags_of
 from annotate.items.registry import MARKS
 

@@ -23,8 +23,8 @@ from annotate.core.models import (
 from annotate.core.models.living import new_public_key
 from annotate.core.models.material import text_digest
 from annotate.leaderboard.queries import documents_with_outputs
-from annotate.people.account_mail import post_account_mail
-from annotate.people.attempts import Limit, count_attempt, longest_wait
+from annotate.people.mails import post_account_mail
+from annotate.people.sign_in_limits import Limit, count_attempt, longest_wait
 
 MOST_WAITING = 50
 MOST_OF_CONTACT = 5  # that wait, of one e-mail

@@ -7,8 +7,8 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.forms import offer_choices
 from annotate.core.models import PublicLeaderboard
+from annotate.core.page import offer_choices
 from annotate.leaderboard.commands import LARGEST
 from annotate.material.reading.jsonl import read_jsonl
 from annotate.material.reading.readers import Reader

@@ -19,7 +19,7 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
-from annotate.core.response_headers import content_policy
+from annotate.core.responses import content_policy
 from annotate.leaderboard.commands import LARGEST, TooManySubmissionsError, submit_outputs
 from annotate.leaderboard.forms import SubmissionForm
 from annotate.leaderboard.public import PublicPage, public_leaderboard

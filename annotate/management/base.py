@@ -1,11 +1,15 @@
-"""The base of all commands: the module's docstring is the help, and a rejection is a one-line error."""
+"""The base of all commands, the project or person that a command is about, and the rows that it prints."""
 
+import json
 import sys
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.core.serializers.json import DjangoJSONEncoder
 
 from annotate.core.errors import DomainError
+from annotate.core.models import Project, User
 
 
 class ConcordCommand(BaseCommand):
@@ -22,3 +26,71 @@ class ConcordCommand(BaseCommand):
             return super().execute(*args, **options)
         except DomainError as error:
             raise CommandError(error.message) from error
+
+
+def person_called(email: str | None) -> User | None:
+    """Return the person, None without an e-mail. Raises CommandError if no account has it."""
+    return None if email is None else account_called(email)
+
+
+def account_called(email: str) -> User:
+    """Return the person with this e-mail. Raises CommandError if no account has it."""
+    found = User.objects.filter(email=email.strip().lower()).first()
+    if found is None:
+        raise CommandError(f"Nobody has an account with the address {email!r}.")
+    return found
+
+
+def project_called(slug: str) -> Project:
+    """Return the project. Raises CommandError with a list of the existing projects."""
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)) or "none"
+        raise CommandError(f"There is no project {slug!r}; there are: {known}.")
+    return project
+
+
+Row = Mapping[str, Any]
+
+
+def print_rows(out: OutputWrapper, rows: Iterable[Row], *, as_json: bool, nothing: str) -> None:
+    """Print a JSON list of objects, or aligned lines with a header. nothing: printed if there are no rows."""
+    found = list(rows)
+    if as_json:
+        out.write(json.dumps(found, ensure_ascii=False, indent=1, cls=DjangoJSONEncoder))
+    elif found:
+        cells = [list(found[0]), *([_format_value(value) for value in row.values()] for row in found)]
+        widths = [max(len(row[index]) for row in cells) for index in range(len(cells[0]))]
+        lines = [
+            "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in cells
+        ]
+        out.write("\n".join(lines))
+    else:
+        out.write(nothing)
+
+
+def _format_value(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value.isoformat(" ", "minutes") if hasattr(value, "isoformat") else str(value)
+
+
+class RowCounter:
+    """Rewrites one line of a terminal with the number of processed rows."""
+
+    def __init__(self, stream: OutputWrapper, wanted: bool) -> None:
+        self._stream = stream
+        self._wanted = wanted and stream.isatty()
+
+    def __call__(self, rows: int) -> None:
+        if self._wanted:
+            self._stream.write(f"\r{rows:,} rows   ", ending="")
+            self._stream.flush()
+
+    def end(self) -> None:
+        if self._wanted:
+            self._stream.write("\r" + " " * 30 + "\r", ending="")

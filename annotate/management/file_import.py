@@ -11,8 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError, OutputWrapper
 
 from annotate.core.models import Project
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from annotate.material.commands.imports import Writing, import_file
 from annotate.material.queries.check import FileCheck
 from annotate.material.reading.columns import ColumnMapping

@@ -10,8 +10,7 @@ from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
 from annotate.core.models import Project
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from annotate.results.commands import current_page
 from annotate.results.latex import Environment, Intervals
 from annotate.results.queries.kept import KeptPage

@@ -15,9 +15,9 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.configuration import refuse_over_quota
 from annotate.core.errors import NotReadyError
 from annotate.core.models import DataImport, Project, TextFormat
-from annotate.core.quotas import refuse_over_quota
 from annotate.material.commands.parts import MOST_BYTES
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
 from annotate.material.reading.guessing import guess_mapping, is_round

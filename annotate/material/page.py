@@ -6,9 +6,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.database import write_if_possible
 from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL
-from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.workers import worker_health
 from annotate.material.commands.uploads import ask_for_preview, import_material, receive_upload, start_upload

@@ -1,25 +1,59 @@
+"""Sign-in by password and by a provider of OpenID Connect, and the accounts that they make."""
+
+import logging
 from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.core import context as allauth_context
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base.constants import AuthProcess
+from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.password_validation import UserAttributeSimilarityValidator
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sites.shortcuts import get_current_site
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.errors import InvitationUnusableError
-from annotate.core.models import User
+from annotate.api.commands import revoke_tokens
+from annotate.core.audit import log_security
+from annotate.core.errors import InvitationUnusableError, SingleSignOnError
+from annotate.core.models import Invitation, User
 from annotate.core.preferences import PERSON
-from annotate.core.security_log import log_security
-from annotate.people.account_mail import post_account_mail
-from annotate.people.attempts import count_attempt, take_back
+from annotate.people.addresses import (
+    ADDRESS_IN_SESSION,
+    INVITATION_IN_SESSION,
+    invitation_of,
+    is_proven,
+    mailed_address,
+    mark_proven,
+    was_invited,
+)
 from annotate.people.commands import accept_invitation
-from annotate.people.session import ADDRESS_IN_SESSION, INVITATION_IN_SESSION, invitation_of, mailed_address
-from annotate.people.sessions import SIGNED_IN_AT
-from annotate.people.sign_in_limits import guess_counters, remember_device
+from annotate.people.mails import post_account_mail
+from annotate.people.second_factor import record_everywhere, remove_second_factor
+from annotate.people.sessions import SIGNED_IN_AT, end_sessions
+from annotate.people.sign_in_limits import count_attempt, guess_counters, remember_device, take_back
+
+
+class UnlikeItsOwner(UserAttributeSimilarityValidator):
+    """Rejects a password close to its owner's name or e-mail, or a part of these."""
+
+    def __init__(self) -> None:
+        super().__init__(user_attributes=("name", "email"))
+
+    def get_error_message(self) -> str:
+        return gettext("This password is too similar to your name or e-mail.")
+
+    def get_help_text(self) -> str:
+        return gettext("Your password cannot be similar to your name or e-mail.")
 
 
 class Backend(AuthenticationBackend):  # type: ignore[misc]
@@ -101,3 +135,121 @@ def join_project(request: HttpRequest, user: User) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("projects")
     return redirect("project", membership.project.slug)
+
+
+logger = logging.getLogger(__name__)
+
+
+class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """Signs in people with an account, and creates one if permitted; others see the reason."""
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Find the account of a new identity, or reject it."""
+        try:
+            if sociallogin.state.get("process") != AuthProcess.LOGIN:
+                raise SingleSignOnError(gettext("Start on the sign-in page."))
+            if not sociallogin.is_existing:
+                email = verified_address(sociallogin)
+                # Exactly: PostgreSQL's iexact compares capitals, and the capital of a dotless i is I.
+                user = User.objects.filter(email=email).first()
+                if user is None:
+                    refuse_uninvited(request.session, email)
+                elif not user.is_active:
+                    raise ImmediateHttpResponse(redirect("account_inactive"))
+                else:
+                    with transaction.atomic():
+                        person = claim_account(user=user, provider=sociallogin.account.provider)
+                        sociallogin.connect(request, person)
+        except SingleSignOnError as error:
+            logger.info("Single sign-on by %s is refused: %s", sociallogin.account.provider, error.message)
+            refused = render(request, "people/single_sign_on_refused.html", {"error": error}, status=403)
+            raise ImmediateHttpResponse(refused) from error
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:  # noqa: ARG002
+        """Allow sign-up: `pre_social_login` has already rejected everyone else."""
+        return True
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
+        """Set the name, and the e-mail in lower case, as accounts store it."""
+        user: User = super().populate_user(request, sociallogin, data)
+        parts = (data.get("first_name"), data.get("last_name"))
+        user.email = user.email.lower()
+        user.name = str(data.get("name") or " ".join(part for part in parts if part))[:150]
+        return user
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        provider: Any,
+        error: Any = None,
+        exception: Any = None,
+        extra_context: Any = None,  # noqa: ARG002
+    ) -> None:
+        """Log the reason, which the page does not show."""
+        reason = exception and (exception.__cause__ or exception)
+        logger.warning("Single sign-on by %s failed: %s %s", provider.sub_id, error, reason or "")
+
+
+def verified_address(sociallogin: SocialLogin) -> str:
+    """Return the e-mail verified by the provider. Raises SingleSignOnError without one."""
+    # Only true: some providers send "false", which is not empty.
+    verified = [each.email.lower() for each in sociallogin.email_addresses if each.verified is True]
+    if not verified:
+        raise SingleSignOnError(
+            gettext("{provider} has not verified your e-mail, so you cannot use it here.").format(
+                provider=sociallogin.provider.name
+            )
+        )
+    return str(verified[0])
+
+
+@transaction.atomic
+def claim_account(*, user: User, provider: str) -> User:
+    """Sign the person who proved this e-mail by a provider in to its account; their projects' logs record it.
+
+    An e-mail that was never proven here needs an invitation by an admin. Another person may have created that
+    account, so all other ways in end. Locks the person's row. Raises SingleSignOnError.
+    """
+    person = User.objects.select_for_update().get(pk=user.pk)
+    was_proven = is_proven(person)
+    if not was_proven:
+        if not was_invited(person):
+            raise SingleSignOnError(
+                gettext(
+                    "An account uses this e-mail, but the owner never confirmed it. Get a link "
+                    "under “Forgotten password?” to confirm it. From then on you can sign in this"
+                    " way."
+                )
+            )
+        person.set_unusable_password()
+        person.save(update_fields=["password"])
+        end_sessions(user=person)
+        revoke_tokens(user=person)
+        remove_second_factor(user=person, by=person, note="A provider of sign-in proved the address.")
+        mark_proven(person)
+    record_everywhere(
+        person, "person.single_sign_on", by=person, note="", provider=provider, address_was_proven=was_proven
+    )
+    return person
+
+
+def refuse_uninvited(session: SessionBase, email: str) -> None:
+    """Raise SingleSignOnError if the person may have no account; drop an invitation for another e-mail."""
+    offer = invitation_of(session)
+    if offer is not None and offer.email.lower() in ("", email):
+        return
+    session.pop(INVITATION_IN_SESSION, None)
+    if settings.SSO_ACCOUNTS != "anyone" and not _is_invited(email):
+        raise SingleSignOnError(
+            gettext(
+                "{email} has no account here and no invitation. Open the invitation link that a project's "
+                "admin sent you, or ask for one."
+            ).format(email=email)
+        )
+
+
+def _is_invited(email: str) -> bool:
+    open_ones = Invitation.objects.filter(accepted_at=None, withdrawn_at=None, expires_at__gt=timezone.now())
+    # Lowered here, since databases disagree on letters beyond ASCII; the search only narrows it down.
+    named = open_ones.filter(email__iexact=email).values_list("email", flat=True)
+    return any(each.lower() == email for each in named)

@@ -1,14 +1,18 @@
-"""Links that prove an e-mail: signed, mailed to that e-mail only, and never stored."""
+"""Proven e-mails: signed links that are mailed and never stored, what a session proves, and accounts."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
 from django.core.signing import BadSignature, TimestampSigner
 from django.utils.translation import gettext
 
-from annotate.core.errors import AddressLinkError
+from annotate.core.errors import AddressLinkError, InvitationUnusableError
 from annotate.core.models import Invitation, User
-from annotate.people.account_mail import post_account_mail
+from annotate.people.invitations import usable_invitation
+from annotate.people.mails import post_account_mail
 
 CHANGE, SIGNUP = "annotate.address.change", "annotate.address.signup"
 LASTS = timedelta(days=3)
@@ -46,7 +50,7 @@ def send_change_link(user: User, email: str, link: str) -> None:
         "the browser where you are signed in; it works for three days. If it was not you, do "
         "nothing."
     )
-    _send(email, gettext("Confirm your new e-mail"), f"{asked}\n\n{link}", user=user)
+    _post(email, gettext("Confirm your new e-mail"), f"{asked}\n\n{link}", user=user)
 
 
 def send_signup_link(email: str, link: str) -> None:
@@ -54,7 +58,7 @@ def send_signup_link(email: str, link: str) -> None:
         "An invited person entered this e-mail for a new account. If it was you, follow this link"
         " to create the account; it works for three days. If it was not you, do nothing."
     )
-    _send(email, gettext("Make your account"), f"{asked}\n\n{link}")
+    _post(email, gettext("Make your account"), f"{asked}\n\n{link}")
 
 
 def _read(salt: str, token: str) -> list[str | int]:
@@ -67,6 +71,60 @@ def _read(salt: str, token: str) -> list[str | int]:
     return values
 
 
-def _send(email: str, subject: str, text: str, *, user: User | None = None) -> None:
+def _post(email: str, subject: str, text: str, *, user: User | None = None) -> None:
     subject = f"{settings.ACCOUNT_EMAIL_SUBJECT_PREFIX}{subject}"
     post_account_mail(user=user, to=email, subject=subject, body=f"{text}\n")
+
+
+INVITATION_IN_SESSION = "invitation"
+ADDRESS_IN_SESSION = "proven_address"
+
+
+def invitation_of(session: SessionBase) -> Invitation | None:
+    """Return the invitation that was opened in this session, while it can be accepted."""
+    try:
+        return usable_invitation(session.get(INVITATION_IN_SESSION, ""))
+    except InvitationUnusableError:
+        return None
+
+
+def proven_address(session: SessionBase) -> str:
+    """Return the e-mail that this session may create an account for; empty if none is proven.
+
+    A mailed link proves its e-mail for its invitation. An invitation proves the e-mail it is for.
+    """
+    invitation = invitation_of(session)
+    return mailed_address(session) or (invitation.email.lower() if invitation else "")
+
+
+def mailed_address(session: SessionBase) -> str:
+    """Return the e-mail that a mailed link proves for this session's invitation; empty without one."""
+    invitation = invitation_of(session)
+    try:
+        whose, email = proven_signup(session.get(ADDRESS_IN_SESSION, ""))
+    except AddressLinkError:
+        return ""
+    return email if invitation and whose == invitation.pk else ""
+
+
+def is_proven(user: User) -> bool:
+    """Return True if this person has proven that they read mail at the account's e-mail."""
+    return _is_among(
+        user, EmailAddress.objects.filter(user=user, verified=True).values_list("email", flat=True)
+    )
+
+
+def mark_proven(user: User) -> None:
+    """Store that the account's present e-mail is proven, and delete any other."""
+    EmailAddress.objects.filter(user=user).delete()  # an old e-mail could still sign in
+    EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+
+
+def was_invited(user: User) -> bool:
+    """Return True if an admin invited the account's e-mail, and the account accepted the invitation."""
+    return _is_among(user, Invitation.objects.filter(accepted_by=user).values_list("email", flat=True))
+
+
+def _is_among(user: User, addresses: Iterable[str]) -> bool:
+    # Lower-cased here: PostgreSQL's iexact compares capitals, and the capital of a dotless i is I.
+    return user.email.lower() in {each.lower() for each in addresses}

@@ -9,6 +9,7 @@ from string import ascii_uppercase
 from typing import Any
 from urllib.parse import urljoin
 
+from django.core.signing import BadSignature, Signer
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -30,11 +31,9 @@ from annotate.core.models import (
     Role,
     User,
 )
-from annotate.people.account_changes import AccountChange, note_account_change
-from annotate.people.addresses import proven_change
-from annotate.people.invitation_mail import send_invitation
+from annotate.people.addresses import mark_proven, proven_change
 from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
-from annotate.people.proven_addresses import mark_proven
+from annotate.people.mails import AccountChange, note_account_change, send_invitation
 from annotate.people.queries import open_offers, projects_needing
 
 # Memberships and invitations. Every command locks the project first.
@@ -414,3 +413,33 @@ def change_address(*, user: User, token: str, session: str | None = None) -> str
         )
     note_account_change(user=person, change=AccountChange.ADDRESS, session=session, before=before)
     return email
+
+
+_FIRST = Signer(salt="concord.first-account")
+
+
+def first_account_token() -> str:
+    """Return a token that proves access to the terminal; valid only without any account."""
+    return _FIRST.sign("first").rpartition(":")[2]
+
+
+def may_make_first_account(token: str) -> bool:
+    """Return True if there is no account and the token is the terminal's."""
+    try:
+        _FIRST.unsign(f"first:{token}")
+    except BadSignature:
+        return False
+    return not User.objects.exists()
+
+
+@transaction.atomic
+def make_first_account(*, name: str, email: str, password: str) -> User:
+    """Create the account that runs the installation and can create projects; its e-mail counts as proven.
+
+    Raises InvalidValueError if an account exists.
+    """
+    if User.objects.exists():
+        raise InvalidValueError(gettext("There is an account already: sign in with it."))
+    user = User.objects.create_superuser(email, password, name=name)
+    mark_proven(user)
+    return user

@@ -21,15 +21,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.api.commands import revoke_tokens
-from annotate.core.forms import offer_choices
 from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_of
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Membership, Preferences, Role, User
-from annotate.core.models.preferences import CHOSEN, NoticeKind
-from annotate.people.account_changes import AccountChange, note_account_change
-from annotate.people.first_account import make_first_account
-from annotate.people.proven_addresses import is_proven, mark_proven
-from annotate.people.session import proven_address
+from annotate.core.models.people import CHOSEN, NoticeKind
+from annotate.core.page import offer_choices
+from annotate.people.addresses import is_proven, mark_proven, proven_address
+from annotate.people.commands import make_first_account
+from annotate.people.mails import AccountChange, note_account_change
 from annotate.people.sign_in_limits import may_send_mail
 
 # Invitations and roles.

@@ -1,15 +1,26 @@
-"""A second factor (authenticator codes, passkeys, recovery codes):
+"""Acts on a second factor, and the record of a change of an account in all projects of the person."""
 
-the parts that allauth does not provide.
-"""
+import logging
 
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 
 from annotate.core.access import FACTORS
-from annotate.core.models import User
-from annotate.people.account_changes import AccountChange, note_account_change
-from annotate.people.acts import record_everywhere
+from annotate.core.audit import record
+from annotate.core.models import Membership, User
+from annotate.people.mails import AccountChange, note_account_change
+
+logger = logging.getLogger(__name__)
+
+
+def record_everywhere(person: User, act: str, *, by: User | None, note: str, **after: object) -> None:
+    """Record an act once in each project of the person, in the caller's transaction, and in the log."""
+    logger.warning("%s: account %d, by account %s", act, person.pk, by.pk if by else "(command line)")
+    memberships = Membership.objects.filter(user=person).select_related("project").order_by("project", "pk")
+    by_project = {membership.project_id: membership for membership in memberships}
+    for membership in by_project.values():
+        record(membership.project, act, person, after={"email": person.email, **after}, note=note, by=by)
+
 
 ADDED, REMOVED = "person.second_factor_added", "person.second_factor_removed"
 

@@ -16,8 +16,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from annotate.core.database import write_if_possible
 from annotate.core.models import User
-from annotate.core.optional_writes import write_if_possible
 
 SIGNED_IN_AT = "signed_in_at"
 LOOKED_AT_EVERY = timedelta(minutes=1)

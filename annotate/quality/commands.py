@@ -11,6 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotate.core.audit import record
 from annotate.core.configuration import lock_configurable, lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
+from annotate.core.guidelines import off_scale_sentence
 from annotate.core.models import (
     CountingDecision,
     GoldItem,
@@ -23,7 +24,6 @@ from annotate.core.models import (
     User,
 )
 from annotate.core.scale import is_on_scale
-from annotate.core.scale_text import off_scale_sentence
 from annotate.quality.queries import practice_of, practice_values
 from annotate.questions.scale import SCALE
 from annotate.rating.commands.ratings import SubmittedAnswer, check_answer

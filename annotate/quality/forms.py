@@ -7,8 +7,8 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotate.core.guidelines import extent
 from annotate.core.models import Dimension, GoldItem, Item, Project
-from annotate.core.scale_text import extent
 from annotate.quality.commands import RightValue
 from annotate.rating.forms import PointsFormField
 

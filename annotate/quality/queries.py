@@ -10,7 +10,7 @@ from django.db.models.functions import Length
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.guidelines import guideline_at
+from annotate.core.guidelines import guideline_at, name_on_page
 from annotate.core.models import (
     Assignment,
     CountingDecision,
@@ -26,7 +26,6 @@ from annotate.core.models import (
 )
 from annotate.core.rounds import round_one
 from annotate.core.scale import distance
-from annotate.core.scale_text import name_on_page
 from annotate.disputes.queries.rules import Rule, rules_of
 from annotate.quality import RatedItem, Signals, signals_of
 from annotate.questions.scale import SCALE

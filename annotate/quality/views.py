@@ -11,13 +11,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.core import access
 from annotate.core.access import gold_in, membership_in, project_for_admin, project_of_watching_admin
+from annotate.core.configuration import is_frozen
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
-from annotate.core.http_errors import error_content, refusals_as_json
 from annotate.core.keys import ACTIONS
 from annotate.core.models import GoldItem, Membership, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
-from annotate.core.projects import is_frozen
+from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one
 from annotate.quality import FASTEST_READING
 from annotate.quality.commands import (

@@ -12,8 +12,8 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import format_value
 from annotate.core.scale import DECIMALS, normalize
-from annotate.core.scale_text import format_value
 
 Options = Mapping[str, Any]
 Data = dict[str, Any] | None

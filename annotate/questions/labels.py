@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from agreement.labels import jaccard_distance, masi_distance
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
-from annotate.core.scale_text import format_value
+from annotate.core.guidelines import format_value
 from annotate.questions.kind import (
     Cleaned,
     Data,

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
-from annotate.core.scale_text import format_value
+from annotate.core.guidelines import format_value
 from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
 from annotate.questions.replies import LETTERS, read_list, unreadable_reply
 

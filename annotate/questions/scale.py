@@ -6,8 +6,8 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import extent, name_on_page, off_scale_sentence
 from annotate.core.scale import distance
-from annotate.core.scale_text import extent, name_on_page, off_scale_sentence
 from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
 
 

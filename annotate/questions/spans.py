@@ -8,8 +8,8 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import format_value
 from annotate.core.scale import normalize
-from annotate.core.scale_text import format_value
 from annotate.questions.kind import (
     Cleaned,
     Data,

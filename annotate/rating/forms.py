@@ -12,12 +12,12 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.addresses import query_of
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import format_value
 from annotate.core.models import AssignmentPlan, DimensionOrder, Project, WorkOrder
+from annotate.core.page import query_of
 from annotate.core.scale import int_if_whole
-from annotate.core.scale_text import format_value
 from annotate.rating.commands.ratings import Answer, SaveOrigin
 from annotate.rating.evidence import Passage
 from annotate.rating.planning import ListRefusedError, read_list

@@ -18,6 +18,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from annotate.core import access
 from annotate.core.access import ASSIGNMENT_GONE, OWN_ASSIGNMENTS, SIGNED_OUT, project_for_admin
+from annotate.core.database import is_busy, little_patience
 from annotate.core.errors import (
     AssignmentGoneError,
     DomainError,
@@ -27,15 +28,13 @@ from annotate.core.errors import (
     SignedOutError,
 )
 from annotate.core.guideline import FrozenDimension
-from annotate.core.guidelines import guideline_at, guideline_of
-from annotate.core.http_errors import error_content, refusals_as_json
+from annotate.core.guidelines import changes_of_wording, guideline_at, guideline_of
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Assignment, AssignmentPlan, Membership, Role
-from annotate.core.optional_writes import is_busy, little_patience
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.preferences import PERSON, key_map_of
+from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one, rounds_of
-from annotate.core.wording import changes_of_wording
 from annotate.fastpath.sessions import Question, prefetch_request
 from annotate.rating.commands.assignments import (
     LOADED_AHEAD,

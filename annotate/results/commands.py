@@ -7,11 +7,10 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from annotate.core.database import is_in_snapshot, snapshot, write_if_possible
 from annotate.core.errors import DomainError
 from annotate.core.jobs import JobKind, own_row, wake_worker
 from annotate.core.models import ChangeCount, ComputedResult, Project, Round
-from annotate.core.optional_writes import write_if_possible
-from annotate.core.snapshot import is_in_snapshot, snapshot
 from annotate.results.queries.kept import KeptPage, load_kept_page, rest_of, sections_to
 from annotate.results.registry import Result, result_called, version_of
 

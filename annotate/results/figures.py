@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpResponse
 from django.urls import reverse
 
+from annotate.core.database import write_if_possible
 from annotate.core.errors import UndefinedResultError
 from annotate.core.models import ComputedResult, Project
-from annotate.core.optional_writes import write_if_possible
 from annotate.core.page import Request, render_in_project
 from annotate.results.commands import ask_for_page, compute_page, keep_plot
 from annotate.results.plots import draw

@@ -8,8 +8,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.forms import offer_choices
 from annotate.core.models import Document, Project, System
+from annotate.core.page import offer_choices
 from annotate.questions.scale import SCALE
 from annotate.rating.queries.own_items import has_many_documents
 from annotate.results.queries.disagreements import Disagreement

@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
 
 from annotate.core.models import Project
-from annotate.core.spreadsheets import is_for_spreadsheet
+from annotate.core.strings import is_for_spreadsheet
 from annotate.results.latex import LatexChoices, latex
 from annotate.results.table import Table
 from annotate.results.text import comma_separated, markdown

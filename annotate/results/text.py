@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count as numbers_from
 from string import ascii_lowercase
 
-from annotate.core.spreadsheets import defuse
+from annotate.core.strings import defuse
 from annotate.results.table import Cell, Column, ColumnKind, Table
 
 MINUS = "−"
@@ -21,7 +21,7 @@ def comma_separated(table: Table, *, defuses_formulas: bool = False) -> str:
 
     The interval, count, reason and method of a value are in separate columns, named after it.
     defuses_formulas: whether strings are protected from evaluation by spreadsheets, see
-    `annotate.core.spreadsheets`.
+    `annotate.core.strings`.
     """
     parts = [_parts_of(table, index) for index in range(len(table.columns))]
     out = io.StringIO()

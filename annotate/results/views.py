@@ -15,7 +15,7 @@ from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, render_in_project
-from annotate.core.raters import uncounted_annotators
+from annotate.core.rounds import uncounted_annotators
 from annotate.results.charts import differences_chart
 from annotate.results.figures import ask_worker, load_figures, plot_of, show_figures
 from annotate.results.forms import DisagreementForm

@@ -15,11 +15,11 @@ from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import ChoiceValue, Input, Points, Text, Whole
 from annotate.core import access
 from annotate.core.access import dimension_in, membership, project_for_admin
+from annotate.core.configuration import is_frozen
 from annotate.core.errors import DomainError, InvalidValueError
+from annotate.core.guideline import DimensionSpec
 from annotate.core.models import ApiToken, Dimension, Project, Role, ScalePoint, User
 from annotate.core.page import request_user
-from annotate.core.projects import is_frozen
-from annotate.core.specification import DimensionSpec
 from annotate.questions import KINDS
 from annotate.setup.commands import (
     FREE_FIELDS,

@@ -16,7 +16,8 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.core.audit import actor_columns, record
 from annotate.core.configuration import lock_configurable, lock_project, refuse_frozen
 from annotate.core.errors import FrozenError, ImportRefusedError, InvalidValueError, NotReadyError
-from annotate.core.guideline import DIMENSION_FIELDS
+from annotate.core.files import LARGEST_IMAGE, image_key
+from annotate.core.guideline import DIMENSION_FIELDS, DimensionSpec, ProjectTemplate
 from annotate.core.models import (
     Addition,
     Assignment,
@@ -35,11 +36,9 @@ from annotate.core.models import (
     Submission,
     User,
 )
-from annotate.core.models.audit import DELETED
-from annotate.core.pictures import LARGEST, key_of
+from annotate.core.models.records import DELETED
 from annotate.core.rounds import rounds_of
 from annotate.core.scale import int_if_whole, is_on_scale
-from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.material.commands.uploads import forget_files
 from annotate.people.commands import add_member
 from annotate.questions import KINDS, kind_of
@@ -280,13 +279,13 @@ def add_image(*, project: Project, by: User | None, name: str, content: bytes) -
 
     Raises InvalidValueError for a file that is too large or no image.
     """
-    if len(content) > LARGEST:
+    if len(content) > LARGEST_IMAGE:
         raise InvalidValueError(
             gettext(
                 "“{name}” has {value:.1f} MB; the limit for an image is {value_2}. Make it smaller."
-            ).format(name=name, value=len(content) / 2**20, value_2=LARGEST // 2**20)
+            ).format(name=name, value=len(content) / 2**20, value_2=LARGEST_IMAGE // 2**20)
         )
-    key = key_of(content)
+    key = image_key(content)
     if key is None:
         raise InvalidValueError(
             gettext("“{name}” is not a PNG, JPEG, GIF or WebP image; save it as one of these.").format(

@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 
 from agreement import Advice, advice
 from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import DimensionSpec, PointSpec
+from annotate.core.guidelines import format_value
 from annotate.core.models import Dimension, MeasurementLevelChoices, Project, SavedTemplate
 from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, int_if_whole, points_of, problem_of_step
-from annotate.core.scale_text import format_value
-from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.questions import KINDS, kind_of
 from annotate.setup.commands import FREE_FIELDS, FROZEN_FIELDS
 from annotate.setup.presets import TEMPLATES

@@ -11,8 +11,17 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.guidelines import current_guideline, frozen_guideline
+from annotate.core.files import image_keys_in
+from annotate.core.guideline import (
+    DimensionSpec,
+    FrozenDimension,
+    FrozenGuideline,
+    Picture,
+    PointSpec,
+    ProjectTemplate,
+    TemplateSettings,
+)
+from annotate.core.guidelines import Change, changes_of_wording, current_guideline, frozen_guideline
 from annotate.core.models import (
     Assignment,
     Dimension,
@@ -33,11 +42,8 @@ from annotate.core.models import (
 )
 from annotate.core.models.ratings import has_answer
 from annotate.core.models.rounds import rounds_of_study
-from annotate.core.pictures import keys_in
 from annotate.core.rounds import rounds_of
-from annotate.core.sentence_ends import split_sentences
-from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
-from annotate.core.wording import Change, changes_of_wording
+from annotate.core.strings import split_sentences
 from annotate.questions import KINDS, ItemContent, kind_of
 from annotate.rating.queries.work import ItemPage, Row, order_sides
 from annotate.setup.presets import TEMPLATES
@@ -423,7 +429,7 @@ def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
     dimensions = tuple(map(spec_of, project.dimensions.prefetch_related("points")))
     texts = (project.guidelines, *(dimension.guidelines for dimension in dimensions))
     kept = {image.key: image for image in project.images.all()}
-    shown = [kept[key] for key in keys_in(*texts) if key in kept]
+    shown = [kept[key] for key in image_keys_in(*texts) if key in kept]
     return ProjectTemplate(
         key="",
         name=name or project.name,

@@ -18,9 +18,9 @@ from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.pictures import LARGEST, key_of
+from annotate.core.files import LARGEST_IMAGE, image_key
+from annotate.core.guideline import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
 from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, normalize, problem_of_step
-from annotate.core.specification import DimensionSpec, Picture, PointSpec, ProjectTemplate, TemplateSettings
 from annotate.questions import KINDS
 
 FORMAT = "concord-template/2"
@@ -469,11 +469,11 @@ def _picture(reading: _Reading) -> Picture:
     except (binascii.Error, ValueError):
         reading.refuse("base64", gettext("is not base64."))
         return Picture(name, b"")
-    if text and (key_of(content) is None or len(content) > LARGEST):
+    if text and (image_key(content) is None or len(content) > LARGEST_IMAGE):
         reading.refuse(
             "base64",
             gettext("is not a PNG, JPEG, GIF or WebP picture of at most {limit} MB.").format(
-                limit=LARGEST // 2**20
+                limit=LARGEST_IMAGE // 2**20
             ),
         )
     return Picture(name, content)

@@ -20,17 +20,16 @@ from annotate.core.access import (
     refuse_all_but_project_makers,
     saved_template_of,
 )
-from annotate.core.configuration import refuse_frozen
+from annotate.core.configuration import is_frozen, refuse_frozen
 from annotate.core.errors import DomainError
+from annotate.core.files import image_type
+from annotate.core.guideline import DimensionSpec, ProjectTemplate
 from annotate.core.guidelines import current_guideline
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Dimension, Project
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
-from annotate.core.pictures import content_type
 from annotate.core.preferences import key_map_of
-from annotate.core.projects import is_frozen
 from annotate.core.rounds import round_one
-from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.rating.queries.plans import plan_of
 from annotate.rating.rows import rows_as_html
 from annotate.setup.commands import (
@@ -224,7 +223,7 @@ def images(request: Request, slug: str) -> HttpResponse:
 def image(request: Request, slug: str, key: str) -> HttpResponse:
     found = image_in(membership(request.user, slug).project, key)
     with found.file.open("rb") as file:
-        response = HttpResponse(file.read(), content_type=content_type(found.key))
+        response = HttpResponse(file.read(), content_type=image_type(found.key))
     response["Cache-Control"] = "private, max-age=31536000, immutable"  # its URL depends on its content
     response["Content-Security-Policy"] = "default-src 'none'"
     return response
@@ -407,10 +406,10 @@ def project_template(request: HttpRequest, slug: str) -> HttpResponse:
 def _download_file(template: ProjectTemplate, ending: str) -> HttpResponse:
     name = slugify(template.name)[:60] or "template"
     if ending == "json":
-        response = HttpResponse(to_json(template), content_type="application/json")
+        response = HttpResponse(to_json(template), image_type="application/json")
     else:
         ending = "yaml"
-        response = HttpResponse(to_yaml(template), content_type="application/yaml; charset=utf-8")
+        response = HttpResponse(to_yaml(template), image_type="application/yaml; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.concord-template.{ending}"'
     return response
 

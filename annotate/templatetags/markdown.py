@@ -11,7 +11,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from annotate.core.pictures import KEY
+from annotate.core.files import IMAGE_KEY
 
 register = template.Library()
 
@@ -50,7 +50,7 @@ def _pictures(token: Token, env: EnvType) -> list[Token]:
     return [Token("link_open", "a", 1, attrs={"href": source}), text, Token("link_close", "a", -1)]
 
 
-OWN_PICTURE = re.compile(rf"image:({KEY})")
+OWN_PICTURE = re.compile(rf"image:({IMAGE_KEY})")
 
 # Raw HTML is escaped; URLs with schemes like javascript: become no links.
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")

@@ -7,9 +7,9 @@ from django import template
 from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
+from annotate.core.guidelines import extent as extent_of
 from annotate.core.models import Dimension, Dispute, Rating, RatingChange
 from annotate.core.scale import normalize
-from annotate.core.scale_text import extent as extent_of
 from annotate.questions import Given, kind_of
 from annotate.questions.kind import Data
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from annotate.core.rendering.runs import Span, mark_spans
 from annotate.core.rendering.texts import RenderedText, render_text
-from annotate.disputes.queries.marked_text import Segment
+from annotate.disputes.queries.page import Segment
 
 register = template.Library()
 

@@ -11,13 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from annotate.core.configuration import lock_project
+from annotate.core.configuration import lock_project, refuse_over_quota
+from annotate.core.database import snapshot
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.files import keep_file, scratch
 from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
 from annotate.core.models import Edition, Project, Role, User, Version, VersionPart, VersionRequest
-from annotate.core.quotas import refuse_over_quota
-from annotate.core.snapshot import snapshot
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import store_export
 from annotate.exports.files import SUFFIXES, write_file

@@ -14,13 +14,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.core import access
 from annotate.core.access import may_begin_projects, project_for_admin, project_of_watching_admin
+from annotate.core.configuration import project_cards
 from annotate.core.errors import DomainError
-from annotate.core.forms import offer_choices
 from annotate.core.models import Role
-from annotate.core.navigation import READERS
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
-from annotate.core.projects import project_cards
-from annotate.core.spreadsheets import is_for_spreadsheet
+from annotate.core.page import READERS, Request, offer_choices, render_in_project, request_user, show_refusal
+from annotate.core.strings import is_for_spreadsheet
 from annotate.disputes.queries.list import waiting_for_adjudicator
 from annotate.exports.commands.exports import note_export
 from annotate.exports.files import download_table

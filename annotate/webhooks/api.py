@@ -19,8 +19,8 @@ from annotate.webhooks.commands import (
     send_again,
     try_webhook,
 )
+from annotate.webhooks.events import deliveries_of, webhooks_of
 from annotate.webhooks.forms import WebhookForm
-from annotate.webhooks.queries import deliveries_of, webhooks_of
 
 WebhookInput = form_input("WebhookInput", WebhookForm)
 

@@ -29,7 +29,7 @@ from annotate.core.audit import facts, record
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import JobKind, own_row
 from annotate.core.models import Delivery, Project, User, Webhook
-from annotate.core.outbound.guard import Guard, PrivateAddressError
+from annotate.core.outbound import Guard, PrivateAddressError
 from annotate.core.version import VERSION
 from annotate.webhooks.events import EVENTS, TEST
 

@@ -23,8 +23,8 @@ from annotate.webhooks.commands import (
     send_again,
     try_webhook,
 )
+from annotate.webhooks.events import SHOWN, deliveries_of, webhooks_of
 from annotate.webhooks.forms import WebhookForm
-from annotate.webhooks.queries import SHOWN, deliveries_of, webhooks_of
 
 
 @never_cache

@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from psycopg import sql
 
-from annotate.core.snapshot import snapshot
+from annotate.core.database import snapshot
 from concord.backups.archive import BackupError, Reader, Writer, chunks_of
 from concord.schema.comparison import MOVE, Comparison, compare, compare_database
 from concord.schema.expected import last_of

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_noop
 
-from annotate.core.navigation import ADMINS, READERS, NewPages, Page
+from annotate.core.page import ADMINS, READERS, NewPages, Page
 
 _TRUST = (
     Page(gettext_noop("Judges by dimension"), "results_page", READERS, ("verdicts",), tells=True),

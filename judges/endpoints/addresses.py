@@ -13,8 +13,7 @@ from django.http.request import validate_host
 from django.utils.translation import gettext
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.outbound.guard import Guard, PrivateAddressError
-from annotate.core.outbound.permits import PermittedHost, read_host
+from annotate.core.outbound import Guard, PermittedHost, PrivateAddressError, read_host
 
 LOOPBACK = frozenset({"localhost", ".localhost", "127.0.0.1", "[::1]"})
 

@@ -18,8 +18,7 @@ from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dimension, Project, User
-from annotate.core.outbound.permits import origin_of
-from annotate.core.outbound.variables import VariableRefusedError, refuse_variable
+from annotate.core.outbound import VariableRefusedError, origin_of, refuse_variable
 from judges.core.errors import InUseError, KeyMissingError, invalid_field
 from judges.core.judge_settings import names_of_settings
 from judges.core.models import (

@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.lazy_module import LazyModule
-from annotate.core.outbound.guard import PrivateAddressError
+from annotate.core.outbound import PrivateAddressError
 from judges.endpoints.addresses import ENDPOINT_GUARD, refuse_call
 from judges.endpoints.questions import Server
 

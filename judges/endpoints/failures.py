@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext
 
 from annotate.core.lazy_module import LazyModule
-from annotate.core.outbound.guard import PrivateAddressError
+from annotate.core.outbound import PrivateAddressError
 from judges.endpoints.questions import Server
 
 if TYPE_CHECKING:

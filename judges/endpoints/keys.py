@@ -3,9 +3,7 @@
 from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_variables
 
-from annotate.core.outbound.guard import PrivateAddressError
-from annotate.core.outbound.permits import origin_of
-from annotate.core.outbound.variables import VariableRefusedError, read_variable
+from annotate.core.outbound import PrivateAddressError, VariableRefusedError, origin_of, read_variable
 from judges.core.errors import KeyMissingError
 from judges.core.models import Endpoint, EndpointKey
 from judges.endpoints.addresses import refuse_call

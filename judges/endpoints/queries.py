@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Document, Item, Project, User
-from annotate.core.outbound.permits import origin_of
+from annotate.core.outbound import origin_of
 from annotate.questions import kind_of
 from judges.core.contents import contents_of, rotate_sides
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom

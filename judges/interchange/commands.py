@@ -7,8 +7,8 @@ from django.db import transaction
 
 from annotate.core.audit import record
 from annotate.core.configuration import holding_project, lock_project
+from annotate.core.database import step, write_in_steps, writes_in_steps
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.long_writes import step, write_in_steps, writes_in_steps
 from annotate.core.models import DataImport, Project, User
 from annotate.material.commands.holding import hold_project, keep_lease, note_written, write_when_free
 from annotate.material.queries.catalogue import BATCH, Catalogue

@@ -13,10 +13,9 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import project_for_admin, project_for_reader
-from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, request_user
+from annotate.core.page import Request, query_of, request_user
 from judges.core.access import (
     drafting_in,
     panel_in,

@@ -6,8 +6,8 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from annotate.core.bulk import write_rows
 from annotate.core.configuration import lock_project
+from annotate.core.database import write_rows
 from annotate.core.models import DataImport, Project, User
 from annotate.material.queries.catalogue import BATCH
 from annotate.material.queries.imports import source_of

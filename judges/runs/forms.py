@@ -9,9 +9,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.addresses import query_of
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
+from annotate.core.page import query_of
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
 from judges.runs.filtered import filtered_items

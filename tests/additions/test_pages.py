@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotate.additions.queries import severity_of
+from annotate.core.configuration import project_cards
 from annotate.core.models import Addition, Assignment, GoldValue, Role
-from annotate.core.projects import project_cards
 from annotate.rating.commands.rounds import open_round_one
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import Cast, make_member, make_project

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from pytest_django.live_server_helper import LiveServer
 
-from annotate.management.demonstration.load import load_demonstration
+from annotate.management.demonstration import load_demonstration
 from tests.results.reading import cells_of
 
 CLIENT = Path(__file__).parents[2] / "client"

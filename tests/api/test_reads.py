@@ -5,7 +5,7 @@ from django.core.cache import caches
 
 from annotate.core.jobs import run_job
 from annotate.core.models import ComputedResult
-from annotate.core.raters import disputes_of
+from annotate.core.rounds import disputes_of
 from annotate.disputes.commands.disputes import post_message
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results import figures

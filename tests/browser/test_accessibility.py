@@ -31,7 +31,7 @@ from annotate.core.models import (
     Version,
     Webhook,
 )
-from annotate.core.raters import disputes_of
+from annotate.core.rounds import disputes_of
 from annotate.disputes.commands.disputes import post_message
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from annotate.core.guideline import DimensionSpec, PointSpec
 from annotate.core.models import Rating, ScalePoint
-from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.setup.commands import add_dimension
 from tests.browser.dock import point, turn_to
 from tests.browser.people import signed_in

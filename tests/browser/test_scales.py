@@ -3,8 +3,8 @@
 from playwright.sync_api import BrowserContext, expect
 from pytest_django.live_server_helper import LiveServer
 
+from annotate.core.guideline import DimensionSpec, PointSpec
 from annotate.core.models import Rating, RatingChange
-from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.setup.commands import add_dimension, ask_again, reword_guidelines
 from tests.browser.dock import point, turn_to
 from tests.browser.people import signed_in

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 from pytest_django.live_server_helper import LiveServer
 
+from annotate.core.guideline import DimensionSpec
 from annotate.core.models import Rating
-from annotate.core.specification import DimensionSpec
 from annotate.setup.commands import add_dimension
 from tests.browser.conftest import PATIENCE
 from tests.browser.dock import turn_to

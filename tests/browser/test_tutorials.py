@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import Item, Project, Rating
-from annotate.management.demonstration.load import load_demonstration
+from annotate.management.demonstration import load_demonstration
 from annotate.setup.commands import create_project
 from annotate.setup.presets import TEMPLATES
 from judges.core.models import RoutedUnit

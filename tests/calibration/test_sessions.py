@@ -12,9 +12,9 @@ from annotate.calibration.commands import (
     start_session,
 )
 from annotate.calibration.queries import session_state
+from annotate.core.configuration import project_cards
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.models import Assignment, Dispute, Project, Rating
-from annotate.core.projects import project_cards
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.rating.commands.rounds import close_round_one
 from annotate.results.queries.material import items_of

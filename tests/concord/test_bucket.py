@@ -15,8 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotate.core.files import StorageAwayError, changed_at, iter_file_names, local_path
-from annotate.core.job_notes import JobNotes
+from annotate.core.files import JobNotes, StorageAwayError, changed_at, iter_file_names, local_path
 from annotate.core.jobs import run_job
 from annotate.core.models import DataImport, Export, Item
 from annotate.exports.choice import ExportChoice, Format

@@ -3,7 +3,7 @@
 import pytest
 from django.conf import settings
 
-from annotate.core.outbound.permits import read_host, read_permit
+from annotate.core.outbound import read_host, read_permit
 from concord.checks import (
     a_shared_database_has_a_shared_key,
     files_are_kept_for_all_hosts,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from annotate.core.outbound.permits import PermittedHost, VariablePermit
+from annotate.core.outbound import PermittedHost, VariablePermit
 from concord import environment
 from concord.environment import SettingError
 from tests.concord.running import manage

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from annotate.core.faults import is_without_room
+from annotate.core.responses import is_without_room
 from tests.factories import make_project
 
 

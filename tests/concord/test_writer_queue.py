@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from django.db import OperationalError, connection, transaction
 
+from annotate.core.database import set_patience
 from annotate.core.models import Project
-from annotate.core.optional_writes import set_patience
 from concord.sqlite.writer_queue import WriterQueue, queue_of
 
 pytestmark = pytest.mark.once

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from annotate.core.errors import FrozenError, NotReadyError
+from annotate.core.guideline import DimensionSpec, PointSpec
 from annotate.core.models import Dimension, Membership, Project
-from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.rating.commands.rounds import open_round_one
 from annotate.setup.commands import (
     add_dimension,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from annotate.core import errors
 from annotate.core.errors import InvalidValueError
-from annotate.core.http_errors import error_as_json
+from annotate.core.responses import error_as_json
 
 
 def test_api_error_has_code_message_and_fields_with_its_status() -> None:
@@ -22,4 +22,4 @@ def test_api_error_has_code_message_and_fields_with_its_status() -> None:
 def test_errors_do_not_depend_on_the_web() -> None:
     source = ast.parse(Path(errors.__file__).read_text())
     imports = [node for node in ast.walk(source) if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert [ast.unparse(each) for each in imports] == ["from django.utils.translation import gettext_noop"]
+    assert [ast.unparse(each) for each in imports] == ["from annotate.core.translation import gettext_noop"]

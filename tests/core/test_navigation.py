@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from annotate.core.models import Role
-from annotate.core.navigation import GROUPS, Navigation, Page, navigation
+from annotate.core.page import GROUPS, Navigation, Page, navigation
 
 SLUG = "benchmark"
 HOME = f"/projects/{SLUG}/"

@@ -5,7 +5,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from annotate.core.outbound.guard import Guard, PrivateAddressError, is_public
+from annotate.core.outbound import Guard, PrivateAddressError, is_public
 
 SPECIAL = [
     *("64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96"),

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotate.core.navigation import GROUPS
+from annotate.core.page import GROUPS
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import make_project
 from tests.rating.rounds import opened

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from annotate.core.models import TextFormat
 from annotate.core.rendering.runs import TextRun, runs_in
 from annotate.core.rendering.texts import choose_format, render_text
-from annotate.disputes.queries.marked_text import Mark, segments_of
+from annotate.disputes.queries.page import Mark, segments_of
 from annotate.templatetags.texts import mark_text
 
 # Pieces of which Markdown consists; their sequences are nested, broken and cut off in every way.

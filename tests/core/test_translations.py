@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 from django.test import Client
 
-from annotate.core.sentences import SENTENCES
+from annotate.core.preferences import SENTENCES
 from annotate.people.commands import save_preferences
 from tests.catalog import FOLDER, ROOT, german, sentences_of
 from tests.factories import make_project
@@ -19,12 +19,11 @@ FOR_ANNOTATORS = (
     "annotate/core/access.py",
     "annotate/core/errors.py",
     "annotate/core/models",
-    "annotate/core/page.py",
     "annotate/core/rendering",
-    "annotate/core/sentences.py",
-    "annotate/core/wording.py",
+    "annotate/core/preferences.py",
+    "annotate/core/guidelines.py",
     "annotate/disputes/commands/disputes.py",
-    "annotate/disputes/commands/nudges.py::_send",
+    "annotate/disputes/commands/digests.py::_send",
     "annotate/disputes/forms.py::AdjudicationForm",
     "annotate/disputes/forms.py::DisputeAnswerForm",
     "annotate/disputes/forms.py::DisputeFilterForm",
@@ -43,20 +42,18 @@ FOR_ANNOTATORS = (
     "annotate/people/forms.py::NewPassword",
     "annotate/people/forms.py::PreferencesForm",
     "annotate/people/forms.py::SignupForm",
-    "annotate/people/invitation_mail.py",
+    "annotate/people/mails.py",
     "annotate/people/invitations.py",
-    "annotate/people/notice_mail.py",
     "annotate/people/outside.py",
-    "annotate/people/views/second_factor.py",
+    "annotate/people/views/sign_in.py",
     "annotate/people/factor_secrets.py",
-    "annotate/people/single_sign_on.py",
     "annotate/people/sessions.py",
     "annotate/people/views/account.py::address_confirm",
     "annotate/people/views/account.py::session_end",
     "annotate/people/views/account.py::sessions",
     "annotate/people/views/outside.py::end",
     "annotate/people/views/outside.py::join",
-    "annotate/people/views/preferences.py",
+    "annotate/people/views/account.py",
     "annotate/quality/commands.py::STANDS",
     *(
         f"annotate/questions/{each}.py"

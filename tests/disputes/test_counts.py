@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from django.utils.translation import override
 
-from annotate.disputes.queries.counts import DisputeCounts
+from annotate.disputes.queries.activity import DisputeCounts
 
 EVERY = [DisputeCounts(*counts) for counts in product((0, 1, 7), repeat=5)]
 

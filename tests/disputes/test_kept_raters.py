@@ -5,9 +5,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.core.models import Dispute, DisputeRater, Rating
-from annotate.core.raters import disputes_of, raters_of
-from annotate.disputes.commands.asking import ask_raters
+from annotate.core.rounds import disputes_of, raters_of
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
+from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.activity import open_by_rater
 from annotate.disputes.queries.disputes import count_remaining, sections_of, work_counts, work_list
 from tests.disputes.disputed_texts import make_disputed_texts

@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotate.disputes.queries.marked_text import Mark, Segment, segments_of
+from annotate.disputes.queries.page import Mark, Segment, segments_of
 
 MARKS = st.builds(Mark, st.sampled_from("ABC"), st.integers(-2, 14), st.integers(-2, 14))
 

@@ -6,8 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotate.core.models import Assignment, Dispute, Rating
-from annotate.core.raters import disputes_of, raters_of
-from annotate.core.rounds import rounds_of
+from annotate.core.rounds import disputes_of, raters_of, rounds_of
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.disputes.queries.disputes import work_list
 from annotate.disputes.queries.page import dispute_page

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotate.disputes.scale_axis import NEAR, NEAR_ON_LONG_SCALES, HolderMark, scale_axis
+from annotate.disputes.queries.standpoints import NEAR, NEAR_ON_LONG_SCALES, HolderMark, scale_axis
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from django.utils.html import strip_tags
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Dispute, DisputeRater, RatingChange
-from annotate.disputes.commands.asking import ask_raters
 from annotate.disputes.commands.disputes import (
     adjudicate,
     answer_dispute,
@@ -19,6 +18,7 @@ from annotate.disputes.commands.disputes import (
     post_message,
     take_back,
 )
+from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.disputes import work_list
 from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES

@@ -14,9 +14,14 @@ from annotate.core.errors import DisputeClosedError, FrozenError, InvalidValueEr
 from annotate.core.jobs import run_job
 from annotate.core.models import Dimension, Dispute, DisputeRater, Nudge, Role, System
 from annotate.disputes import views
-from annotate.disputes.commands.disputes import answer_dispute, ask_again, post_message
-from annotate.disputes.commands.nudges import nudge_raters
-from annotate.disputes.commands.rules import OwnRule, set_dispute_rules
+from annotate.disputes.commands.digests import nudge_raters
+from annotate.disputes.commands.disputes import (
+    OwnRule,
+    answer_dispute,
+    ask_again,
+    post_message,
+    set_dispute_rules,
+)
 from annotate.disputes.queries.disputes import work_list
 from annotate.disputes.queries.rules import Rule, rule_of
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two

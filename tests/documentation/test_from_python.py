@@ -14,7 +14,7 @@ from django.core.management import call_command
 from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import Export, Project, Rating
-from annotate.management.demonstration.load import load_demonstration
+from annotate.management.demonstration import load_demonstration
 from concord.celery import app
 from judges.core.models import Judgment
 from judges.runs.commands.collecting import collect

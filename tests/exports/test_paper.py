@@ -20,7 +20,7 @@ from annotate.exports.commands.exports import EXPORT_JOB
 from annotate.exports.folder import write_folder
 from annotate.exports.paper.parts import SOURCES, format_latex, join_words, read_entries
 from annotate.exports.paper.writing import COMPILE
-from annotate.management.demonstration.load import load_demonstration
+from annotate.management.demonstration import load_demonstration
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from judges.core.models import DevelopmentDocument, Judge

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import run_job
 from annotate.core.models import AuditEntry, Export, KeptAnswer, Push
-from annotate.core.outbound.permits import PermittedHost, VariablePermit, host_of
+from annotate.core.outbound import PermittedHost, VariablePermit, host_of
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import delete_export, start_export
 from annotate.exports.commands.pushes import start_push

@@ -15,8 +15,8 @@ from django.db import connection
 from openpyxl import load_workbook
 from pyarrow import parquet
 
+from annotate.core.database import snapshot
 from annotate.core.models import Item, Project
-from annotate.core.snapshot import snapshot
 from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.files import write_file

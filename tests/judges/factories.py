@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotate.core.models import Dimension, Item, Project
-from annotate.core.outbound.permits import VariablePermit, host_of
+from annotate.core.outbound import VariablePermit, host_of
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Endpoint, Judge, Judgment, Metric, MetricValue, PromptTemplate, Run
 from judges.core.specification import Scope

@@ -22,7 +22,7 @@ from annotate.core.models import (
     Round,
     User,
 )
-from annotate.management.demonstration.load import PEOPLE, begin_project, load_demonstration, make_accounts
+from annotate.management.demonstration import PEOPLE, begin_project, load_demonstration, make_accounts
 from annotate.results.commands import compute_page
 from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import alpha_of

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from django.utils import timezone
 
-from annotate.core import long_writes
+from annotate.core import database
 from annotate.core.configuration import ProjectHeldError
 from annotate.core.errors import NotReadyError
 from annotate.core.jobs import run_job
@@ -58,8 +58,8 @@ VALUES = {"A1": (1, 1, 4), "A2": (4, 1, 4), "A3": (3, 1, 1)}
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take every step for a long one, so that the next is smaller, and make no pauses."""
-    monkeypatch.setattr(long_writes, "TARGET_SECONDS", 0)
-    monkeypatch.setattr(long_writes, "sleep", lambda _: None)
+    monkeypatch.setattr(database, "TARGET_SECONDS", 0)
+    monkeypatch.setattr(database, "sleep", lambda _: None)
     monkeypatch.setattr(imports, "MOST_ROWS", 20)
 
 

@@ -16,8 +16,8 @@ from annotate.core import mails
 from annotate.core.jobs import JOB_KINDS, run_job, take
 from annotate.core.mails import AGAIN_AFTER, GIVEN_UP_AFTER
 from annotate.core.models import AccountMail
-from annotate.people.account_mail import post_account_mail
-from annotate.people.erasure import erase_person
+from annotate.people.installation import erase_person
+from annotate.people.mails import post_account_mail
 from annotate.periodic_tasks import find_due_jobs
 from tests.conftest import Clock
 from tests.factories import make_user

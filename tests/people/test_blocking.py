@@ -12,9 +12,8 @@ from annotate.api.commands import make_token
 from annotate.api.queries import tokens_of, usable_token
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import AuditEntry, Membership, Rating, Role, User
-from annotate.people.blocking import block_person, unblock_person
 from annotate.people.commands import invite
-from annotate.people.erasure import is_erased
+from annotate.people.installation import block_person, is_erased, unblock_person
 from annotate.people.invitations import invitation_token
 from tests.factories import PASSWORD, Cast, make_project, make_user
 from tests.people.mails import sent_mails

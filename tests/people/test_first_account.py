@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.models import User
-from annotate.people.first_account import first_account_token
+from annotate.people.commands import first_account_token
 from concord.management.commands.start import first_account
 
 pytestmark = pytest.mark.django_db

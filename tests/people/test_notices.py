@@ -13,7 +13,7 @@ from annotate.core.models import Assignment, Membership, Notice, NoticeKind, Use
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
 from annotate.people.commands import save_preferences
-from annotate.people.erasure import erase_person
+from annotate.people.installation import erase_person
 from annotate.periodic_tasks import find_due_jobs
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.deadlines import note_deadlines

@@ -25,7 +25,7 @@ from annotate.core.models import (
 )
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.registry import TABLES, ExportPart
-from annotate.people.erasure import erase_person
+from annotate.people.installation import erase_person
 from annotate.people.outside import Consent, consent_now, join_study, read_parameters, save_study
 from annotate.people.own_data import data_of
 from annotate.people.views.outside import CONSENT_IN_SESSION, StudyForm

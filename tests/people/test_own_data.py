@@ -42,8 +42,8 @@ from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
 from annotate.people import own_data
-from annotate.people.account_mail import post_account_mail
 from annotate.people.commands import save_preferences
+from annotate.people.mails import post_account_mail
 from annotate.people.own_data import IN_SECTIONS, data_of
 from tests.factories import Cast, make_outside_rater, make_project
 from tests.rating.rounds import discussed, opened, rate

@@ -12,9 +12,8 @@ from pytest_django import DjangoAssertNumQueries
 from annotate.core.errors import DomainError
 from annotate.core.jobs import run_job
 from annotate.core.models import Invitation, Membership, Role
-from annotate.people.blocking import block_person, unblock_person
 from annotate.people.commands import add_member, change_role, deactivate_member, invite, withdraw_invitation
-from annotate.people.erasure import erase_person
+from annotate.people.installation import block_person, erase_person, unblock_person
 from annotate.people.invitations import invitation_token
 from annotate.people.queries import projects_needing
 from tests.factories import Cast, make_member, make_project

@@ -11,7 +11,7 @@ from django.db import connections
 from django.test import Client
 
 from annotate.core.models import AttemptCount, User
-from annotate.people.attempts import forget_old_attempts
+from annotate.people.sign_in_limits import forget_old_attempts
 from tests.conftest import Clock
 from tests.factories import PASSWORD, make_user
 from tests.judges.workers import database_url

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from annotate.core.guideline import FrozenDimension
+from annotate.core.guideline import DimensionSpec, FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Dimension, Membership, Project, Round
-from annotate.core.specification import DimensionSpec
 from annotate.material.commands.comparisons import draw_comparisons
 from annotate.material.commands.parts import split_items
 from annotate.questions import KINDS

@@ -3,9 +3,9 @@
 from random import Random
 from typing import Any
 
+from annotate.core.guideline import DimensionSpec, PointSpec
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Dispute, Item
-from annotate.core.specification import DimensionSpec, PointSpec
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.questions import Given
 from annotate.questions.kind import hidden_dimensions

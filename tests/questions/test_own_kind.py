@@ -8,9 +8,8 @@ import pytest
 from django.test import Client
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.guideline import FrozenDimension
+from annotate.core.guideline import DimensionSpec, FrozenDimension
 from annotate.core.models import Dispute, Rating
-from annotate.core.specification import DimensionSpec
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.questions import Given, ItemContent, QuestionKind, register_kind, registry
 from annotate.questions.kind import Cleaned, Data, refuse_data

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from annotate.core.errors import InvalidValueError
+from annotate.core.guideline import DimensionSpec
 from annotate.core.models import AssignedUnit, Assignment, Dispute, Item, Rating, RatingChange
-from annotate.core.specification import DimensionSpec
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.material.commands.imports import import_file
 from annotate.rating.commands.ratings import Answer, SubmittedAnswer, save_ratings

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotate.core import long_writes
+from annotate.core import database
 from annotate.core.errors import NotReadyError
 from annotate.core.jobs import SILENT_AFTER, run_job
 from annotate.core.models import Dimension, Dispute, DisputeEvent, DisputeRater, Round
@@ -122,10 +122,10 @@ def test_a_closing_that_dies_is_finished_by_others(monkeypatch, helper):
     for item in cast.items:
         for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
             rate(cast, round, annotator, item, value)
-    monkeypatch.setattr(long_writes, "sleep", lambda _: None)
+    monkeypatch.setattr(database, "sleep", lambda _: None)
     with monkeypatch.context() as patch:
         patch.setattr(rounds, "DISPUTES_AT_ONCE", 10)
-        patch.setattr(long_writes, "TARGET_SECONDS", 1)
+        patch.setattr(database, "TARGET_SECONDS", 1)
         asked = iter([vars(rounds)["ask_raters"], _die][connection.vendor != "sqlite" :])
         patch.setattr(rounds, "ask_raters", lambda disputes: next(asked)(disputes))
         with pytest.raises(KeyboardInterrupt):

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.access import token_of
-from annotate.core.bulk import write_rows
+from annotate.core.database import write_rows
 from annotate.core.jobs import run_job
 from annotate.core.models import Assignment, ChangeCount, ComputedResult, Dispute, Rating
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message, take_back

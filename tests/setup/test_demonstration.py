@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 
 from annotate.core.models import Assignment, GoldItem, Item, Membership, Project, Rating, Role, User
-from annotate.management.demonstration.load import NAME, PASSWORD, PEOPLE
+from annotate.management.demonstration import NAME, PASSWORD, PEOPLE
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.models import Role
-from annotate.core.navigation import GROUPS, Page
+from annotate.core.page import GROUPS, Page
 from tests.factories import make_project
 
 # What is filled on the page itself, or is never empty.

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotate.core.guideline import ProjectTemplate
 from annotate.core.models import ItemPart, Project
-from annotate.core.specification import ProjectTemplate
 from annotate.material.commands.comparisons import draw_comparisons
 from annotate.material.commands.imports import import_file
 from annotate.material.commands.parts import import_parts, read_parts

@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
+from annotate.core.guidelines import Change, changes_of_wording
 from annotate.core.models import Dimension, Guideline, Item, ItemPart, System
-from annotate.core.wording import Change, changes_of_wording
 from annotate.rating.commands.rounds import open_round_one
 from annotate.setup.commands import move_dimension, remove_dimension, update_dimension
 from annotate.setup.forms import DimensionForm

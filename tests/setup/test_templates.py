@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate.core.specification import ProjectTemplate
+from annotate.core.guideline import ProjectTemplate
 from annotate.setup.commands import create_project
 from annotate.setup.presets import TEMPLATES
 from tests.factories import make_user

@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import run_job
 from annotate.core.models import AuditEntry, Delivery, Webhook
-from annotate.core.outbound.guard import is_public
+from annotate.core.outbound import is_public
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export

@@ -1,11 +1,5 @@
 """Tables of annotate, by concept. Invariants are database constraints if a database can enforce them."""
 
-from annotate.core.models.audit import (
-    AuditEntry,
-    AuditRetention,
-    Erasure,
-    ProjectDeletion,
-)
 from annotate.core.models.disputes import (
     Dispute,
     DisputeDigest,
@@ -15,10 +9,8 @@ from annotate.core.models.disputes import (
     Nudge,
     Post,
 )
-from annotate.core.models.exports import Export, Push
-from annotate.core.models.gold import GoldItem, GoldValue, PracticeAnswer
 from annotate.core.models.images import GuidelineImage
-from annotate.core.models.imports import DataImport, UploadPreview
+from annotate.core.models.imports import DataImport, Export, Push, UploadPreview
 from annotate.core.models.living import (
     Addition,
     BridgingItem,
@@ -48,12 +40,14 @@ from annotate.core.models.people import (
     Invitation,
     KeptAnswer,
     Membership,
+    Notice,
+    NoticeKind,
+    Preferences,
     RecordedName,
     Role,
     User,
     token_digest,
 )
-from annotate.core.models.preferences import Notice, NoticeKind, Preferences
 from annotate.core.models.projects import (
     Dimension,
     MeasurementLevelChoices,
@@ -61,8 +55,27 @@ from annotate.core.models.projects import (
     SavedTemplate,
     ScalePoint,
 )
-from annotate.core.models.ratings import PrivateNote, Rating, RatingChange
-from annotate.core.models.results import ChangeCount, ComputedResult
+from annotate.core.models.ratings import (
+    GoldItem,
+    GoldValue,
+    PracticeAnswer,
+    PrivateNote,
+    Rating,
+    RatingChange,
+)
+from annotate.core.models.records import (
+    AttemptCount,
+    AuditEntry,
+    AuditRetention,
+    ChangeCount,
+    ComputedResult,
+    Delivery,
+    Erasure,
+    ProjectDeletion,
+    SharedEntry,
+    Webhook,
+    WorkerHeartbeat,
+)
 from annotate.core.models.rounds import (
     Acknowledgement,
     AssignedUnit,
@@ -73,5 +86,3 @@ from annotate.core.models.rounds import (
     Round,
     WorkOrder,
 )
-from annotate.core.models.shared import AttemptCount, SharedEntry, WorkerHeartbeat
-from annotate.core.models.webhooks import Delivery, Webhook

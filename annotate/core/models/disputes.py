@@ -5,8 +5,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.core.models.fields import PointsField
-from annotate.core.models.mails import MailedRow
+from annotate.core.models.fields import MailedRow, PointsField
 from annotate.core.models.ratings import DATA
 
 
@@ -69,7 +68,7 @@ class DisputeRater(models.Model):
     """A rater of a disputed unit, and the time since an open dispute needs them, None if it does not.
 
     It follows from the ratings. It is stored, because lists of disputes would otherwise read all ratings;
-    `annotate.disputes.commands.asking` writes it.
+    `annotate.disputes.commands.state` writes it.
     """
 
     dispute = models.ForeignKey(Dispute, models.CASCADE, related_name="raters")

@@ -14,15 +14,14 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, _TokenType
 from pygments.util import ClassNotFound
 
-from annotate.core.pictures import KEY
-from annotate.core.rendering.formulas import formula_as_mathml
-from annotate.core.rendering.parsing import is_linked, parse_markdown
+from annotate.core.files import IMAGE_KEY
+from annotate.core.rendering.parsing import formula_as_mathml, is_linked, parse_markdown
 from annotate.core.rendering.runs import NOWHERE, MisplacedRunError, RunWriter
 
 HEADINGS_SHIFT = 2  # pages have their own h1 and h2
 LONGEST_HIGHLIGHTED = 20_000  # characters of code
 LONGEST_NARROW = 40  # characters of a formula that fits into a phone
-_OWN_IMAGE = re.compile(rf"image:({KEY})")
+_OWN_IMAGE = re.compile(rf"image:({IMAGE_KEY})")
 _CONTAINER = re.compile(r"\s*(?:>|[-+*](?=\s)|\d{1,9}[.)](?=\s))")  # of a table in a quote or list
 _PLAIN_TAGS = {"em", "strong", "s"}  # within a block
 

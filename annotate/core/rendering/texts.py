@@ -13,8 +13,14 @@ from django.utils.translation import get_language, gettext
 
 from annotate.core.models import TextFormat
 from annotate.core.rendering.markdown_text import Heading, MarkdownWriter
-from annotate.core.rendering.messages import LocatedObject, LocatedString, read_messages, read_string
-from annotate.core.rendering.runs import MisplacedRunError, RunWriter
+from annotate.core.rendering.runs import (
+    LocatedObject,
+    LocatedString,
+    MisplacedRunError,
+    RunWriter,
+    read_messages,
+    read_string,
+)
 
 KNOWN_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 TOOL_ROLES = ("tool", "function")

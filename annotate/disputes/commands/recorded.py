@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from django.utils.translation import gettext
 
+from annotate.core.database import lock_rows, write_in_steps
 from annotate.core.errors import NotReadyError, RoundClosedError
-from annotate.core.long_writes import lock_rows, write_in_steps
 from annotate.core.models import Assignment, DataImport, Dispute, Project, Round, User
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.state import all_current_answers, settle_or_reopen_all

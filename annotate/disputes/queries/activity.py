@@ -8,8 +8,19 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.core.models import Dispute, DisputeEvent, DisputeRater, Membership, Post, Project, Rating, Round
-from annotate.core.raters import disputes_in
+from annotate.core.models import (
+    Dispute,
+    DisputeDigest,
+    DisputeEvent,
+    DisputeRater,
+    Membership,
+    Post,
+    Project,
+    Rating,
+    Round,
+    User,
+)
+from annotate.core.rounds import disputes_in
 
 # By each status, which an index finds; it finds none by a status that is not meant.
 HAS_ENDED = Q(status__in=[each for each in Dispute.Status if each != Dispute.Status.OPEN])
@@ -140,3 +151,89 @@ def _latest(rows: QuerySet[Rating] | QuerySet[Post] | QuerySet[DisputeEvent], co
     group = "assignment__item" if rows.model is Rating else "dispute"
     newest = rows.values(group).annotate(newest=Max(column)).values("newest")
     return Coalesce(Subquery(newest, output_field=DateTimeField()), LONG_AGO, output_field=DateTimeField())
+
+
+@dataclass(frozen=True)
+class DisputeCounts:
+    settled: int = 0
+    adjudicated: int = 0
+    open: int = 0
+    left_open: int = 0
+    irresolvable: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.settled + self.adjudicated + self.unresolved
+
+    @property
+    def unresolved(self) -> int:
+        """The number of disputes that are neither settled nor adjudicated."""
+        return self.open + self.left_open + self.irresolvable
+
+    @property
+    def breakdown(self) -> str:
+        """The unresolved disputes by status, in the language of the page."""
+        status = Dispute.Status
+        unresolved = (status.OPEN, status.LEFT_OPEN, status.IRRESOLVABLE)
+        counts = [(getattr(self, each), each.label) for each in unresolved]
+        return ", ".join(f"{count:,} {label}" for count, label in counts if count)
+
+
+def dispute_counts(project: Project) -> DisputeCounts:
+    """Return the counts of a project. One query."""
+    by_status = disputes_in(project).order_by().values_list("status").annotate(Count("pk"))
+    return DisputeCounts(**dict(by_status))
+
+
+def dispute_counts_by_dimension(project: Project) -> dict[int, DisputeCounts]:
+    """Return the counts by the dimension's id, without dimensions that have no dispute. One query."""
+    disputes = disputes_in(project).order_by()
+    found: dict[int, dict[str, int]] = {}
+    for dimension, status, count in disputes.values_list("dimension", "status").annotate(Count("pk")):
+        found.setdefault(dimension, {})[status] = count
+    return {dimension: DisputeCounts(**counts) for dimension, counts in found.items()}
+
+
+@dataclass(frozen=True)
+class DigestDispute:
+    """A dispute that needs a person.
+
+    is_new: the need, or any activity in it, is new since the last digest.
+    """
+
+    project: str
+    slug: str
+    number: int
+    dimension: str
+    is_new: bool
+
+
+def users_due_for_digest(today: datetime) -> QuerySet[User]:
+    """Return the subscribers of digests without a digest on this day."""
+    sent = DisputeDigest.objects.filter(day=today.date())
+    asked = User.objects.filter(is_active=True, preferences__digest_address__gt="")
+    return asked.exclude(pk__in=sent.values("user"))
+
+
+def last_digest_at(user: User) -> datetime:
+    """Return the end of the period of this person's last digest."""
+    sent = DisputeDigest.objects.filter(user=user, mail_due_at=None, mail_problem="")
+    last = sent.order_by("-at").values_list("at", flat=True).first()
+    return last or LONG_AGO
+
+
+def disputes_needing(user: User, *, since: datetime) -> list[DigestDispute]:
+    """Return the open disputes of all projects that need this person. One query."""
+    round_two = Round.objects.filter(
+        project=OuterRef("round__project"), number=2, status=Round.Status.OPEN
+    ).values("opened_at")
+    found = (
+        open_disputes_for(rater__user=user, rater__active=True)
+        .annotate(since=Greatest("asked_since", Subquery(round_two)))
+        .filter(since__isnull=False)
+        .order_by("round__project__name", "round__project", "number")
+    )
+    rows = found.values_list(
+        "round__project__name", "round__project__slug", "number", "dimension__name", "since"
+    )
+    return [DigestDispute(*row[:4], is_new=row[4] > since) for row in rows]

@@ -37,8 +37,8 @@ from annotate.core.models import (
     RatingChange,
     Round,
 )
-from annotate.core.natural_order import natural_key
-from annotate.core.raters import disputes_of, round_two_was_opened
+from annotate.core.rounds import disputes_of, round_two_was_opened
+from annotate.core.strings import natural_key
 from annotate.disputes.queries.activity import HAS_ENDED, LONG_AGO, to_decide
 from annotate.disputes.queries.list import START_OF_TEXT
 from annotate.questions import Given, kind_of

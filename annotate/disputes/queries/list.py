@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from annotate.core.models import Dispute, DisputeRater, Membership, Post, Project, RatingChange, Round
 from annotate.core.models.ratings import HAS_REASON
-from annotate.core.raters import disputes_in
+from annotate.core.rounds import disputes_in
 from annotate.disputes.queries.activity import annotate_last_activity, silent_for, to_decide
 
 START_OF_TEXT = Left("item__text", 160)  # enough for the words that a list shows

@@ -12,12 +12,12 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
+from annotate.core.configuration import refuse_over_quota
 from annotate.core.errors import NotReadyError
 from annotate.core.files import keep_file, scratch
 from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
+from annotate.core.mails import give_notice
 from annotate.core.models import Export, NoticeKind, Project, User
-from annotate.core.notices import give_notice
-from annotate.core.quotas import refuse_over_quota
 from annotate.core.version import VERSION
 from annotate.exports.choice import ExportChoice
 from annotate.exports.files import SUFFIXES, write_file

@@ -12,7 +12,7 @@ from django.db.models import BooleanField, DateTimeField, F, FloatField, Func, J
 
 from annotate.core.models import Project
 from annotate.core.models.fields import PointsField
-from annotate.core.spreadsheets import defuse
+from annotate.core.strings import defuse
 from annotate.exports.registry import ExportTable, Row, ValueKind
 from annotate.exports.tables.rows import ColumnRows
 from annotate.material.reading.refused import LineEcho

@@ -6,10 +6,9 @@ from django.db.models import Max
 from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.guidelines import guideline_at
+from annotate.core.guidelines import extent, guideline_at
 from annotate.core.models import AuditEntry, Dimension, Dispute, Project, Rating
-from annotate.core.raters import uncounted_annotators
-from annotate.core.scale_text import extent
+from annotate.core.rounds import uncounted_annotators
 from annotate.disputes.queries.rules import rule_of
 from annotate.exports.facts import Facts, RoundFacts, facts_of, write_day
 from annotate.exports.paper.parts import (

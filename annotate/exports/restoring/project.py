@@ -36,7 +36,7 @@ from annotate.core.models import (
     text_digest,
 )
 from annotate.core.rounds import seed_of_round
-from annotate.disputes.commands.asking import ask_raters
+from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.activity import last_activity
 from annotate.exports.citation import Datasheet
 from annotate.exports.restoring.archive import ExportArchive, MisfitError

@@ -9,8 +9,7 @@ from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from annotate.watching.queries.audit import audit_rows
 from annotate.watching.queries.audit_sources import AuditFilter
 

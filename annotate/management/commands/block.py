@@ -3,11 +3,8 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotate.management.base import ConcordCommand
-from annotate.management.people import account_called
-from annotate.management.printing import print_rows
-from annotate.people.blocking import block_person, unblock_person
-from annotate.people.installation import access_of
+from annotate.management.base import ConcordCommand, account_called, print_rows
+from annotate.people.installation import access_of, block_person, unblock_person
 
 
 class Command(ConcordCommand):

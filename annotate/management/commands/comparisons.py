@@ -3,9 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotate.management.base import ConcordCommand
-from annotate.management.printing import print_rows
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, print_rows, project_called
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.queries.comparisons import count_by_size
 

@@ -5,10 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.base import ConcordCommand
-from annotate.management.people import account_called
-from annotate.management.printing import print_rows
-from annotate.people.erasure import erase_person
+from annotate.management.base import ConcordCommand, account_called, print_rows
+from annotate.people.installation import erase_person
 
 
 class Command(ConcordCommand):

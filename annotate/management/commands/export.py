@@ -20,9 +20,7 @@ from annotate.exports.formats.text import FORMATS, export_table
 from annotate.exports.hub import push_folder
 from annotate.exports.manifest import Manifest
 from annotate.exports.registry import TABLES, ExportPart
-from annotate.management.base import ConcordCommand
-from annotate.management.printing import RowCounter
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, RowCounter, project_called
 
 
 class Command(ConcordCommand):

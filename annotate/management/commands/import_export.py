@@ -11,9 +11,7 @@ from django.core.management.base import CommandError
 from annotate.exports.folder import write_folder
 from annotate.exports.restoring import restore_export
 from annotate.exports.restoring.archive import ExportArchive
-from annotate.management.base import ConcordCommand
-from annotate.management.people import person_called
-from annotate.management.printing import RowCounter
+from annotate.management.base import ConcordCommand, RowCounter, person_called
 
 
 class Command(ConcordCommand):

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotate.management.base import ConcordCommand
-from annotate.management.demonstration.load import PASSWORD, PEOPLE, load_demonstration
+from annotate.management.demonstration import PASSWORD, PEOPLE, load_demonstration
 
 
 class Command(ConcordCommand):

@@ -13,8 +13,7 @@ from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import write_folder
 from annotate.exports.formats.packing import files_in
 from annotate.exports.paper.writing import COMPILE
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 
 
 class Command(ConcordCommand):

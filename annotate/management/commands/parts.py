@@ -6,9 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.base import ConcordCommand
-from annotate.management.printing import print_rows
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, print_rows, project_called
 from annotate.material.commands.parts import import_parts, read_parts, split_items
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from annotate.management.base import ConcordCommand
+from annotate.management.base import ConcordCommand, person_called
 from annotate.management.file_import import ProgressLine
-from annotate.management.people import person_called
 from annotate.results.reproduction.commands import import_release
 from annotate.results.reproduction.figures import ComparedTable, FigureComparison, FigureMatch
 from annotate.results.reproduction.papers import PAPERS

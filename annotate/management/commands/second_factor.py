@@ -3,9 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotate.management.base import ConcordCommand
-from annotate.management.people import account_called
-from annotate.management.printing import print_rows
+from annotate.management.base import ConcordCommand, account_called, print_rows
 from annotate.people.second_factor import has_second_factor, remove_second_factor
 
 

@@ -10,8 +10,7 @@ from django.core.management.base import CommandError
 from annotate.api.commands import SCOPES, make_token, revoke_token
 from annotate.api.queries import tokens_of
 from annotate.core.models import ApiToken, User
-from annotate.management.base import ConcordCommand
-from annotate.management.people import account_called
+from annotate.management.base import ConcordCommand, account_called
 
 
 class Command(ConcordCommand):

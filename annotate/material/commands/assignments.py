@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Count
 from django.utils import timezone
 
-from annotate.core.long_writes import lock_rows, step, write_in_steps
+from annotate.core.database import lock_rows, step, write_in_steps
 from annotate.core.models import Assignment, Membership, Project, Role, Round
 from annotate.core.models.ratings import has_answer
 from annotate.material.queries.assignments import ImportedRater, ItemAssignments

@@ -7,8 +7,8 @@ from typing import TypeVar
 from django.utils import timezone
 
 from annotate.core.configuration import ProjectHeldError, lock_project
+from annotate.core.database import step, write_in_steps, writes_in_steps
 from annotate.core.jobs import TakenOverError, own_row
-from annotate.core.long_writes import step, write_in_steps, writes_in_steps
 from annotate.core.models import (
     Assignment,
     DataImport,

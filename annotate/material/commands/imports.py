@@ -8,10 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from annotate.core.audit import record
-from annotate.core.bulk import Row, write_rows
 from annotate.core.configuration import holding_project
+from annotate.core.database import Row, long_write, step, write_rows, writes_in_steps
 from annotate.core.jobs import TakenOverError
-from annotate.core.long_writes import long_write, step, writes_in_steps
 from annotate.core.metadata import ordered_metadata
 from annotate.core.models import DataImport, Document, Item, Project, Round, System, User
 from annotate.core.rendering.texts import choose_format, part_as_json

@@ -12,7 +12,7 @@ from annotate.core.audit import record
 from annotate.core.configuration import lock_configurable
 from annotate.core.errors import ImportRefusedError
 from annotate.core.models import Item, ItemPart, Project
-from annotate.core.sentence_ends import split_sentences
+from annotate.core.strings import split_sentences
 
 BATCH = 500
 MOST_PARTS = 200

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from django.db import connection
 from django.utils import timezone
 
-from annotate.core.bulk import write_rows
+from annotate.core.database import write_in_steps, write_rows, writes_in_steps
 from annotate.core.jobs import TakenOverError
-from annotate.core.long_writes import write_in_steps, writes_in_steps
 from annotate.core.models import Project, Rating, RatingChange, Round, User
 from annotate.material.commands.assignments import AssignmentsToTake, mark_progress
 from annotate.material.queries.assignments import ImportedRater

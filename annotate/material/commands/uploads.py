@@ -19,8 +19,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import NotReadyError
-from annotate.core.files import changed_at, iter_file_names, keep_file, local_path, scratch
-from annotate.core.job_notes import JobNotes
+from annotate.core.files import JobNotes, changed_at, iter_file_names, keep_file, local_path, scratch
 from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
 from annotate.core.models import Assignment, DataImport, Project, UploadPreview, User
 from annotate.core.models.imports import MATERIAL

@@ -9,8 +9,7 @@ from typing import TypeVar
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from annotate.core.files import local_path
-from annotate.core.job_notes import JobNotes
+from annotate.core.files import JobNotes, local_path
 from annotate.core.jobs import SILENT_AFTER
 from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL

@@ -9,9 +9,9 @@ from django.utils.translation import gettext
 
 from annotate.core.errors import NotReadyError, RoundClosedError
 from annotate.core.guideline import FrozenGuideline
+from annotate.core.guidelines import off_scale_sentence
 from annotate.core.models import Project, Rating, Round
 from annotate.core.scale import is_on_scale
-from annotate.core.scale_text import off_scale_sentence
 from annotate.material.queries.assignments import ImportedRater, ItemAssignments
 from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord
 from annotate.material.reading.report import ImportCounts

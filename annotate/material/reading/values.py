@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from annotate.core.rendering.messages import is_chat
+from annotate.core.rendering.runs import is_chat
 from annotate.core.scale import int_if_whole
 from annotate.core.translation import gettext, gettext_noop
 from annotate.material.reading.rows import LineReason, Metadata, Part, RefusedLine, shorten

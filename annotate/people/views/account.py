@@ -1,11 +1,14 @@
-"""A person's own account: e-mail, sessions, API tokens."""
+"""A person's own account: invitation, sign-up, e-mail, sessions, API tokens, preferences."""
 
+from allauth.account.adapter import get_adapter
+from allauth.account.views import signup as allauth_signup
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import get_language, gettext, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -13,14 +16,34 @@ from annotate.api.commands import make_token, revoke_token
 from annotate.api.queries import tokens_of
 from annotate.core.access import session_of_user, token_of_user
 from annotate.core.errors import (
+    AddressLinkError,
     DomainError,
+    InvitationUnusableError,
 )
 from annotate.core.mails import mail_is_sent
 from annotate.core.page import request_user
 from annotate.core.password_again import ask_to_sign_in_again, password_again
-from annotate.people.addresses import change_token, proven_change, send_change_link
-from annotate.people.commands import change_address
-from annotate.people.forms import AddressForm, TokenForm
+from annotate.core.preferences import preferences_of
+from annotate.people.addresses import (
+    ADDRESS_IN_SESSION,
+    INVITATION_IN_SESSION,
+    change_token,
+    invitation_of,
+    proven_address,
+    proven_change,
+    proven_signup,
+    send_change_link,
+    send_signup_link,
+    signup_token,
+)
+from annotate.people.commands import (
+    accept_invitation,
+    change_address,
+    may_make_first_account,
+    save_preferences,
+)
+from annotate.people.forms import AddressForm, FirstAccountForm, KeysForm, PreferencesForm, TokenForm
+from annotate.people.invitations import signed_invitation, usable_invitation
 from annotate.people.own_data import data_as_json
 from annotate.people.sessions import end_session, end_sessions, signed_in
 from annotate.people.sign_in_limits import may_send_mail
@@ -129,3 +152,102 @@ def own_data(request: HttpRequest) -> StreamingHttpResponse:
     disposition = {"Content-Disposition": 'attachment; filename="concord-my-data.json"'}
     found = data_as_json(request_user(request))
     return StreamingHttpResponse(found, content_type="application/json", headers=disposition)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def preferences(request: HttpRequest) -> HttpResponse:
+    user = request_user(request)
+    entered = request.POST if request.method == "POST" else None
+    form = PreferencesForm(entered, instance=preferences_of(user))
+    if form.is_valid():
+        save_preferences(user=user, **form.to_preferences(request.build_absolute_uri("/").rstrip("/")))
+        with override(form.cleaned_data["language"] or get_language()):
+            messages.success(
+                request, gettext("Your preferences are saved, on every device on which you sign in.")
+            )
+        return redirect("preferences")
+    status = 422 if form.is_bound else 200
+    return render(request, "people/preferences.html", {"form": form}, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def keys(request: HttpRequest) -> HttpResponse:
+    """Show and save the signed-in person's keys; then return to the previous rating page."""
+    user = request_user(request)
+    form = KeysForm(request.POST if request.method == "POST" else None, preferences=preferences_of(user))
+    back = request.GET.get("next", "")
+    if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        back = ""
+    if form.is_valid():
+        save_preferences(user=user, **form.to_preferences())
+        messages.success(request, gettext("Your keys are saved."))
+        return redirect(back or "keys")
+    context = {"form": form, "back": back}
+    return render(request, "people/keys.html", context, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    try:
+        if request.method == "POST" and request.user.is_authenticated:
+            membership = accept_invitation(token=token, user=request_user(request))
+            return redirect("project", membership.project.slug)
+        offer = usable_invitation(token)
+    except InvitationUnusableError as error:
+        return render(request, "people/invitation_unusable.html", {"error": error}, status=error.status)
+    if not request.user.is_authenticated:
+        request.session[INVITATION_IN_SESSION] = token
+    return render(request, "people/invitation.html", {"invitation": offer, "token": token})
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def signup(request: HttpRequest) -> HttpResponse:
+    """Create an account for a proven e-mail; without one, request an e-mail and mail a link to it."""
+    offer = invitation_of(request.session)
+    if (
+        offer is None
+        or request.user.is_authenticated
+        or proven_address(request.session)
+        or not mail_is_sent()
+    ):
+        response: HttpResponse = allauth_signup(request)
+        return response
+    form = AddressForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        email = form.cleaned_data["email"]
+        link = reverse("signup_address", args=[signup_token(offer, email)])
+        url = request.build_absolute_uri(link)
+        if may_send_mail(request, email, purpose="new account"):
+            send_signup_link(email, url)
+        return render(request, "people/address_sent.html", {"email": email})
+    return render(request, "people/signup_address.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@require_GET
+def signup_address(request: HttpRequest, token: str) -> HttpResponse:
+    """Continue a sign-up in any browser that opens the mailed link."""
+    try:
+        invitation, _ = proven_signup(token)
+    except AddressLinkError as error:
+        return render(request, "people/address_unusable.html", {"error": error}, status=error.status)
+    request.session[INVITATION_IN_SESSION] = signed_invitation(invitation)
+    request.session[ADDRESS_IN_SESSION] = token
+    return redirect("account_signup")
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def first_account(request: HttpRequest, token: str) -> HttpResponse:
+    """Create the first account of an installation by the URL printed in the terminal, and sign it in."""
+    if not may_make_first_account(token):
+        return render(request, "people/first_account_unusable.html", status=404)
+    form = FirstAccountForm(request.POST or None)
+    if form.is_valid():
+        get_adapter(request).login(request, form.save())
+        return redirect("projects")
+    return render(request, "people/first_account.html", {"form": form}, status=422 if form.is_bound else 200)

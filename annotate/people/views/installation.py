@@ -18,9 +18,15 @@ from annotate.core.access import person_for_operator, refuse_all_but_operators
 from annotate.core.models import User
 from annotate.core.page import request_user, show_refusal
 from annotate.core.password_again import password_again
-from annotate.people.blocking import block_person, unblock_person
-from annotate.people.erasure import erase_person, is_erased
-from annotate.people.installation import MOST_SHOWN, access_of, people_of_installation
+from annotate.people.installation import (
+    MOST_SHOWN,
+    access_of,
+    block_person,
+    erase_person,
+    is_erased,
+    people_of_installation,
+    unblock_person,
+)
 from annotate.people.second_factor import remove_second_factor
 
 View = Callable[..., HttpResponse]

@@ -24,7 +24,6 @@ from annotate.core.audit import digest_of
 from annotate.core.errors import DomainError
 from annotate.core.models import OutsideRater, OutsideStudy, PayRule, Role, User
 from annotate.core.page import render_in_project, request_user
-from annotate.people.attempts import count_attempt, take_back
 from annotate.people.outside import (
     PERSON,
     SESSION,
@@ -45,7 +44,7 @@ from annotate.people.outside import (
     study_of,
     study_of_link,
 )
-from annotate.people.sign_in_limits import may_join, return_counters
+from annotate.people.sign_in_limits import count_attempt, may_join, return_counters, take_back
 
 MOST_QUESTIONS, MOST_CHOICES, LONGEST_QUESTION, LONGEST_ANSWER = 20, 30, 300, 500
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.errors import InvalidValueError, RoundClosedError
+from annotate.core.mails import give_notice, members_of
 from annotate.core.models import Assignment, NoticeKind, Role, Round, User
-from annotate.core.notices import give_notice, members_of
 
 
 @transaction.atomic

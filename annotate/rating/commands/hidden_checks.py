@@ -1,7 +1,7 @@
 from collections.abc import Mapping, Sequence
 
 from agreement.streams import Stream
-from annotate.core.bulk import write_rows
+from annotate.core.database import write_rows
 from annotate.core.models import AssignedUnit, Assignment, Membership, Round
 from annotate.fastpath.queries import NUMBERS, Prepared
 from annotate.rating.commands.new_assignments import NewAssignment, next_slots, write_assignments

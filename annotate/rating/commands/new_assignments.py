@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from django.db.models import Max
 
-from annotate.core.bulk import write_rows
+from annotate.core.database import write_rows
 from annotate.core.models import Assignment, Round
 
 BATCH = 5000

@@ -12,9 +12,9 @@ from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.guideline import FrozenGuideline
+from annotate.core.mails import give_notice
 from annotate.core.models import AssignedUnit, Assignment, Membership, NoticeKind, Rating, Role, Round, User
 from annotate.core.models.ratings import has_answer
-from annotate.core.notices import give_notice
 from annotate.rating.commands.new_assignments import next_slots
 from annotate.rating.queries.assignments import last_positions
 

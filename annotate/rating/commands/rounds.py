@@ -14,11 +14,12 @@ from django.utils.translation import gettext, gettext_noop
 from agreement.streams import Stream
 from annotate.core.audit import record
 from annotate.core.configuration import ProjectHeldError, holding_project, lock_project
+from annotate.core.database import lock_rows, long_write, step, write_in_steps
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import JobKind
-from annotate.core.long_writes import lock_rows, long_write, step, write_in_steps
+from annotate.core.mails import give_notice, members_of
 from annotate.core.models import (
     Assignment,
     BridgingItem,
@@ -34,10 +35,8 @@ from annotate.core.models import (
     User,
     WorkOrder,
 )
-from annotate.core.notices import give_notice, members_of
-from annotate.core.raters import assignments_of_raters
-from annotate.core.rounds import round_one, rounds_of, seed_of_round
-from annotate.disputes.commands.asking import ask_raters
+from annotate.core.rounds import assignments_of_raters, round_one, rounds_of, seed_of_round
+from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.rules import ValueSpread, rules_of, spreads_of
 from annotate.material.commands.parts import split_items
 from annotate.questions import KINDS

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils.translation import gettext
 
-from annotate.core.bulk import write_rows
+from annotate.core.database import long_write, write_in_steps, write_rows
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.long_writes import long_write, write_in_steps
 from annotate.core.models import AssignedUnit, Assignment, GoldItem, Round
 from annotate.rating.commands.new_assignments import next_slots
 from annotate.rating.commands.rounds import BATCH

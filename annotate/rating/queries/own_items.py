@@ -11,9 +11,8 @@ from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, 
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
-from annotate.core.guidelines import guideline_of
+from annotate.core.guidelines import guideline_of, name_on_page
 from annotate.core.models import Assignment, Document, Membership, Rating, RatingChange, Round
-from annotate.core.scale_text import name_on_page
 from annotate.questions.scale import SCALE
 from annotate.rating.queries.assignments import own_order
 from annotate.rating.queries.hidden_checks import Checks, checks_after_blocks, checks_of

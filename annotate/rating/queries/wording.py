@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.guidelines import guideline_of
+from annotate.core.guidelines import Change, changes_of_wording, guideline_of
 from annotate.core.models import Acknowledgement, Guideline, Membership, PracticeAnswer, Rating, Round
-from annotate.core.wording import Change, changes_of_wording
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sub
 from django.utils import timezone
 
 from annotate.core.guideline import FrozenDimension, FrozenPoint
-from annotate.core.guidelines import guideline_of
+from annotate.core.guidelines import guideline_of, name_on_page
 from annotate.core.models import (
     Assignment,
     Item,
@@ -21,7 +21,6 @@ from annotate.core.models import (
     TextFormat,
     WorkOrder,
 )
-from annotate.core.scale_text import name_on_page
 from annotate.fastpath.queries import MOMENT, NUMBERS, Prepared
 from annotate.fastpath.statements import send_together
 from annotate.questions import Given, ItemContent, QuestionKind, kind_of

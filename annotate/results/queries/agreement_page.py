@@ -25,7 +25,7 @@ from agreement import (
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import MeasurementLevelChoices, Project, Rating, Round
 from annotate.core.scale import normalize
-from annotate.disputes.queries.counts import DisputeCounts, dispute_counts_by_dimension
+from annotate.disputes.queries.activity import DisputeCounts, dispute_counts_by_dimension
 from annotate.results.page import Section
 from annotate.results.queries.agreement import Drawn
 from annotate.results.queries.breakdown import breakdowns

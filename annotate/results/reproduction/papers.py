@@ -7,8 +7,8 @@ from pathlib import Path
 from django.utils.translation import gettext
 
 from annotate.core.errors import DomainError
+from annotate.core.guideline import ProjectTemplate
 from annotate.core.models import Project
-from annotate.core.specification import ProjectTemplate
 from annotate.material.reading.progress import OnProgress
 from annotate.results.reproduction.figures import Computed
 

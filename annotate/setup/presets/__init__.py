@@ -5,7 +5,7 @@ Each file in this folder is one, in the format of export and import; NAMES is th
 
 from pathlib import Path
 
-from annotate.core.specification import ProjectTemplate
+from annotate.core.guideline import ProjectTemplate
 from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
 from annotate.setup.presets.opinion_summaries import OPINION_SUMMARIES
 from annotate.setup.template_file import read_template

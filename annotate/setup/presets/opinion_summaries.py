@@ -3,7 +3,7 @@
 The names of the dimensions are the paper's; all other wording was written for Concord.
 """
 
-from annotate.core.specification import DimensionSpec, ProjectTemplate
+from annotate.core.guideline import DimensionSpec, ProjectTemplate
 from annotate.setup.presets.scales import five_points
 
 GUIDELINES = """\

@@ -1,6 +1,6 @@
 """Short notations for scales."""
 
-from annotate.core.specification import PointSpec
+from annotate.core.guideline import PointSpec
 
 
 def five_points(*points: tuple[str, str]) -> tuple[PointSpec, ...]:

@@ -8,8 +8,14 @@ from django.db.models import Count
 from annotate.core.models import Item, Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
 from annotate.core.workers import WorkerHealth, worker_health
-from annotate.disputes.queries.activity import AgeCount, RaterDisputes, open_by_age, open_by_rater
-from annotate.disputes.queries.counts import DisputeCounts, dispute_counts
+from annotate.disputes.queries.activity import (
+    AgeCount,
+    DisputeCounts,
+    RaterDisputes,
+    dispute_counts,
+    open_by_age,
+    open_by_rater,
+)
 from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needing_and_new, work_counts
 from annotate.rating.queries.progress import Progress, count_left, progress
 from annotate.rating.queries.wording import new_wording

@@ -17,8 +17,8 @@ from django.urls import reverse
 
 from annotate.core.models import Project, User
 from annotate.core.version import VERSION
-from annotate.management.demonstration.load import NAME
-from annotate.people.first_account import first_account_token
+from annotate.management.demonstration import NAME
+from annotate.people.commands import first_account_token
 from concord.processes import HOST, TEMPORARY, Plan, become_supervisor, find_port
 from concord.schema.comparison import compare_database
 from judges.management.demonstration.finished import is_wanted

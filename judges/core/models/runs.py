@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models.mails import MailedRow
+from annotate.core.models.fields import MailedRow
 from annotate.questions import Given, kind_of
 from judges.core.mapping import map_values
 

@@ -11,10 +11,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.core.access import project_for_admin, project_for_reader
-from annotate.core.addresses import query_of
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
-from annotate.core.page import Request, request_user
+from annotate.core.page import Request, query_of, request_user
 from annotate.results.figures import show_figures
 from annotate.results.registry import UnknownChoiceError, result_of
 from judges.core.access import judge_in, may_change_judges, project_for_judges

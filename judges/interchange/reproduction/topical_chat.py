@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from agreement.comparison import Level
+from annotate.core.guideline import DimensionSpec, ProjectTemplate
 from annotate.core.models import Project
-from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.material.reading.columns import ColumnMapping, PartColumn
 from annotate.material.reading.progress import OnProgress
 from annotate.material.reading.source import Source

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from judges.metrics.commands import compute_metrics
 from judges.metrics.computing import MEASURES, PackageMissingError
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from judges.core.models import Judge
 from judges.endpoints.evaluation_steps import write_steps
 from judges.results.queries.pairings import judge_called

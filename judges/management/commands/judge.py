@@ -18,8 +18,7 @@ from django.core.management.base import CommandError
 from django.db import connections
 
 from annotate.core.models import Project
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from judges.core.models import Batch, Judge, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import usable_judges

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from judges.core.models import Judge
 from judges.endpoints.failures import RequestFailed
 from judges.metrics.perplexity import measure_perplexities, metric_name

@@ -4,8 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from judges.core.models import Judge
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.corrections import read_again

@@ -9,8 +9,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from annotate.core.models import Project
-from annotate.management.base import ConcordCommand
-from annotate.management.projects import project_called
+from annotate.management.base import ConcordCommand, project_called
 from judges.core.material import scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
 from judges.core.policy_settings import POLICY_SETTING

@@ -29,8 +29,8 @@ from annotate.disputes.commands.state import current_answers
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import EXPORT_JOB, start_export
 from annotate.items.commands import tag_items
-from annotate.management.demonstration.load import NAME as UNFINISHED
-from annotate.management.demonstration.load import PEOPLE, Person, add_texts, begin_project, make_accounts
+from annotate.management.demonstration import NAME as UNFINISHED
+from annotate.management.demonstration import PEOPLE, Person, add_texts, begin_project, make_accounts
 from annotate.material.reading.source import Source
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, SaveOrigin, SubmittedAnswer, save_ratings

@@ -7,8 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from annotate.core.bulk import write_rows
 from annotate.core.configuration import lock_project
+from annotate.core.database import write_rows
 from annotate.core.models import Project, User
 from annotate.core.rounds import round_one
 from annotate.rating.commands.rounds import open_round_one_for_units

@@ -10,10 +10,9 @@ from django.utils.translation import gettext
 
 from agreement import Stream
 from annotate.core.audit import facts, record
-from annotate.core.bulk import write_rows
 from annotate.core.configuration import lock_project
+from annotate.core.database import long_write, write_rows
 from annotate.core.errors import InvalidValueError
-from annotate.core.long_writes import long_write
 from annotate.core.models import Project, Round, User
 from annotate.material.commands.holding import write_when_free
 from annotate.rating.commands.rounds import BATCH, finish_round, note_finished, open_round_one_for_units

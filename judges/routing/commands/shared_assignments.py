@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 from django.db.models import Avg
 
-from annotate.core.long_writes import step
+from annotate.core.database import step
 from annotate.core.models import Assignment, Round
 from annotate.rating.commands.units import WantedUnit, ask_for_units, change_probabilities
 from annotate.rating.queries.assigned import Unit

@@ -34,16 +34,15 @@ from annotate.core.models import (
     Version,
 )
 from annotate.core.models import DataImport as Import
-from annotate.disputes.commands.digests import write_digests
-from annotate.disputes.commands.nudges import nudge_raters
+from annotate.disputes.commands.digests import nudge_raters, write_digests
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands.exports import start_export
 from annotate.exports.commands.pushes import start_push
 from annotate.material.commands.uploads import ask_for_preview, receive_upload
 from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records
-from annotate.people.account_mail import post_account_mail
 from annotate.people.commands import ask_for_mail, invite, save_preferences
+from annotate.people.mails import post_account_mail
 from annotate.periodic_tasks import find_due_jobs
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from annotate.results.commands import ask_for_page
@@ -197,12 +196,12 @@ def an_invitation(_provider: Provider, _folder: Path) -> Case:
     cast = make_project()
     offer = invite(project=cast.project, by=cast.admin, role=Role.ANNOTATOR, email="a@example.org")
     ask_for_mail(invitation=offer, site="https://concord.example/")
-    return a_mail("invitation", offer, "annotate.people.invitation_mail.send_mail")
+    return a_mail("invitation", offer, "annotate.people.mails.send_mail")
 
 
 def an_account_mail(_provider: Provider, _folder: Path) -> Case:
     post_account_mail(user=None, to="a@example.org", subject="Hello", body="Welcome.")
-    return a_mail("account_mail", AccountMail.objects.get(), "annotate.people.account_mail.send_mail")
+    return a_mail("account_mail", AccountMail.objects.get(), "annotate.people.mails.send_mail")
 
 
 def a_notice(_provider: Provider, _folder: Path) -> Case:
@@ -210,7 +209,7 @@ def a_notice(_provider: Provider, _folder: Path) -> Case:
     chosen = [NoticeKind.ROUNDS]
     save_preferences(user=cast.admin, notices=chosen, notice_address="https://concord.example")
     open_round_one(project=cast.project, by=cast.researcher)
-    return a_mail("notice", Notice.objects.get(), "annotate.people.notice_mail.send_mail")
+    return a_mail("notice", Notice.objects.get(), "annotate.people.mails.send_mail")
 
 
 def a_nudge(_provider: Provider, _folder: Path) -> Case:
@@ -219,7 +218,7 @@ def a_nudge(_provider: Provider, _folder: Path) -> Case:
     waiting = {cast.annotators[0].pk: 1}
     link = "https://concord.example/disputes/"
     nudged = nudge_raters(project=cast.project, waiting=waiting, by=cast.admin, link=link)
-    return a_mail("nudge", nudged.now[0], "annotate.disputes.commands.nudges.send_mail")
+    return a_mail("nudge", nudged.now[0], "annotate.disputes.commands.digests.send_mail")
 
 
 def a_digest(_provider: Provider, _folder: Path) -> Case:

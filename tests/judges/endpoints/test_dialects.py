@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotate.core.outbound.guard import PrivateAddressError
+from annotate.core.outbound import PrivateAddressError
 from judges.core.models import Endpoint
 from judges.endpoints.client import ask_once, list_models_once
 from judges.endpoints.connections import client_of_one

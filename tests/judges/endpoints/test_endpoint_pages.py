@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotate.core.outbound.permits import host_of
+from annotate.core.outbound import host_of
 from judges.core.models import Endpoint
 from tests.api.client import ApiClient
 from tests.factories import make_project

@@ -18,7 +18,7 @@ from django.core.management.base import CommandError
 from django.test import Client as Browser
 
 from annotate.core.models import AuditEntry
-from annotate.core.outbound.permits import PermittedHost
+from annotate.core.outbound import PermittedHost
 from judges.core.models import Endpoint, EndpointKey
 from judges.endpoints.addresses import ENDPOINT_GUARD, is_listed
 from judges.endpoints.client import Client

@@ -7,7 +7,7 @@ from django.core.files.base import ContentFile
 from django.db import connection
 from django.utils import timezone
 
-from annotate.core import long_writes
+from annotate.core import database
 from annotate.core.configuration import ProjectHeldError
 from annotate.core.jobs import run_job
 from annotate.core.models import DataImport
@@ -33,8 +33,8 @@ def test_judgments_that_a_dead_worker_began_are_finished_by_the_next(
     mapping = guess_judgment_mapping(row(value=3, method="direct", sample=1), {})
     start_upload(data_import=upload, mapping=mapping.to_json())
     monkeypatch.setattr(interchange_commands, "JUDGMENTS_PER_STEP", 100)
-    monkeypatch.setattr(long_writes, "sleep", lambda _: None)
-    monkeypatch.setattr(long_writes, "TARGET_SECONDS", 0)
+    monkeypatch.setattr(database, "sleep", lambda _: None)
+    monkeypatch.setattr(database, "TARGET_SECONDS", 0)
     with monkeypatch.context() as patch:
         create, calls = Judgment.objects.bulk_create, iter(range(1000))
 

@@ -18,8 +18,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from annotate.core.guideline import DimensionSpec
 from annotate.core.models import Document, Project, Rating, Role
-from annotate.core.specification import DimensionSpec
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.folder import write_folder
 from annotate.exports.formats.datasheet import datasheet

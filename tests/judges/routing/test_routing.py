@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agreement.reliability import thin_to_one_probability, uniform_numbers
-from annotate.core import long_writes
+from annotate.core import database
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.jobs import SILENT_AFTER, run_job
 from annotate.core.models import AssignedUnit, Assignment, Rating, Round
@@ -291,9 +291,9 @@ def test_impossible_policy_is_rejected_with_a_message(cast):
 @pytest.mark.parametrize("helper", ["worker", "admin"])
 def test_a_routing_that_dies_is_finished_by_others(cast, monkeypatch, helper):
     policy = made(cast)
-    monkeypatch.setattr(long_writes, "sleep", lambda _: None)
+    monkeypatch.setattr(database, "sleep", lambda _: None)
     with monkeypatch.context() as patch:
-        patch.setattr(units, "write_in_steps", partial(long_writes.write_in_steps, most=10))
+        patch.setattr(units, "write_in_steps", partial(database.write_in_steps, most=10))
         writings = iter([vars(units)["_write"], _die][connection.vendor != "sqlite" :])
         patch.setattr(units, "_write", lambda changed: next(writings)(changed))
         with pytest.raises(KeyboardInterrupt):

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 
 from annotate.core.jobs import run_job
-from annotate.management.demonstration import load
-from annotate.management.demonstration.material import PRODUCTS, SYSTEMS
+from annotate.management import demonstration
+from annotate.management.demonstration import PRODUCTS, SYSTEMS
 from annotate.rating.commands.rounds import close_round_one
 from judges.core.models import Judge, Judgment
 from judges.laboratory.tables.alignment import alignment_sections
@@ -32,10 +32,11 @@ def address():
 def test_a_small_model_judges_the_demonstration_project_and_learns(address, monkeypatch):
     # The texts of two systems about one review: the model takes seconds for a text.
     product = replace(PRODUCTS[0], reviews=PRODUCTS[0].reviews[:1], summaries=PRODUCTS[0].summaries[:2])
-    monkeypatch.setattr(load, "PRODUCTS", [product])
-    monkeypatch.setattr(load, "SYSTEMS", SYSTEMS[:2])
-    monkeypatch.setattr(load, "add_practice", lambda _project: None)  # its gold items would be judged, too
-    project = load.load_demonstration()
+    monkeypatch.setattr(demonstration, "PRODUCTS", [product])
+    monkeypatch.setattr(demonstration, "SYSTEMS", SYSTEMS[:2])
+    # Its gold items would be judged, too.
+    monkeypatch.setattr(demonstration, "add_practice", lambda _project: None)
+    project = demonstration.load_demonstration()
     endpoint = make_endpoint(
         project, address, calls_in_flight=1, timeout_seconds=300, input_price=0, output_price=0
     )

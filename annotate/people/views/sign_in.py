@@ -1,12 +1,17 @@
-"""Adding and removing one's own second factor: allauth's pages, recorded in each project's audit log."""
+"""One's own second factor, and redirects to and from a provider of OpenID Connect."""
 
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import time
 from typing import Any
+from urllib.parse import urlencode
 
 from allauth.core import context
+from allauth.core.internal.cryptokit import normalize_user_code
+from allauth.mfa import app_settings
 from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.base.views import ReauthenticateView
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView
@@ -19,20 +24,56 @@ from allauth.mfa.webauthn.forms import (
 )
 from allauth.mfa.webauthn.internal.auth import begin_authentication, begin_registration
 from allauth.mfa.webauthn.views import AddWebAuthnView, ReauthenticateWebAuthnView, RemoveWebAuthnView
+from allauth.socialaccount.adapter import get_adapter as get_social_adapter
+from allauth.socialaccount.helpers import render_authentication_error
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django import forms
 from django.contrib import messages
+from django.core.cache import cache
+from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+from requests import RequestException
 
 from annotate.core.page import request_user
-from annotate.core.password_again import password_again
-from annotate.people.account_changes import AccountChange, note_account_change
+from annotate.core.password_again import PROVIDER_ASKED_AT, password_again
+from annotate.people.mails import AccountChange, note_account_change
 from annotate.people.second_factor import record_own_change
 from annotate.people.sessions import device_of
+
+# A code counts in its own period and in those before and after; allauth forgets a used one after one period.
+# One period more, as the cache forgets a little early.
+USABLE_SECONDS = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 2)
+
+
+class TakenOnce:
+    """Rejects a code that was used before."""
+
+    def clean_code(self) -> str:
+        """Return the code, or reject it. Of two simultaneous requests with the same code, one is accepted."""
+        code: str = super().clean_code()  # type: ignore[misc]
+        key = f"used-code-{self.user.pk}-{normalize_user_code(code)}"  # type: ignore[attr-defined]
+        if not cache.add(key, True, timeout=USABLE_SECONDS):
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class CodeForm(TakenOnce, AuthenticateForm):  # type: ignore[misc]
+    """A code in addition to the password."""
+
+
+class CodeAgainForm(TakenOnce, ReauthenticateForm):  # type: ignore[misc]
+    """A code instead of re-entering the password."""
+
 
 # Errors of reading it; allauth handles only two of them.
 # Passkeys that browsers send. An unreadable one is rejected like a wrong one.
@@ -170,3 +211,81 @@ class PasskeyAgain(ReauthenticateWebAuthnView):  # type: ignore[misc]
         for each in form.errors.get("credential", []):
             messages.error(self.request, each)
         return redirect(self.passthrough_next_url(reverse("account_reauthenticate")))
+
+
+BROKEN_ANSWER = (
+    ImproperlyConfigured,
+    KeyError,
+    TypeError,
+    ValueError,
+)  # what answers of a broken provider raise
+
+
+ASK_AGAIN = urlencode({"prompt": "login", "max_age": 0})
+
+
+class CheckedTokens(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+    """Checks more of a provider's response than allauth, and stores less."""
+
+    signed_in_at: float | None = None  # when the person entered something there, as far as the provider says
+
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: SocialToken, **options: Any
+    ) -> SocialLogin:
+        """Return the identity. Raises OAuth2Error."""
+        # allauth skips the signature check for a token that it fetched itself over TLS. A proxy may end TLS
+        # before the provider does, and fetching the keys takes one request.
+        self.did_fetch_access_token = False
+        try:
+            login = super().complete_login(request, app, token, **options)
+            claims = login.account.extra_data
+            self.signed_in_at = _timestamp(claims["id_token"].get("auth_time"))
+            subjects = {claims["id_token"]["sub"], *(each["sub"] for each in claims.values())}
+        except BROKEN_ANSWER as error:
+            raise OAuth2Error("The provider's answer cannot be read") from error
+        if len(subjects) != 1:
+            raise OAuth2Error("The provider's two answers are about different people")
+        login.account.extra_data = {}  # names, groups, photos: not needed here
+        return login
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Redirect to the provider, only from the button on the sign-in page: no other site can start it."""
+    if request.method == "GET":
+        return redirect("account_login")
+    adapter = _adapter(request, provider_id)
+    # A signed-in person comes from the page that requires the password again: an open session at the provider
+    # proves nothing. The URL's value is replaced in any case.
+    asked = request.GET.dict() | {"auth_params": ASK_AGAIN if request.user.is_authenticated else ""}
+    request.GET = QueryDict(urlencode(asked))
+    try:
+        response: HttpResponse = OAuth2LoginView.adapter_view(adapter)(request)
+    except (RequestException, *BROKEN_ANSWER) as error:
+        response = render_authentication_error(request, adapter.get_provider(), exception=error)
+    return response
+
+
+@never_cache
+@require_GET
+def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
+    adapter = _adapter(request, provider_id)
+    try:
+        response: HttpResponse = OAuth2CallbackView.adapter_view(adapter)(request)
+        if request.user.is_authenticated and adapter.signed_in_at is not None:
+            request.session[PROVIDER_ASKED_AT] = min(adapter.signed_in_at, time())
+    except (RequestException, *BROKEN_ANSWER) as error:
+        response = render_authentication_error(request, adapter.get_provider(), exception=error)
+    return response
+
+
+def _timestamp(claim: object) -> float | None:
+    return float(claim) if isinstance(claim, int | float) and not isinstance(claim, bool) else None
+
+
+def _adapter(request: HttpRequest, provider_id: str) -> CheckedTokens:
+    # Not allauth's own look-up: it takes the word openid_connect for any of them.
+    if provider_id not in {each.provider_id for each in get_social_adapter().list_apps(request)}:
+        raise Http404
+    return CheckedTokens(request, provider_id)

@@ -1,1 +1,0 @@
-"""Connections to hosts that users enter: allowed hosts, and allowed variables for each host."""

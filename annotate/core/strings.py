@@ -1,0 +1,50 @@
+"""Functions on strings: sentences, the order of names, and CSV cells that a spreadsheet would compute."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+# The end of a sentence: its mark and any closing quotes or brackets, followed by a blank and no lower-case
+# character.
+SENTENCE_END = re.compile(r"""(?<=[.!?…。！？])(?P<closing>["'”’»)\]]*)\s+(?=[^\s.,;:a-z])|\n+""")
+SHORT_FORMS = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|e\.g|i\.e|z\.B|d\.h|bzw|Nr|No|Fig|approx|[A-Z])\.$"
+)
+LONGEST_SHORT_FORM = 8  # characters, with the one before it
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split a string after marks that end sentences, but not after common abbreviations."""
+    sentences: list[str] = []
+    begin = 0
+    for end in SENTENCE_END.finditer(text):
+        piece = text[begin : end.start()] + (end.group("closing") or "")
+        if SHORT_FORMS.search(piece[-LONGEST_SHORT_FORM:]):
+            continue
+        sentences.append(piece.strip())
+        begin = end.end()
+    sentences.append(text[begin:].strip())
+    return [each for each in sentences if each]
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a cell begins that a spreadsheet computes
+Value = TypeVar("Value")
+
+
+def defuse(value: Value) -> Value | str:
+    """Return a string with an apostrophe before a formula, and any other value unchanged.
+
+    Not for files that programs read: it changes the string.
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def is_for_spreadsheet(asked: Mapping[str, Any]) -> bool:
+    """Return True if the requested file is safe to open in a spreadsheet, without computed cells."""
+    return asked.get("formulas") == "text"
+
+
+def natural_key(name: str) -> tuple[tuple[int, int | str], ...]:
+    """Return a key that sorts the numbers in names by value, and letters without regard to case."""
+    parts = re.split(r"(\d+)", name.casefold())
+    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts if part)

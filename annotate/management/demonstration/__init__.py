@@ -1,1 +1,0 @@
-"""The demonstration project: three products and four systems, written for Concord."""
