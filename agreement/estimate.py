@@ -6,13 +6,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from agreement.bootstrap import (
+    LARGEST_MODAL_SHARE,
     Population,
     Resampling,
     Statistic,
     independent,
     jackknife_intervals,
+    modal_share,
+    modal_shares_of_parts,
     population,
     resampled_interval,
+    smoothed_interval,
 )
 from agreement.coefficient import (
     Coefficient,
@@ -26,12 +30,6 @@ from agreement.coefficient import (
 )
 from agreement.data import IntArray, ReliabilityData, UnitParts
 from agreement.patterns import Patterns
-from agreement.rare_values import (
-    LARGEST_MODAL_SHARE,
-    modal_share,
-    modal_shares_of_parts,
-    smoothed_interval,
-)
 from agreement.streams import Randomness, generator_of, substream
 
 _BLOCK = 2**20  # numbers held at a time

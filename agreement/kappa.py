@@ -12,8 +12,17 @@ from agreement.bootstrap import OfTotals, Resampling, Statistic, mean_over_units
 from agreement.coefficient import Coefficient
 from agreement.data import FloatArray, MeasurementLevel, ReliabilityData, divide_where
 from agreement.estimate import Estimator, estimate, undefined_coefficient
-from agreement.metric import Metric, Weights, expected_disagreement, pair_disagreement, weighting
-from agreement.patterns import Patterns, beside, by_rater, by_value
+from agreement.patterns import (
+    Metric,
+    Patterns,
+    Weights,
+    beside,
+    by_rater,
+    by_value,
+    expected_disagreement,
+    pair_disagreement,
+    weighting,
+)
 from agreement.streams import Randomness
 
 _DECIMALS = 9

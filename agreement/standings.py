@@ -9,8 +9,7 @@ import numpy as np
 import scipy
 
 from agreement.data import FloatArray
-from agreement.letters import share_letters
-from agreement.ranks import rank_sets
+from agreement.ranks import rank_sets, share_letters
 from agreement.student import standard_error
 from agreement.summary import mean_score
 from agreement.system_differences import (

@@ -1,6 +1,6 @@
-"""How a judge goes with people where values are names of categories: accuracy and F1."""
+"""How a judge goes with people where values are categories: accuracy and F1; closeness of other answers."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -122,3 +122,40 @@ def _counts(scores: Scores, both: np.ndarray) -> Counts:
     return Counts(
         len(both), items, raters=len(scores.human), ratings=ratings, pairable_values=ratings + items
     )
+
+
+_NOTHING = "No item has two answers to compare."
+
+
+def mean_closeness(
+    closeness: FloatArray,
+    documents: Sequence[Hashable],
+    *,
+    answers: int,
+    raters: int,
+    generator: Randomness | None = None,
+) -> Coefficient:
+    """The mean of 1 - distance over items, from 0 to 1; it is not corrected for chance.
+
+    closeness: (items,), of each item the mean of 1 - distance over its pairs of answers, NaN for an item
+    without a pair. documents: (items,), which the interval resamples. answers, raters: their numbers.
+    Each item counts once, whatever its number of raters. Undefined if all items lack a pair.
+    Source: observed agreement, as in Artstein and Poesio 2008, Computational Linguistics 34, 555-596.
+    """
+    compared = ~np.isnan(closeness)
+    labels = [each for each, is_compared in zip(documents, compared.tolist(), strict=True) if is_compared]
+    index_of = {label: index for index, label in enumerate(dict.fromkeys(labels))}
+    group = np.array([index_of[each] for each in labels], dtype=np.intp)
+    sums = np.bincount(group, closeness[compared], len(index_of)).astype(float)
+    sizes = np.bincount(group, minlength=len(index_of)).astype(float)
+
+    def statistic(weights: FloatArray) -> FloatArray:
+        return np.asarray((weights @ sums) / (weights @ sizes))
+
+    source = "Artstein and Poesio 2008, Computational Linguistics 34, 555-596"
+    weighted = Weighted(
+        "mean_closeness", "Mean closeness", source, statistic, len(index_of), "documents", (0.0, 1.0)
+    )
+    items = int(compared.sum())
+    counts = Counts(len(closeness), items, raters=raters, ratings=answers, pairable_values=answers)
+    return weighted.coefficient(counts, _NOTHING, generator, Resampling(by="documents"))

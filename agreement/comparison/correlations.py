@@ -32,8 +32,8 @@ from agreement.comparison.scores import (
     numbers,
 )
 from agreement.data import FloatArray, ReliabilityData
+from agreement.groups import is_studentised, studentised_interval
 from agreement.streams import Randomness, substream
-from agreement.studentised import is_studentised, studentised_interval
 
 CORRELATIONS: Mapping[str, PairMeasure] = MappingProxyType(
     {measure.estimator.name: measure for measure in (spearman, pearson, kendall_tau_b)}

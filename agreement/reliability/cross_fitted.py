@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from agreement.data import FloatArray, IntArray, divide_where
-from agreement.pairs import mean_values
+from agreement.groups import mean_values
 from agreement.reliability.confidence import fold_numbers
 from agreement.streams import Randomness
 

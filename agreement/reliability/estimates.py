@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agreement import Interval
+from agreement.bootstrap import LARGEST_MODAL_SHARE
 from agreement.data import FloatArray
-from agreement.rare_values import LARGEST_MODAL_SHARE
 from agreement.reliability.sample import RatedSample
 from agreement.student import satterthwaite_freedom, t_reach
 from agreement.summary import NO_SPREAD, UNEQUAL

@@ -17,7 +17,7 @@ from agreement.bootstrap import draw_weights, independent
 from agreement.comparison.scores import Scores, numbers
 from agreement.crossed import crossed_differences, why_not_crossed
 from agreement.data import FloatArray, IntArray, divide_where
-from agreement.pairs import mean_values
+from agreement.groups import mean_values
 from agreement.reliability.cross_fitted import (
     means_by_length,
     means_elsewhere,

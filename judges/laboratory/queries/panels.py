@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
-from agreement.comparison.panels import (
+from agreement.comparison.between_judges import (
     NoWeights,
     Weights,
     combine,

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from agreement import RankSet, Stream, rank_sets
 from agreement.comparison import CategoryAgreement, Scores, category_agreement
-from agreement.pairs import mean_values
+from agreement.groups import mean_values
 from agreement.reliability import (
     About,
     Betting,

@@ -6,11 +6,11 @@ import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
-from agreement.always_valid_means import AlwaysValidDifference, always_valid_differences
+from agreement.always_valid import AlwaysValidDifference, always_valid_differences
 from agreement.coefficient import Estimated
 from agreement.comparison import CORRELATIONS, Level, Strengths, human_ranking
-from agreement.comparison.nearer import error_difference_by_document, nearness_by_document
-from agreement.power import LEAST_DOCUMENTS, documents_needed, smallest_difference_found
+from agreement.comparison.between_judges import error_difference_by_document, nearness_by_document
+from agreement.design import LEAST_DOCUMENTS, documents_needed, smallest_difference_found
 from agreement.system_differences import paired_difference
 from annotate.core.guideline import FrozenDimension
 from annotate.core.rounds import rounds_of
