@@ -20,7 +20,6 @@ from agreement.alpha import (
     krippendorff_alpha,
 )
 from agreement.bootstrap import Resampling
-from agreement.bridging import Bridge, Offset, bridge
 from agreement.camps import SplitUnits, UnitSplit, split_units
 from agreement.coefficient import Coefficient, Counts, Interval
 from agreement.complete import intraclass_correlation, kendall_w
@@ -86,7 +85,7 @@ from agreement.rankings import (
 )
 from agreement.ranks import RankSet, holm, holm_by_key, rank_sets
 from agreement.registry import COEFFICIENTS, MEASURES, Advice, advice
-from agreement.severity import Severity, rater_severity, why_not_severity
+from agreement.severity import Bridge, Offset, Severity, bridge, rater_severity, why_not_severity
 from agreement.spans import (
     MarkedSpan,
     SpannedText,

@@ -12,8 +12,8 @@ from agreement.alpha import Distance, alpha_by_distance, krippendorff_alpha
 from agreement.bootstrap import Resampling
 from agreement.coefficient import Coefficient, Counts, count, why_not_pairable
 from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where, index_documents
-from agreement.ratios import RatioName, column_ratios, ratio_coefficient, sum_by_document
 from agreement.streams import Randomness, substream
+from agreement.student import RatioName, column_ratios, ratio_coefficient, sum_by_document
 
 LabelSet = AbstractSet[Hashable]
 BoolArray = npt.NDArray[np.bool_]

@@ -23,9 +23,8 @@ from agreement.data import (
 )
 from agreement.estimate import Weighted
 from agreement.ranks import rank_sets, why_no_strengths
-from agreement.ratios import RatioName, ratio_coefficient, sum_by_document
 from agreement.streams import Randomness
-from agreement.student import t_reach
+from agreement.student import RatioName, ratio_coefficient, sum_by_document, t_reach
 from agreement.system_differences import SystemDifference, differences_of_estimates
 
 BoolArray = npt.NDArray[np.bool_]

@@ -13,8 +13,8 @@ from agreement.bootstrap import Resampling
 from agreement.coefficient import Coefficient, Counts, why_not_pairable
 from agreement.data import FloatArray, IntArray, ReliabilityData, index_documents, observed_domain
 from agreement.passages import MarkedText, Span, unitizing_alpha
-from agreement.ratios import RatioName, ratio_coefficient
 from agreement.streams import Randomness, substream
+from agreement.student import RatioName, ratio_coefficient
 
 _BY_DOCUMENTS = Resampling(by="documents")
 

@@ -9,17 +9,15 @@ import numpy as np
 from agreement.biases.measures import (
     CONTROLS,
     DEALT,
+    JUDGE_IS_CONSTANT,
+    NO_COMMON_QUALITY,
     Bias,
     BiasMeasure,
     control_of,
-    nothing,
-    sums_by_document,
-)
-from agreement.biases.quality import (
-    JUDGE_IS_CONSTANT,
-    NO_COMMON_QUALITY,
     instruments,
     minus_means,
+    nothing,
+    sums_by_document,
     with_reason_of_interval,
     without_severity,
 )

@@ -23,9 +23,10 @@ from agreement.comparison.between_judges import (
     highest_judges,
     holm_over_pairs,
 )
-from agreement.comparison.categories import CategoryAgreement, category_agreement
-from agreement.comparison.confidence_calibration import (
+from agreement.comparison.categories import (
+    CategoryAgreement,
     ConfidenceCalibration,
+    category_agreement,
     confidence_calibration,
     confidence_of_samples,
     equals_mode,

@@ -14,8 +14,8 @@ from agreement.bootstrap import Statistic
 from agreement.comparison.scores import Scores
 from agreement.data import FloatArray, divide_where
 from agreement.estimate import Weighted
-from agreement.ratios import ratio_interval
 from agreement.streams import Randomness, substream
+from agreement.student import ratio_interval
 
 SystemPair = tuple[str, str]
 BoolArray = npt.NDArray[np.bool_]

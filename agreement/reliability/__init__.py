@@ -17,11 +17,6 @@ from agreement.reliability.alternative_annotator import (
     minus_root_mean_squared_error,
     share_of_equal_values,
 )
-from agreement.reliability.betting import (
-    betting_interval,
-    guaranteed_mean,
-    projected_guaranteed_widths,
-)
 from agreement.reliability.cascade import (
     AuditFinding,
     CascadeCertificate,
@@ -66,7 +61,14 @@ from agreement.reliability.correction_gain import (
     Gain,
     correction_gain,
 )
-from agreement.reliability.differences import Betting, Difference, pairwise_differences
+from agreement.reliability.differences import (
+    Betting,
+    Difference,
+    betting_interval,
+    guaranteed_mean,
+    pairwise_differences,
+    projected_guaranteed_widths,
+)
 from agreement.reliability.estimates import (
     LEAST_RATINGS,
     Estimate,

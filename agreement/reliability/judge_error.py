@@ -18,7 +18,7 @@ from agreement.comparison.scores import Scores, numbers
 from agreement.crossed import crossed_differences, why_not_crossed
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.groups import mean_values
-from agreement.reliability.cross_fitted import (
+from agreement.reliability.confidence import (
     means_by_length,
     means_elsewhere,
     values_by_group,

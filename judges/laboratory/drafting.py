@@ -18,12 +18,12 @@ from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
-from judges.laboratory.queries.draftings import LONGEST, plan_of_calls
+from judges.laboratory.queries.searches import LONGEST, plan_of_calls
 from judges.methods import METHODS
 from judges.methods.base import Message
 from judges.methods.nearest import restore_pool
+from judges.methods.reading import Unreadable
 from judges.methods.reading.plain import answer_start
-from judges.methods.readings import Unreadable
 
 TRIES = 3
 LONGEST_WAIT = 30.0  # seconds before a call is repeated

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from annotate.core.guideline import FrozenDimension
 from judges.methods.base import Method
 from judges.methods.probabilities import weighted_mean_of_first
+from judges.methods.reading import Reading
 from judges.methods.reading.forms import Choices, choice_forms
 from judges.methods.reading.reader import position, read
-from judges.methods.readings import Reading
 from judges.methods.scoring import object_schema
 
 

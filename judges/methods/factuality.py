@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods.base import Subject
-from judges.methods.reading.booleans import read_yes_or_no
-from judges.methods.readings import Readable, Reading, Unreadable
+from judges.methods.reading import Readable, Reading, Unreadable
+from judges.methods.reading.reader import read_yes_or_no
 from judges.methods.scoring import object_of
 from judges.methods.steps import MethodStep, SteppedMethod, on_scale
 from judges.methods.wording import paragraphs

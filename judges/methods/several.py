@@ -8,8 +8,8 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.base import Message, Subject, chat, subject_placeholders
+from judges.methods.reading import Reading
 from judges.methods.reading.parts import read_part
-from judges.methods.readings import Reading
 from judges.methods.scoring import ScoreMethod, object_of, score_schema
 from judges.methods.template import END_OF_SYSTEM, placeholders
 from judges.methods.wording import MATERIAL, paragraphs

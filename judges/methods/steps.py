@@ -23,7 +23,7 @@ from judges.methods.base import (
     dimension_placeholders,
     subject_placeholders,
 )
-from judges.methods.readings import Reading, Unreadable
+from judges.methods.reading import Reading, Unreadable
 from judges.methods.template import END_OF_SYSTEM, check
 
 HEADING = re.compile(r"^===[^\S\n]*(?P<name>[a-z][a-z ]*?)[^\S\n]*===[^\S\n]*(?:\n|\Z)", re.MULTILINE)

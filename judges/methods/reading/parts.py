@@ -7,11 +7,10 @@ from typing import Any
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
-from judges.methods.reading.plain import answer_start
+from judges.methods.reading import Readable, Reading, Unreadable
+from judges.methods.reading.plain import ANSWERS, REASONS, answer_start, objects
 from judges.methods.reading.reader import REFUSES
-from judges.methods.reading.structured import ANSWERS, REASONS, objects
 from judges.methods.reading.table import PIECES
-from judges.methods.readings import Readable, Reading, Unreadable
 
 NAMING = ("dimension", "quality", "criterion", "aspect", "metric", "name")
 """Fields by which an object in a list says what it scores."""

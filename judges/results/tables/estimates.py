@@ -14,8 +14,8 @@ from judges.results.queries.estimates import (
     SystemEstimates,
     estimates_report,
 )
-from judges.results.tables.categories import JudgeCategories, accuracy_table, f1_table
 from judges.results.tables.columns import SYSTEM, estimate_cell, number_or_reason, yes_or_no
+from judges.results.tables.compared import JudgeCategories, accuracy_table, f1_table
 from judges.results.tables.corrected_means import (
     corrected_pairs_table,
     corrected_sentence,

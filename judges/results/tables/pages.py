@@ -19,6 +19,8 @@ from judges.results.tables.parameters import (
     JUDGE,
     ROUND,
     UNITS,
+    values_of,
+    version_of_judges,
 )
 from judges.results.tables.reliability import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.replacement import EPSILON, replacement_sections
@@ -30,7 +32,6 @@ from judges.results.tables.two_sources import (
     compare_sources_sections,
     version_of_chosen_sources,
 )
-from judges.results.tables.version import values_of, version_of_judges
 
 _YES = "yes"
 

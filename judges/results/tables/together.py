@@ -18,9 +18,8 @@ from annotate.results.queries.stopping import finished_documents
 from annotate.results.queries.stopping_systems import always_valid_cells
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.tables.between_judges import tables_between_judges
-from judges.results.tables.categories import category_tables
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, JUDGE, SYSTEM, number_or_reason
-from judges.results.tables.compared import ComparedJudges, Scored, Versus
+from judges.results.tables.compared import ComparedJudges, Scored, Versus, category_tables
 
 LEVELS = {
     Level.DATASET: gettext_lazy("all items"),
