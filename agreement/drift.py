@@ -168,10 +168,6 @@ def severity_drift(
                 reason="" if error > 0 else NO_VARIANCE,
             )
         )
-    return _adjust(found)
-
-
-def _adjust(found: Sequence[SeverityDrift]) -> tuple[SeverityDrift, ...]:
     adjusted = holm_by_key({index: each.p_value for index, each in enumerate(found)})
     return tuple(replace(each, adjusted_p_value=adjusted.get(index)) for index, each in enumerate(found))
 

@@ -183,6 +183,12 @@ def agreement_by_label(
             why_not_pairable(counts) or "",
             "An interval needs the label in two documents.",
         )
+        values = column_ratios(hits, sizes)
+        raters = len(answers.given)
+        of_rater = [
+            [value for pair, value in zip(pairs, values, strict=True) if rater in pair]
+            for rater in range(raters)
+        ]
         found.append(
             LabelAgreement(
                 label=label,
@@ -191,7 +197,7 @@ def agreement_by_label(
                     data, generator=substream(generator, "label", label), resampling=plan
                 ),
                 f1=ratio_coefficient(named_f1, hits, sizes, counts, confidence_level=plan.confidence_level),
-                f1_of_raters=_f1_of_raters(pairs, column_ratios(hits, sizes), len(answers.given)),
+                f1_of_raters=tuple(float(np.mean(each)) if each else None for each in of_rater),
             )
         )
     return tuple(found)
@@ -208,15 +214,6 @@ def _pair_sums(answers: LabelAnswers, pairs: Sequence[tuple[int, int]]) -> tuple
         np.add.at(both[:, index], of_unit, (first & second).astype(float))
         np.add.at(mean[:, index], of_unit, (first.astype(float) + second) / 2)
     return both, mean
-
-
-def _f1_of_raters(
-    pairs: Sequence[tuple[int, int]], values: FloatArray, raters: int
-) -> tuple[float | None, ...]:
-    of_rater = [
-        [value for pair, value in zip(pairs, values, strict=True) if rater in pair] for rater in range(raters)
-    ]
-    return tuple(float(np.mean(each)) if each else None for each in of_rater)
 
 
 @dataclass(frozen=True)

@@ -254,7 +254,10 @@ def plackett_luce(rankings: Rankings, *, confidence_level: float = 0.95) -> Rank
     counted = _count_systems(ranks, rankings.systems)
     reason = f"There are rankings of {number} documents; {LEAST_DOCUMENTS} are needed."
     if number >= LEAST_DOCUMENTS:
-        reason = why_no_strengths(_beaten(ranks), rankings.systems)
+        reason = why_no_strengths(
+            np.array([(ranks[:, [one]] <= ranks).sum(axis=0) for one in range(ranks.shape[1])], dtype=float),
+            rankings.systems,
+        )
     fit = None if reason else _fit(*_choices(ranks, documents), number)
     if fit is None:
         return RankingStrengths(counted, number, reason=reason or _NO_MAXIMUM)
@@ -288,11 +291,6 @@ def _count_systems(ranks: FloatArray, systems: Sequence[str]) -> tuple[RankedSys
         RankedSystem(name, int(number), float(share), None)
         for name, number, share in zip(systems, numbers, shares, strict=True)
     )
-
-
-def _beaten(ranks: FloatArray) -> FloatArray:
-    """(systems, systems): rankings that put the row's system before the column's, or tie them."""
-    return np.array([(ranks[:, [one]] <= ranks).sum(axis=0) for one in range(ranks.shape[1])], dtype=float)
 
 
 def _choices(ranks: FloatArray, documents: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_], IntArray]:

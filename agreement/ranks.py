@@ -1,6 +1,6 @@
 """Many comparisons at once: Holm's correction of p values, and the ranks and letters of systems."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Protocol, TypeVar
@@ -112,19 +112,14 @@ def share_letters(systems: Sequence[str], differing: Iterable[tuple[str, str]]) 
     for pair in differing:
         split = [group - {name} for group in groups if group.issuperset(pair) for name in pair]
         kept = [group for group in groups if not group.issuperset(pair)]
-        groups = _absorb([*kept, *split])
+        distinct = list(dict.fromkeys([*kept, *split]))
+        groups = [group for group in distinct if not any(group < other for other in distinct)]
     order = {name: index for index, name in enumerate(systems)}
     groups.sort(key=lambda group: sorted(order[name] for name in group))
     return {
         name: "".join(_letter(index) for index, group in enumerate(groups) if name in group)
         for name in systems
     }
-
-
-def _absorb(groups: Collection[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the groups that no other contains, each once."""
-    distinct = list(dict.fromkeys(groups))
-    return [group for group in distinct if not any(group < other for other in distinct)]
 
 
 def _letter(index: int) -> str:

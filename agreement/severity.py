@@ -232,12 +232,7 @@ def _variations(shares: FloatArray) -> Iterator[float]:
 def fit_severities(rated: RatedPoints, penalty: float, confidence_level: float) -> "SeverityFit | None":
     """Return the model at the maximum of its penalised likelihood, None if the search does not end."""
     likelihood = SeverityLikelihood(rated, penalty)
-    found = _search(likelihood)
-    return SeverityFit(likelihood, found, confidence_level) if found.success else None
-
-
-def _search(likelihood: SeverityLikelihood) -> "scipy.optimize.OptimizeResult":  # quoted: it loads 20 MB
-    return scipy.optimize.minimize(
+    found = scipy.optimize.minimize(
         likelihood.loss,
         likelihood.start,
         jac=True,
@@ -245,6 +240,7 @@ def _search(likelihood: SeverityLikelihood) -> "scipy.optimize.OptimizeResult": 
         bounds=likelihood.bounds,
         options={"maxiter": _STEPS, "ftol": 1e-11, "gtol": 1e-5},
     )
+    return SeverityFit(likelihood, found, confidence_level) if found.success else None
 
 
 class SeverityFit:

@@ -49,13 +49,20 @@ def category_agreement(
     van Rijsbergen 1979, Information Retrieval, chapter 7.
     """
     both = ~np.isnan(scores.human).all(axis=0) & ~np.isnan(scores.judge)
-    people, judge = _shares_of_people(scores, both, categories), _judge_indicators(scores, both, categories)
+    people = np.array([(scores.human[:, both] == each).sum(axis=0) for each in categories], dtype=float)
+    people /= np.maximum((~np.isnan(scores.human[:, both])).sum(axis=0), 1)
+    judge = np.array([scores.judge[both] == each for each in categories], dtype=float)
     documents = np.unique(scores.documents[both], return_inverse=True)[1]
     # (documents, 3 x categories): agreed, given by people, given by the judge.
     sums = np.stack(
         [np.bincount(documents, each) for part in (people * judge, people, judge) for each in part], axis=1
     )
-    counts, of = _counts(scores, both), _Sums(np.asarray(sums, dtype=float))
+    ratings = int((~np.isnan(scores.human[:, both])).sum())
+    items = int(both.sum())
+    counts = Counts(
+        len(both), items, raters=len(scores.human), ratings=ratings, pairable_values=ratings + items
+    )
+    of = _Sums(np.asarray(sums, dtype=float))
 
     def coefficient(
         name: str, label: str, statistic: Statistic, why: str, drawn_with: Randomness | None = None
@@ -65,7 +72,9 @@ def category_agreement(
         return weighted.coefficient(counts, why, drawn_with, Resampling(by="documents"))
 
     def f1(index: int) -> Coefficient:
-        found = coefficient("f1", "F1", _column(of.f1, index), _NEVER if len(sums) else _NO_ITEM)
+        found = coefficient(
+            "f1", "F1", lambda weights: of.f1(weights)[:, index], _NEVER if len(sums) else _NO_ITEM
+        )
         if generator is None or not found.defined:
             return found
         agreed, people, judged = sums[:, index :: len(categories)].T
@@ -79,17 +88,6 @@ def category_agreement(
         tuple(judge.sum(axis=1).astype(int).tolist()),
         tuple(people.sum(axis=1).tolist()),
     )
-
-
-def _shares_of_people(scores: Scores, both: npt.NDArray[np.bool_], categories: Sequence[float]) -> FloatArray:
-    """(categories, items): p_ic, the share of an item's raters with this category."""
-    people = np.array([(scores.human[:, both] == each).sum(axis=0) for each in categories], dtype=float)
-    return np.asarray(people / np.maximum((~np.isnan(scores.human[:, both])).sum(axis=0), 1))
-
-
-def _judge_indicators(scores: Scores, both: npt.NDArray[np.bool_], categories: Sequence[float]) -> FloatArray:
-    """(categories, items): 1 at the judge's category, else 0."""
-    return np.array([scores.judge[both] == each for each in categories], dtype=float)
 
 
 @dataclass(frozen=True)
@@ -113,18 +111,6 @@ class _Sums:
         """(replicates,): the mean over the categories that anyone gave."""
         found = self.f1(weights)
         return np.asarray(np.nansum(found, axis=1) / np.sum(~np.isnan(found), axis=1))
-
-
-def _column(statistics: Statistic, index: int) -> Statistic:
-    return lambda weights: statistics(weights)[:, index]
-
-
-def _counts(scores: Scores, both: np.ndarray) -> Counts:
-    ratings = int((~np.isnan(scores.human[:, both])).sum())
-    items = int(both.sum())
-    return Counts(
-        len(both), items, raters=len(scores.human), ratings=ratings, pairable_values=ratings + items
-    )
 
 
 _NOTHING = "No item has two answers to compare."

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agreement import Coefficient, Counts, Resampling
-from agreement.bootstrap import Statistic
 from agreement.comparison.preferences import (
     CorrectPreferences,
     SystemPair,
@@ -266,11 +265,13 @@ def _consistency(
     same = (forward == backward) & both
     compared = both.sum(axis=1)
     used = compared > 0
+    parts = same.sum(axis=1)[used]
+    wholes = compared[used]
     weighted = Weighted(
         name="position_consistency",
         label="Position consistency",
         source="Shi and others 2024, Judging the Judges (arXiv 2406.07791)",
-        statistic=_share(same.sum(axis=1)[used], compared[used]),
+        statistic=(lambda weights: (weights @ parts) / (weights @ wholes)),
         size=int(used.sum()),
         noun="documents",
         bounds=(0.0, 1.0),
@@ -282,11 +283,6 @@ def _consistency(
         favours_first=int(np.sum(forward > backward)),
         favours_second=int(np.sum(forward < backward)),
     )
-
-
-def _share(parts: IntArray, wholes: IntArray) -> Statistic:
-    """From weights (replicates, documents) to sum parts / sum wholes; each document has a whole."""
-    return lambda weights: (weights @ parts) / (weights @ wholes)
 
 
 def _counts(comparisons: int, in_both_orders: int) -> Counts:

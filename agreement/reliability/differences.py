@@ -313,7 +313,15 @@ def pairwise_differences(
             sure = guaranteed_difference(*sides, own, apart=apart, confidence_level=confidence_level)
             difference = replace(difference, guaranteed=sure)
         found.append(difference)
-    return _adjust_p_values(found, 1 - confidence_level)
+    adjusted = holm_by_key({index: each.p_value for index, each in enumerate(found)})
+    return tuple(
+        replace(
+            each,
+            adjusted_p_value=adjusted.get(index),
+            differs=adjusted.get(index, 1.0) <= 1 - confidence_level,
+        )
+        for index, each in enumerate(found)
+    )
 
 
 def difference_of(first: RatedSample, second: RatedSample) -> RatedSample:
@@ -437,15 +445,3 @@ def _simultaneous(estimate: Estimate, level: float) -> tuple[float | None, float
     variance, freedom = estimate.standard_error**2, estimate.degrees_of_freedom
     interval = with_interval(estimate, variance, freedom, level, complete=True).interval
     return (None, None) if interval is None else (interval.low, interval.high)
-
-
-def _adjust_p_values(differences: Sequence[Difference], significance_level: float) -> tuple[Difference, ...]:
-    adjusted = holm_by_key({index: each.p_value for index, each in enumerate(differences)})
-    return tuple(
-        replace(
-            each,
-            adjusted_p_value=adjusted.get(index),
-            differs=adjusted.get(index, 1.0) <= significance_level,
-        )
-        for index, each in enumerate(differences)
-    )

@@ -320,10 +320,6 @@ def _order_within(panel: _Panel, values: FloatArray) -> _ByRater:
     return correlations
 
 
-def _subtract(one: _ByRater, other: _ByRater) -> _ByRater:
-    return lambda weights: one(weights) - other(weights)
-
-
 @dataclass(frozen=True, eq=False)
 class _Inference:
     """Statistics of a panel with their intervals."""
@@ -477,13 +473,14 @@ def _measure_control(inference: _Inference, judge: FloatArray, control: _Control
     tau = inference.mean(order)
     if not control.is_of_length:
         return ControlError(error, tau, 0.0, beyond, corrected, ErrorStatistic(reason=_NO_CONTROL_OF_ORDER))
+    one = _order_of_systems(panel, judge)
     return ControlError(
         error,
         tau,
         inference.mean(_order_within(panel, control.values)),
         beyond,
         corrected,
-        inference.estimate(_subtract(_order_of_systems(panel, judge), order), limit=2),
+        inference.estimate(lambda weights: one(weights) - order(weights), limit=2),
     )
 
 

@@ -203,7 +203,12 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
             return replace(empty, reason=f"{few} of the stratum {name} is rated.")
     shares = np.array([part.units / sample.units for part in parts.values()])
     values = np.array([estimate.value for estimate in estimates], dtype=float)
-    warnings = joined + _warnings_by_stratum(parts)
+    warnings = joined + tuple(
+        sentence
+        for name, part in parts.items()
+        if part.ratings < part.units
+        for sentence in warnings_of(part, name=f"{_OF_STRATUM} {name}")
+    )
     found = replace(empty, value=float(shares @ values), warnings=warnings)
     if any(estimate.standard_error is None for estimate in estimates):
         why = "A stratum has too few ratings, or none that differ, so its spread is unknown."
@@ -300,16 +305,6 @@ def _parts(
 def _is_small(sample: RatedSample, mask: BoolArray) -> bool:
     units, ratings = int(mask.sum()), int(sample.rated[mask].sum())
     return ratings < min(units, 2) and units <= max(1, sample.units // SMALL)
-
-
-def _warnings_by_stratum(parts: dict[str, RatedSample]) -> tuple[str, ...]:
-    """Reasons for an unsafe interval in each stratum that is not fully rated."""
-    return tuple(
-        sentence
-        for name, part in parts.items()
-        if part.ratings < part.units
-        for sentence in warnings_of(part, name=f"{_OF_STRATUM} {name}")
-    )
 
 
 def _chances(sample: RatedSample, mask: BoolArray, *, like: FloatArray) -> FloatArray:

@@ -53,7 +53,11 @@ class MultipleChoice(ChoiceMethod):
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:
         """Return a letter for each point of the scale, A for the lowest."""
         return tuple(
-            Option(letter, float(value), _text(dimension, value))
+            Option(
+                letter,
+                float(value),
+                scales.meaning(dimension, value) or f"{value} on the scale {scales.extent(dimension)}",
+            )
             for letter, value in zip(ascii_uppercase, dimension.whole_values, strict=False)
         )
 
@@ -69,10 +73,6 @@ class MultipleChoice(ChoiceMethod):
             "answer": f"from {options[0].letter} to {options[-1].letter}",
             "scored_options": "\n".join(_format_option(dimension, option) for option in options),
         }
-
-
-def _text(dimension: FrozenDimension, value: int) -> str:
-    return scales.meaning(dimension, value) or f"{value} on the scale {scales.extent(dimension)}"
 
 
 def _format_option(dimension: FrozenDimension, option: Option) -> str:

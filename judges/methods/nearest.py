@@ -130,14 +130,12 @@ def split_pool(template: str) -> tuple[str, ExamplePool | None]:
     if before.strip() or not found:
         raise ValueError("Each example stands below a line of --- and the 12 digits of its document.")
     digests, texts = found[::2], [text.strip() for text in found[1::2]]
-    words = [_words_of_material(text) for text in texts]
+    words = [
+        words_of(" ".join(line for line in text.splitlines() if line.startswith(MATERIAL))) for text in texts
+    ]
     frequencies = inverse_frequencies(words)
     examples = [
         PooledExample(text, digest, weigh_words(own, frequencies))
         for text, digest, own in zip(texts, digests, words, strict=True)
     ]
     return hide_pool(template), ExamplePool(int(match["shown"]), examples, frequencies)
-
-
-def _words_of_material(example: str) -> list[str]:
-    return words_of(" ".join(line for line in example.splitlines() if line.startswith(MATERIAL)))

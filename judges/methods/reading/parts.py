@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
@@ -141,12 +140,8 @@ def _fields(answer: str, dimension: FrozenDimension, dimensions: Sequence[Frozen
             yield json.dumps(found, ensure_ascii=False)
         for name, content in fields.items():
             if name in wanted or SUFFIX.sub("", name) in wanted:
-                yield _content_to_text(content)
-
-
-def _content_to_text(content: Any) -> str:
-    is_plain = isinstance(content, str | int | float) and not isinstance(content, bool)
-    return str(content) if is_plain else json.dumps(content, ensure_ascii=False)
+                is_plain = isinstance(content, str | int | float) and not isinstance(content, bool)
+                yield (str(content) if is_plain else json.dumps(content, ensure_ascii=False))
 
 
 def fold_name(name: str) -> str:
