@@ -23,11 +23,10 @@ from agreement.bootstrap import Resampling
 from agreement.camps import SplitUnits, UnitSplit, split_units
 from agreement.coefficient import Coefficient, Counts, Interval
 from agreement.complete import intraclass_correlation, kendall_w
-from agreement.control_chart import ControlPoint, control_chart
 from agreement.crossed import CrossedDifferences, crossed_differences
 from agreement.crossed_fit import CrossedModelError, ErrorVariances
 from agreement.data import MeasurementLevel, ReliabilityData, observed_domain
-from agreement.drift import severity_drift
+from agreement.drift import ControlPoint, control_chart, severity_drift
 from agreement.groups import (
     between_group_means,
     between_raters,

@@ -172,6 +172,11 @@ def add_up_groups(statistic: Statistic, drawn_from: Population) -> tuple[Statist
     return statistic.of_totals, replace(drawn_from, pattern_counts=totals)
 
 
+def nothing(weights: FloatArray) -> FloatArray:
+    """A statistic without a value: NaN for each of the replicates."""
+    return np.full(len(weights), np.nan)
+
+
 def ratio_of_sums(parts: FloatArray, wholes: FloatArray) -> Statistic:
     """From weights to sum parts / sum wholes, both (documents,); NaN for a sample without documents."""
 

@@ -277,7 +277,6 @@ class PanelNoise:
 
 @lru_cache(maxsize=8)
 def _patterns(classes: int, raters: int) -> IntArray:
-    """(patterns, raters): all patterns of classes."""
     return np.array(list(product(range(classes), repeat=raters)), dtype=np.intp)
 
 

@@ -62,7 +62,7 @@ class ReliabilityData:
             "codes": _codes(table, domain),
             "_found": {},
         }
-        self._set(checked)
+        set_once(self, checked)
 
     @property
     def ratings_per_unit(self) -> IntArray:
@@ -120,14 +120,16 @@ class ReliabilityData:
         """A copy with changes that need no check."""
         other = object.__new__(ReliabilityData)
         same = {each.name: getattr(self, each.name) for each in fields(self)}
-        other._set({**same, "_found": {}, **changes})
+        set_once(other, {**same, "_found": {}, **changes})
         return other
 
-    def _set(self, values: Mapping[str, object]) -> None:
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
+
+def set_once(instance: object, values: Mapping[str, object]) -> None:
+    """Fill a frozen dataclass; its arrays become read-only."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        object.__setattr__(instance, name, value)
 
 
 @dataclass(frozen=True, eq=False)

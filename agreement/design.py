@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -55,8 +56,13 @@ def cheapest_designs(
     found = []
     for number in raters:
         each = per_document or number
-        documents = [_fewest_documents(goal, number) for goal in known] if each <= number else []
-        if documents and all(documents):
+        if each > number:
+            continue
+        documents = [
+            fewest_reaching(partial(goal, number), least=LEAST_DOCUMENTS, most=MOST_DOCUMENTS)
+            for goal in known
+        ]
+        if documents and all(few and few <= MOST_DOCUMENTS for few in documents):
             # Each rater shares documents with others, so that rater and document effects can be separated.
             fewest = max(-(-number // (each - 1)), *(few for few in documents if few))
             found.append(Design(number, fewest, systems, each))
@@ -137,15 +143,19 @@ def _check_per_document(per_document: int | None) -> None:
         raise ValueError(f"At least 2 raters rate each document, not {per_document}.")
 
 
-def _fewest_documents(goal: Reaches, raters: int) -> int | None:
-    low, high = LEAST_DOCUMENTS - 1, LEAST_DOCUMENTS
-    while not goal(raters, high):
-        if high >= MOST_DOCUMENTS:
+def fewest_reaching(reaches: Callable[[int], bool], *, least: int, most: int) -> int | None:
+    """Return the least number from `least` on that reaches a goal, by doubling, then halving.
+
+    None if `most` does not reach it; the number can be above `most` if only a doubled one was tried.
+    """
+    low, high = least - 1, least
+    while not reaches(high):
+        low, high = high, 2 * high
+        if low >= most:
             return None
-        low, high = high, min(2 * high, MOST_DOCUMENTS)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if goal(raters, middle) else (middle, high)
+        low, high = (low, middle) if reaches(middle) else (middle, high)
     return high
 
 
@@ -179,18 +189,14 @@ def documents_needed(
     """Return the fewest documents at which `paired_power` reaches this power; None above 100,000."""
     if not difference:
         return None
-    low, high = LEAST_DOCUMENTS - 1, LEAST_DOCUMENTS
-    while _falls_short(difference, deviation, high, significance_level, power):
-        low, high = high, 2 * high
-        if low >= MOST_PAIRED_DOCUMENTS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _falls_short(difference, deviation, middle, significance_level, power):
-            low = middle
-        else:
-            high = middle
-    return high if high <= MOST_PAIRED_DOCUMENTS else None
+    found = fewest_reaching(
+        lambda documents: (
+            paired_power(difference, deviation, documents, significance_level=significance_level) >= power
+        ),
+        least=LEAST_DOCUMENTS,
+        most=MOST_PAIRED_DOCUMENTS,
+    )
+    return found if found is not None and found <= MOST_PAIRED_DOCUMENTS else None
 
 
 def smallest_difference_found(
@@ -202,9 +208,3 @@ def smallest_difference_found(
     critical = scipy.special.stdtrit(documents - 1, 1 - significance_level / 2)
     noncentrality = scipy.special.nctdtrinc(documents - 1, 1 - power, critical)
     return float(noncentrality * deviation / np.sqrt(documents))
-
-
-def _falls_short(
-    difference: float, deviation: float, documents: int, significance_level: float, power: float
-) -> bool:
-    return paired_power(difference, deviation, documents, significance_level=significance_level) < power

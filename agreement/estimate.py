@@ -19,6 +19,7 @@ from agreement.bootstrap import (
     smoothed_interval,
 )
 from agreement.coefficient import (
+    UNDEFINED,
     Coefficient,
     Counts,
     Interval,
@@ -202,7 +203,7 @@ def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: s
         label=estimator.label,
         value=None,
         reason=reason,
-        interval_reason="The coefficient is undefined.",
+        interval_reason=UNDEFINED,
         counts=count(data),
         parameters=estimator.parameters,
         source=estimator.source,
@@ -241,7 +242,7 @@ class Weighted:
         interval: Interval | None = None
         interval_reason: str | None = "No interval was asked for."
         if not defined:
-            interval_reason = "The coefficient is undefined."
+            interval_reason = UNDEFINED
         elif (drawn_with := substream(generator, self.name)) is not None:
             drawn_from = replace(independent(self.size, self.noun), group_counts=each)
             interval, interval_reason = resampled_interval(

@@ -126,7 +126,6 @@ def weighted_kappa(
 
 
 def _mean_over_pairs(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
-    """The mean over pairs of raters whose kappa is defined."""
     of_pairs = _pair_kappas(patterns, metric, scores)
 
     def means(weights: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from agreement.alpha import Distance, alpha_by_distance, krippendorff_alpha
 from agreement.bootstrap import Resampling
 from agreement.coefficient import Coefficient, Counts, count, why_not_pairable
-from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where, index_documents
+from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where, index_documents, set_once
 from agreement.streams import Randomness, substream
 from agreement.student import RatioName, column_ratios, ratio_coefficient, sum_by_document
 
@@ -95,8 +95,7 @@ class LabelAnswers:
             "given": given,
             "documents": index_documents(documents, units),
         }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        set_once(self, fields)
 
     @property
     def answered(self) -> BoolArray:

@@ -20,6 +20,7 @@ from agreement.data import (
     divide_where,
     index_documents,
     observed_domain,
+    set_once,
 )
 from agreement.estimate import Weighted
 from agreement.ranks import rank_sets, why_no_strengths
@@ -89,8 +90,7 @@ class Rankings:
             "systems": tuple(systems),
             "documents": index_documents(documents, table.shape[1]),
         }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        set_once(self, fields)
 
     @property
     def ranked(self) -> BoolArray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from agreement.coefficient import Coefficient, Counts, Interval
+from agreement.coefficient import UNDEFINED, Coefficient, Counts, Interval
 from agreement.data import FloatArray, IntArray, divide_where
 
 
@@ -92,9 +92,12 @@ def mean_ratio_interval(
     return Interval(float(low), float(high), f"Wilson over {documents} documents", confidence_level), None
 
 
-def sum_by_document(values: FloatArray, documents: IntArray) -> FloatArray:
-    """(documents, ...): sums over the units of each document; values: (units, ...), documents: (units,)."""
-    sums = np.zeros((int(documents.max(initial=-1)) + 1, *values.shape[1:]))
+def sum_by_document(values: FloatArray, documents: IntArray, size: int | None = None) -> FloatArray:
+    """(documents, ...): sums over the units of each document; values: (units, ...), documents: (units,).
+
+    size: the number of documents, if the last may have no unit.
+    """
+    sums = np.zeros((int(documents.max(initial=-1)) + 1 if size is None else size, *values.shape[1:]))
     np.add.at(sums, documents, values)
     return sums
 
@@ -120,7 +123,7 @@ def ratio_coefficient(
     """
     defined = hits.shape[1] > 0
     interval = mean_ratio_interval(hits, sizes, confidence_level)[0] if defined else None
-    missing = named.why_no_interval if defined else "The coefficient is undefined."
+    missing = named.why_no_interval if defined else UNDEFINED
     return Coefficient(
         name=named.name,
         label=named.label,

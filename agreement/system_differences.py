@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from agreement.bootstrap import Resampling, independent, resampled_interval
 from agreement.coefficient import Coefficient
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.measures import correlations_of_rows, kendall_tau_b
-from agreement.ranks import RankSet, holm_by_key, rank_sets
+from agreement.ranks import RankSet, holm_by_key, rank_sets, share_letters
 from agreement.streams import Randomness, substream
 from agreement.student import standard_error, t_p_value, t_reach
 
@@ -89,6 +90,26 @@ def adjust_p_values(found: Sequence[SystemDifference]) -> tuple[SystemDifference
     """Return differences with p values adjusted by Holm over all of these that have one."""
     adjusted = holm_by_key({index: each.p_value for index, each in enumerate(found)})
     return tuple(replace(each, adjusted_p_value=adjusted.get(index)) for index, each in enumerate(found))
+
+
+def ranks_and_letters(
+    systems: Sequence[str], differences: Sequence[SystemDifference], significance_level: float
+) -> dict[str, dict[str, Any]]:
+    """Return `best`, `worst` and `letters` of each system, as far as any pair is tested.
+
+    systems: the best first, as the letters go by their order.
+    """
+    tested = [each for each in differences if each.adjusted_p_value is not None]
+    if not tested:
+        return {}
+    differing = [
+        (each.first, each.second) for each in tested if (each.adjusted_p_value or 0.0) <= significance_level
+    ]
+    letters = share_letters(systems, differing)
+    return {
+        each.system: {"best": each.best, "worst": each.worst, "letters": letters[each.system]}
+        for each in rank_sets(systems, differences)
+    }
 
 
 def too_few(found: SystemDifference) -> SystemDifference:

@@ -16,15 +16,14 @@ from agreement.biases.measures import (
     control_of,
     instruments,
     minus_means,
-    nothing,
-    sums_by_document,
     with_reason_of_interval,
     without_severity,
 )
-from agreement.bootstrap import Statistic
+from agreement.bootstrap import Statistic, nothing
 from agreement.comparison import Scores
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.streams import Randomness, generator_of
+from agreement.student import sum_by_document
 
 _SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3; Thorndike 1920 (halo); two-stage least squares"
 MOST_RANGES = 10
@@ -149,10 +148,8 @@ class _Dimensions:
             values = judge[usable], w, x
             sums = np.column_stack([np.ones(len(w)), *values])
             products = _products(*values).swapaxes(0, 1)
-            of_teams = sums_by_document(sums, own * teams + self.teams[usable], self.size * teams)
-            tables.append(
-                (of_teams.reshape(self.size, teams, -1), sums_by_document(products, own, self.size))
-            )
+            of_teams = sum_by_document(sums, own * teams + self.teams[usable], self.size * teams)
+            tables.append((of_teams.reshape(self.size, teams, -1), sum_by_document(products, own, self.size)))
         return tables
 
     def _mean_of_pairs(self, covariances: FloatArray, variances: FloatArray) -> FloatArray:
@@ -201,7 +198,6 @@ def _of_documents(
 
 
 def _why_undefined(halo: _Dimensions) -> str:
-    """Return the reason for an undefined correlation."""
     if not halo.size:
         return _NEEDS
     if np.count_nonzero(np.ptp(halo.judge, axis=0) > _LEAST) < 2:

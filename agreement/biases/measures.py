@@ -17,11 +17,12 @@ import numpy.typing as npt
 import scipy
 
 from agreement import Coefficient, Counts, Resampling, spearman
-from agreement.bootstrap import Statistic, ratio_of_sums
+from agreement.bootstrap import Statistic, nothing, ratio_of_sums
 from agreement.comparison import Scores, bin_values, meta_correlation
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.estimate import Weighted
 from agreement.streams import Randomness, generator_of
+from agreement.student import sum_by_document
 
 CONTROLS = 39
 """How many control judges there are: beyond the least and the largest of 39 a fortieth is in 5 % of cases."""
@@ -101,7 +102,7 @@ class BiasMeasure:
     ) -> Coefficient:
         """The mean of values (items,), each of one of the documents (items,), any labels."""
         labels, number = np.unique(documents, return_inverse=True)
-        sums, items = (sums_by_document(each, number, len(labels)) for each in (values, np.ones(len(values))))
+        sums, items = (sum_by_document(each, number, len(labels)) for each in (values, np.ones(len(values))))
         return self.of_documents(ratio_of_sums(sums, items), len(labels), len(values), why, generator)
 
     def of_documents(
@@ -134,18 +135,6 @@ def control_of(values: Iterable[float], of: str) -> Control | None:
     """The control of these values; undefined ones are excluded. None without any."""
     known = [value for value in values if not np.isnan(value)]
     return Control(float(np.mean(known)), min(known), max(known), of) if known else None
-
-
-def sums_by_document(values: FloatArray, documents: IntArray, size: int) -> FloatArray:
-    """(size, ...): values (items, ...) summed by document."""
-    found = np.zeros((size, *values.shape[1:]))
-    np.add.at(found, documents, values)
-    return found
-
-
-def nothing(weights: FloatArray) -> FloatArray:
-    """A statistic without a value: NaN for each of the replicates."""
-    return np.full(len(weights), np.nan)
 
 
 NO_TWO_RATERS = "At least two people must rate an item. Their agreement shows how reliable the ratings are."
@@ -182,7 +171,7 @@ def without_severity(human: FloatArray) -> tuple[FloatArray, IntArray]:
 def minus_means(values: FloatArray, groups: IntArray) -> FloatArray:
     """Values (items, ...) minus the mean of their group."""
     number = np.maximum(np.bincount(groups), 1)
-    sums = sums_by_document(values, groups, len(number))
+    sums = sum_by_document(values, groups, len(number))
     return np.asarray(values - (sums.T / number).T[groups])
 
 
@@ -250,8 +239,8 @@ class CauseBeyondQuality:
             values = w, x, self._judge[usable], self.cause[usable]
             own, number = self.scores.documents[usable], np.ones_like(w)
             cells = own * groups + self.groups[usable]
-            sums = sums_by_document(np.column_stack([number, *values]), cells, documents * groups)
-            products = sums_by_document(np.column_stack(_products(*values)), own, documents)
+            sums = sum_by_document(np.column_stack([number, *values]), cells, documents * groups)
+            products = sum_by_document(np.column_stack(_products(*values)), own, documents)
             tables.append((sums.reshape(documents, groups, 5), products))
         return tables
 

@@ -19,12 +19,12 @@ from agreement.biases.measures import (
     Control,
     beside_people,
     judged_by_both,
-    sums_by_document,
 )
-from agreement.bootstrap import Statistic, independent, ratio_of_sums, resampled_interval
+from agreement.bootstrap import Statistic, independent, nothing, ratio_of_sums, resampled_interval
 from agreement.comparison import Scores, bin_values
 from agreement.data import FloatArray, divide_where
 from agreement.streams import Randomness
+from agreement.student import sum_by_document
 
 _SOURCE = "means over the same items, in points of the scale"
 
@@ -58,7 +58,7 @@ def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
 
     def ratios(weights: FloatArray) -> FloatArray:
         judge, *people = (_deviation(weights @ table) for table in tables)
-        of_people = _mean_known(people) if people else np.full(len(weights), np.nan)
+        of_people = _mean_known(people) if people else nothing(weights)
         return divide_where(of_people > 0, judge, of_people)
 
     why = "The values of people do not vary." if len(both.judge) else NEITHER
@@ -167,7 +167,7 @@ def _shares_compared(
 def _counts(both: Scores, values: FloatArray, points: FloatArray) -> FloatArray:
     """(documents, points): the number of times each point occurs in values (raters, items)."""
     of_items = (values[:, :, None] == points).sum(axis=0).astype(float)
-    return sums_by_document(of_items, both.documents, len(both.document_labels))
+    return sum_by_document(of_items, both.documents, len(both.document_labels))
 
 
 def _moments(both: Scores, values: FloatArray) -> FloatArray:
@@ -175,7 +175,7 @@ def _moments(both: Scores, values: FloatArray) -> FloatArray:
     given = ~np.isnan(values)
     filled = np.where(given, values, 0.0)
     table = np.column_stack([given, filled, filled**2])
-    return sums_by_document(table, both.documents, len(both.document_labels))
+    return sum_by_document(table, both.documents, len(both.document_labels))
 
 
 def _deviation(moments: FloatArray) -> FloatArray:
@@ -259,7 +259,7 @@ def _root_mean(
 ) -> Coefficient:
     """The roots of the mean variances (items, sides), added with signs (sides,)."""
     labels, number = np.unique(documents, return_inverse=True)
-    sums = sums_by_document(np.column_stack([np.ones(len(variances)), variances]), number, len(labels))
+    sums = sum_by_document(np.column_stack([np.ones(len(variances)), variances]), number, len(labels))
 
     def statistic(weights: FloatArray) -> FloatArray:
         totals = weights @ sums
@@ -322,7 +322,7 @@ def round_numbers(
         beyond = np.maximum(least - samples, samples - most) - divisor / 2
         counted = np.where(np.isnan(samples), 0.0, np.where(beyond < 0, 1.0, 0.5 * (beyond == 0)))
         excess = counted * ((np.mod(np.where(np.isnan(samples), 1, samples), divisor) == 0) - 1 / divisor)
-        parts, wholes = (sums_by_document(each.sum(axis=1), number, len(of)) for each in (excess, counted))
+        parts, wholes = (sum_by_document(each.sum(axis=1), number, len(of)) for each in (excess, counted))
         label = f"Share of multiples of {divisor} minus 1/{divisor}, between the ends of the scale"
         measure = BiasMeasure(f"multiples_of_{divisor}", label, _ROUND_NUMBERS_SOURCE, 0.0, (-1, 1))
         answers = samples[counted > 0]

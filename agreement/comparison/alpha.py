@@ -15,6 +15,7 @@ from agreement import (
     checked_alpha,
     observed_domain,
 )
+from agreement.coefficient import UNDEFINED
 from agreement.comparison.scores import JUDGE, PEOPLE, Scores
 from agreement.data import FloatArray
 from agreement.streams import Randomness, substream
@@ -218,5 +219,5 @@ def _alpha_of_mean(alpha: Coefficient, level: MeasurementLevel) -> Coefficient:
         value=None,
         reason="Nominal values have no mean to compare the judge with.",
         interval=None,
-        interval_reason="The coefficient is undefined.",
+        interval_reason=UNDEFINED,
     )

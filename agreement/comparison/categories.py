@@ -290,7 +290,6 @@ def _errors_by_chance(confidence: FloatArray, bins: IntArray, generator: Randomn
 
 
 def _around_bias(error: Coefficient, by_chance: FloatArray) -> Coefficient:
-    """Return the error with the interval that allows for its bias."""
     found = error.interval
     if error.value is None or found is None:
         return error

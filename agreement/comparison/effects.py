@@ -140,7 +140,6 @@ def _remember(statistic: Statistic) -> Statistic:
 
 
 def _effects(shape: Sequence[int]) -> Iterator[dict[int, int]]:
-    """Yield the levels of each main effect, then of each interaction."""
     for factor, levels in enumerate(shape):
         yield from ({factor: level} for level in range(1, levels))
     for first, second in combinations(range(len(shape)), 2):

@@ -16,8 +16,8 @@ from agreement.comparison.preferences import (
     points_of_scores,
     text_preferences,
 )
-from agreement.comparison.scores import Scores, index_labels, numbers, set_once
-from agreement.data import FloatArray, IntArray, divide_where
+from agreement.comparison.scores import Scores, index_labels, numbers
+from agreement.data import FloatArray, IntArray, divide_where, set_once
 from agreement.estimate import Weighted
 from agreement.streams import Randomness, substream
 
@@ -259,7 +259,6 @@ def _points(points: FloatArray, generator: Randomness | None, resampling: Resamp
 def _consistency(
     by_order: FloatArray, generator: Randomness | None, resampling: Resampling | None
 ) -> PositionConsistency:
-    """Consistency of points (2, documents, pairs)."""
     both = ~np.isnan(by_order).any(axis=0)
     forward, backward = np.sign(np.round(np.where(both, by_order, 0.5) - 0.5, _DECIMALS))
     same = (forward == backward) & both

@@ -1,6 +1,6 @@
 """Scores of people and a judge over the same items, by system, and messages for missing results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from agreement import (
     spread_within_units,
     standard_deviation,
 )
-from agreement.data import FloatArray, IntArray, ReliabilityData
+from agreement.data import FloatArray, IntArray, ReliabilityData, set_once
 from agreement.measures import pair_data
 from agreement.streams import Randomness, substream
 
@@ -160,14 +160,6 @@ class Scores:
             "as_read": self.as_read,
         }
         return replace(self, **(kept | changes))  # type: ignore[arg-type]
-
-
-def set_once(instance: object, fields: Mapping[str, object]) -> None:
-    """Fill a frozen dataclass; its arrays become read-only."""
-    for name, value in fields.items():
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
-        object.__setattr__(instance, name, value)
 
 
 def numbers(values: npt.ArrayLike, what: str, *, dimensions: int) -> FloatArray:

@@ -21,8 +21,7 @@ from agreement import (
 )
 from agreement.coefficient import Estimated, count
 from agreement.comparison.head_to_head import Verdicts
-from agreement.comparison.scores import set_once
-from agreement.data import FloatArray, IntArray, index_documents
+from agreement.data import FloatArray, IntArray, index_documents, set_once
 from agreement.ranks import why_no_strengths
 from agreement.streams import Randomness, substream
 from agreement.student import t_reach

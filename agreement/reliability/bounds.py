@@ -3,6 +3,8 @@
 Bets on a risk, document by document, are exact for any dependence within a document.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import scipy
@@ -62,14 +64,9 @@ def risk_upper(lost: FloatArray, counted: FloatArray, significance_level: float,
 
     lost, counted: (documents,). Each factor of the capital grows with the risk, so halving finds it.
     """
-    low, high = 0.0, 1.0
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        if risk_p_value(lost, counted, middle, most=most) <= significance_level:
-            high = middle
-        else:
-            low = middle
-    return high
+    return _least_rejected(
+        lambda risk: risk_p_value(lost, counted, risk, most=most) <= significance_level, above=0.0
+    )
 
 
 def clopper_pearson_upper(
@@ -204,13 +201,20 @@ def hoeffding_bentkus_p_value(mean_loss: npt.ArrayLike, ratings: npt.ArrayLike, 
 
 def hoeffding_bentkus_upper(mean_loss: float, ratings: int, significance_level: float) -> float:
     """The least risk that `hoeffding_bentkus_p_value` rejects at this level, to 1e-9; else 1."""
-    low, high = min(max(mean_loss, 0.0), 1.0), 1.0
+    return _least_rejected(
+        lambda risk: hoeffding_bentkus_p_value(mean_loss, ratings, risk) <= significance_level,
+        above=min(max(mean_loss, 0.0), 1.0),
+    )
+
+
+def _least_rejected(
+    rejects: Callable[[float], bool | np.bool_ | npt.NDArray[np.bool_]], *, above: float
+) -> float:
+    """Return the least risk that is rejected, to 1e-9, by halving; 1 if none is."""
+    low, high = above, 1.0
     while high - low > 1e-9:
         middle = (low + high) / 2
-        if hoeffding_bentkus_p_value(mean_loss, ratings, middle) <= significance_level:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if rejects(middle) else (middle, high)
     return high
 
 

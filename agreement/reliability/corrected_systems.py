@@ -12,7 +12,6 @@ import numpy.typing as npt
 from agreement.comparison.scores import numbers
 from agreement.data import FloatArray, IntArray
 from agreement.groups import mean_values
-from agreement.ranks import rank_sets, share_letters
 from agreement.reliability.correction_gain import (
     CenteredScores,
     center_scores,
@@ -29,6 +28,7 @@ from agreement.system_differences import (
     SystemDifference,
     adjust_p_values,
     levels_of,
+    ranks_and_letters,
     with_t_interval,
 )
 from agreement.variance_components import VarianceComponents, variance_components, why_no_components
@@ -208,7 +208,11 @@ def correct_systems(
         means[index] = errors.add_interval(means[index], position, confidence_level)
     names = [systems[index] for index in kept]
     differences = _compare_pairs(errors, names, confidence_level)
-    ranked = _add_ranks(means, differences, 1 - confidence_level)
+    ordered = sorted(
+        (each for each in means if each.value is not None), key=lambda each: -(each.value or 0.0)
+    )
+    ranks = ranks_and_letters([each.system for each in ordered], differences, 1 - confidence_level)
+    ranked = tuple(replace(each, **ranks.get(each.system, {})) for each in means)
     return CorrectedSystems(
         ranked, differences, errors.slopes, errors.why_not_corrected, errors.why_raters_given
     )
@@ -331,31 +335,3 @@ def _compare_pairs(
             each = with_t_interval(each, value, [(variance, freedom)], levels)
         found.append(each)
     return adjust_p_values(found)
-
-
-def _add_ranks(
-    means: Sequence[CorrectedMean], differences: Sequence[SystemDifference], significance_level: float
-) -> tuple[CorrectedMean, ...]:
-    """Return the means with ranks and letters, as far as any pair is tested."""
-    tested = [each for each in differences if each.adjusted_p_value is not None]
-    if not tested:
-        return tuple(means)
-    ordered = sorted(
-        (each for each in means if each.value is not None), key=lambda each: -(each.value or 0.0)
-    )
-    names = [each.system for each in ordered]
-    ranks = {each.system: each for each in rank_sets(names, differences)}
-    differing = [
-        (each.first, each.second)
-        for each in tested
-        if each.adjusted_p_value is not None and each.adjusted_p_value <= significance_level
-    ]
-    letters = share_letters(names, differing)
-    return tuple(
-        replace(
-            each, best=ranks[each.system].best, worst=ranks[each.system].worst, letters=letters[each.system]
-        )
-        if each.system in ranks
-        else each
-        for each in means
-    )

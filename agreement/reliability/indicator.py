@@ -10,6 +10,7 @@ import scipy
 
 from agreement import Coefficient, Interval, PairMeasure, Resampling, comparison
 from agreement.bootstrap import Statistic, count_patterns, independent, resampled_interval
+from agreement.coefficient import UNDEFINED
 from agreement.comparison import (
     Scores,
     SystemCoefficient,
@@ -373,7 +374,7 @@ def _require_enough_items(found: SystemCoefficient) -> SystemCoefficient:
         value=None,
         reason=f"Only {items} items of this system have both values; 3 are needed, and a bound needs more.",
         interval=None,
-        interval_reason="The coefficient is undefined.",
+        interval_reason=UNDEFINED,
     )
     return SystemCoefficient(found.system, too_few)
 

@@ -6,7 +6,7 @@ import numpy as np
 import scipy
 
 from agreement.data import FloatArray, IntArray
-from agreement.design import MOST_PAIRED_DOCUMENTS
+from agreement.design import MOST_PAIRED_DOCUMENTS, fewest_reaching
 from agreement.reliability import bounds
 from agreement.reliability.alternative_annotator import AlternativeAnnotatorTest
 from agreement.reliability.fixed_sequence import Guarantee
@@ -217,16 +217,13 @@ def plan_replacement(
     power_today = setting.power(today)
     if reason := _explain_no_power(test, setting):
         return ReplacementPlan(None, today, power_today, reason)
-    low, high = LEAST_DOCUMENTS - 1, LEAST_DOCUMENTS
-    while setting.power(high) < power:
-        low, high = high, 2 * high
-        if low >= MOST_PAIRED_DOCUMENTS:
-            most = f"More than {MOST_PAIRED_DOCUMENTS:,} documents."
-            return ReplacementPlan(None, today, power_today, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if setting.power(middle) < power else (low, middle)
-    return ReplacementPlan(high, today, power_today)
+    needed = fewest_reaching(
+        lambda documents: setting.power(documents) >= power,
+        least=LEAST_DOCUMENTS,
+        most=MOST_PAIRED_DOCUMENTS,
+    )
+    most = f"More than {MOST_PAIRED_DOCUMENTS:,} documents." if needed is None else ""
+    return ReplacementPlan(needed, today, power_today, most)
 
 
 class _Setting:

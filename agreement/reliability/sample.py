@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from agreement.comparison.scores import index_labels, numbers, set_once
-from agreement.data import FloatArray, IntArray
+from agreement.comparison.scores import index_labels, numbers
+from agreement.data import FloatArray, IntArray, set_once
 
 Unit = int | str
 BoolArray = npt.NDArray[np.bool_]

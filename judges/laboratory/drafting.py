@@ -108,7 +108,6 @@ def _ask(server: Server, question: Question) -> Reply:
 
 
 def _fields_of_reply(drafting: Drafting, proposal: Proposal) -> Mapping[str, Any]:
-    """Return a proposal's new fields from its reply: the drafted wording, or the reason why there is none."""
     assert proposal.reply is not None
     start = answer_start(proposal.reply)
     text = "" if isinstance(start, Unreadable) else proposal.reply[start:].strip()
@@ -158,7 +157,6 @@ def _store(drafting: Drafting, proposal: Proposal, became: Mapping[str, Any]) ->
 
 
 def _lock(drafting: Drafting) -> Drafting:
-    """Return the drafting, locked, while this worker holds it; raises TakenOverError."""
     locked = own_row(drafting).select_for_update().first()
     if locked is None:
         raise TakenOverError

@@ -453,5 +453,4 @@ def _label(key: str) -> str:
 
 
 def _scores(method: str) -> bool:
-    """Return True if a method scores single outputs; effects concern only these."""
     return not (METHODS[method].asks_pairs or METHODS[method].asks_kinds)

@@ -76,7 +76,6 @@ def _advance(found: PromptSearch) -> None:
 
 
 def _has_moved(search: PromptSearch, found: PromptSearch) -> bool:
-    """Return True if the search advanced since it was read."""
     now = (search.status, search.stage, search.step, search.run_id)
     return now != (found.status, found.stage, found.step, found.run_id)
 

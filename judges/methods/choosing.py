@@ -38,7 +38,6 @@ class ChoiceMethod(Method):
         """Return the names that a reply may use for the options."""
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        """Return the options, one per line."""
         return {"options": "\n".join(f"{option.letter}: {option.text}" for option in self.options(dimension))}
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:

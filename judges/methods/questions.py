@@ -97,7 +97,6 @@ class KindMethod(Method):
         return gettext("A reply is a JSON object; read it from the reply’s text.")
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
-        """Return the messages to send. Raises ValueError with a reason if there are none."""
         if reason := self.refuses_kind(dimension):
             raise ValueError(reason)
         (kinds,) = _kinds

@@ -59,7 +59,6 @@ class ScoreMethod(Method):
         return object_schema("score", score_schema(dimension), with_reason=self.asks_reasons)
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
-        """Return all numbers of the scale, or the names of its categories."""
         return {scales.name_of(dimension, value): float(value) for value in dimension.whole_values}
 
 

@@ -23,8 +23,7 @@ from judges.results.queries.pairings import (
     measured_judges,
     spent_by_judges,
 )
-from judges.results.tables.columns import JUDGE, number_or_reason
-from judges.results.tables.gaps import explain_excluded_kinds
+from judges.results.tables.columns import JUDGE, explain_excluded_kinds, number_or_reason
 from judges.results.tables.parameters import CORRECTED, ROUND, counts_corrected, values_of
 from judges.routing.queries.trust import TrustEvidence, trust_in
 from judges.routing.results import SCALES_ONLY, verdict_cell, version_of_trust

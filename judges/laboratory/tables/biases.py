@@ -48,9 +48,8 @@ from judges.laboratory.tables.kinds_of_bias import (
     load_call_positions,
 )
 from judges.results.queries.texts import ItemTexts, texts_of, version_of_texts
-from judges.results.tables.columns import number_or_reason
+from judges.results.tables.columns import add_correction_count, add_gaps, number_or_reason
 from judges.results.tables.compared import Scored, Versus, align_raters, compared_values
-from judges.results.tables.gaps import add_correction_count, add_gaps
 from judges.results.tables.metrics import version_of_metrics
 from judges.results.tables.parameters import chosen_judge
 
@@ -269,7 +268,6 @@ def _regress_dimensions(
 def _add_calls(
     page: _Page, judge: Judge, scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
 ) -> None:
-    """Add the effects of the previous score and of the position in a call."""
     following = list(followings(scored, positions))
     page.add(kinds.BEFORE, [_follow(each) for each in following], str(kinds.NEEDS_SEVERAL), COLUMNS_BEFORE)
     if following:

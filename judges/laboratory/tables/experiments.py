@@ -26,8 +26,7 @@ from judges.core.judge_settings import names_of_settings
 from judges.core.models import Experiment, Judge, Run
 from judges.laboratory.factors import FACTORS
 from judges.results.queries.pairings import Spent, cost_of_thousand_units, spent_by_judges
-from judges.results.tables.between_judges import tables_between_judges
-from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason
+from judges.results.tables.columns import JUDGE, add_correction_count, difference_cell, number_or_reason
 from judges.results.tables.compared import (
     Scored,
     category_tables,
@@ -35,8 +34,8 @@ from judges.results.tables.compared import (
     on_shared_items,
     shared_items,
 )
-from judges.results.tables.gaps import add_correction_count
 from judges.results.tables.parameters import Options, counts_corrected
+from judges.results.tables.together import tables_between_judges
 
 LEVEL = 0.05
 _SAYS_EFFECTS = gettext_lazy(
@@ -384,7 +383,6 @@ def _temperatures(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
 
 
 def _settings(judge: Judge) -> tuple[object, ...]:
-    """Return the common settings of the judges of a curve, except for the number of samples."""
     names = set(names_of_settings()) - {"temperature", "samples", "max_tokens_name", "reference"}
     values = (str(getattr(judge, name)) for name in sorted(names))
     return judge.model, judge.endpoint_id, judge.template_id, judge.reference_id, *values

@@ -62,8 +62,7 @@ from judges.results.queries.scores import (
     stream_of_people,
     verdicts_of,
 )
-from judges.results.tables.columns import JUDGE
-from judges.results.tables.gaps import count_judged, warning_of_gaps
+from judges.results.tables.columns import JUDGE, count_judged, warning_of_gaps
 from judges.results.tables.parameters import SHARED, counts_corrected
 
 

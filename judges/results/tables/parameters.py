@@ -43,7 +43,6 @@ def _list_with_first(first: Judge, judges: Sequence[Judge]) -> Options:
 
 
 def _rounds(project: Project) -> Options:
-    """Return the rounds, the last one first."""
     return [
         (str(number), gettext("Round {number}").format(number=ROMAN[number]))
         for number in sorted(rounds_of(project), reverse=True)
