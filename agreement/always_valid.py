@@ -50,7 +50,7 @@ def always_valid_alpha(
     documents come in random order. Two gamblers bet on each a, with stakes that follow from earlier z only; a
     stays in the interval as long as their mean capital has never reached 1 / (1 - confidence level). So the
     interval contains alpha at all looks together with at least this confidence level, for any distribution.
-    You may stop as soon unchanged narrow enough. Source: Waudby-Smith and Ramdas 2024, Estimating means of
+    You may stop as soon as it is narrow enough. Source: Waudby-Smith and Ramdas 2024, Estimating means of
     bounded random variables by betting, JRSS B 86, section 4, on the estimating equation of alpha.
     """
     points = _features(level, value_domain)

@@ -149,7 +149,6 @@ def count_patterns(
     groups: IntArray, number: int, patterns: Patterns
 ) -> "FloatArray | scipy.sparse.csr_array":
     """(number, patterns): the number of units with each pattern in a group, sparse if large; groups:
-
     (units,).
     """
     shape = (number, len(patterns.unit_counts))
@@ -273,9 +272,8 @@ def _weights(drawn_from: Population, generator: np.random.Generator, replicates:
 
 
 def _draw(drawn_from: Population, generator: np.random.Generator, replicates: int) -> IntArray:
-    """(replicates, kinds of groups):
-
-    the number of times each kind is resampled; a row sums to the number of groups.
+    """(replicates, kinds of groups): the number of times each kind is resampled; a row sums to the number of
+    groups.
     """
     size, kinds = drawn_from.size, len(drawn_from.group_counts)
     if size > _ALIKE * kinds:

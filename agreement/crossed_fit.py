@@ -311,9 +311,8 @@ class CrossedFit:
         return float(contrast @ self.means), variance, variance**2 / spread
 
     def parts_of_pair(self, one: int, other: int, /) -> tuple[float, float, float]:
-        """Return the contributions of a relative mean square of 1 for each of two systems:
-
-        raters, documents, residual.
+        """Return the contributions of a relative mean square of 1 for each of two systems: raters, documents,
+        residual.
 
         A variance of a difference is the sum over components of component times derivative (Euler), so each
         has its part. Effects that two systems do not fully share because of gaps count as residual.

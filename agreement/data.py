@@ -72,9 +72,8 @@ class ReliabilityData:
         )
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the result of `make`, computed once for these values:
-
-        statistics of one table share counts and resamples.
+        """Return the result of `make`, computed once for these values: statistics of one table share counts
+        and resamples.
 
         The key names the derived object. It cannot become stale, since the values never change.
         """
@@ -160,9 +159,8 @@ class UnitParts:
         return np.bincount(self.of_part, of_member, self.number).astype(float)
 
     def counts(self, codes: IntArray, kinds: int) -> IntArray:
-        """(parts, kinds): the number of times each code 0 to kinds - 1 occurs in each part; codes:
-
-        (..., members).
+        """(parts, kinds): the number of times each code 0 to kinds - 1 occurs in each part; codes: (...,
+        members).
         """
         positions = (self.of_part * kinds + codes).ravel()
         return np.bincount(positions, minlength=self.number * kinds).reshape(self.number, kinds)

@@ -115,10 +115,7 @@ def _values(measure: PairMeasure, data: ReliabilityData) -> FloatArray:
 
 
 def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
-    """The units of whole documents, about `_BATCH` at a time; documents:
-
-    (units,), the document of each unit.
-    """
+    """The units of whole documents, about `_BATCH` at a time; documents: (units,), of each unit."""
     order = np.argsort(documents, kind="stable")
     starts = np.flatnonzero(np.diff(documents[order], prepend=-1))
     start = 0

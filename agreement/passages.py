@@ -90,9 +90,8 @@ def word_f1(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """F1 of the words that two raters marked:
-
-    2 both / (one + other), summed over pairs of raters and outputs.
+    """F1 of the words that two raters marked: 2 both / (one + other), summed over pairs of raters and
+    outputs.
 
     A word counts as marked if a passage contains any of its characters. It is not corrected for chance: two
     raters who each mark half of an output share half of it by chance. Undefined if no word is marked. Source:

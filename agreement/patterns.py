@@ -37,10 +37,7 @@ class Patterns:
         return np.asarray(np.sum(self.codes < len(self.value_domain), axis=1), dtype=float)
 
     def value_counts(self) -> "FloatArray | scipy.sparse.csr_array":
-        """(patterns, categories):
-
-        the number of times each category occurs in each pattern; sparse if large.
-        """
+        """(patterns, categories): how often each category occurs in each pattern; sparse if large."""
         return self._table(*np.nonzero(self.codes < len(self.value_domain)))
 
     def values_of(self, rater: int) -> "FloatArray | scipy.sparse.csr_array":

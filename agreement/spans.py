@@ -132,10 +132,7 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
 
 
 def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], FloatArray]:
-    """The pairs of raters, and (outputs, pairs, 4):
-
-    credit, characters of one and other, 1 if both answered.
-    """
+    """Pairs of raters, and (outputs, pairs, 4): credit, characters of one and other, 1 if both answered."""
     names = sorted({rater for text in texts for rater in text.spans})
     together = {pair for text in texts for pair in combinations(sorted(text.spans), 2)}
     pairs = [pair for pair in combinations(names, 2) if pair in together]

@@ -209,9 +209,8 @@ def _why_undefined(halo: _Dimensions) -> str:
 def scores_given_before(
     before: FloatArray, after: FloatArray, ranges_before: Sequence[Range], ranges: Sequence[Range]
 ) -> IntArray:
-    """(ranges before, ranges):
-
-    the number of times a score on one dimension followed each score on the previous dimension.
+    """(ranges before, ranges): the number of times a score on one dimension followed each score on the
+    previous dimension.
 
     before, after: of one shape, such as (items, samples) of a judge or (raters, items) of people, NaN for a
     gap; only pairs without a gap count. A value between two ranges, as on a judge's own scale, counts in the

@@ -38,10 +38,7 @@ class AlphaWithPeople:
 
 
 class Effect(StrEnum):
-    """Effect of one more rater on alpha:
-
-    the interval of the difference is below 0, above 0, or contains 0.
-    """
+    """Effect of one more rater on alpha: its interval is below 0, above 0, or contains 0."""
 
     LOWERS = "lowers agreement"
     DOES_NOT_LOWER = "does not lower agreement"

@@ -269,7 +269,7 @@ def confidence_calibration(
 
 @dataclass(frozen=True, eq=False)
 class _BinSums:
-    """Sums of values of items by document and bin; `of`, `place`: (items,)."""
+    """Sums of values of items by document and bin; `of`, `bins`: (items,)."""
 
     of: IntArray
     documents: int

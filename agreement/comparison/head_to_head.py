@@ -119,9 +119,8 @@ def head_to_head_points(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[PairPoints, ...]:
-    """The points of each pair of systems (by default all pairs of the verdicts):
-
-    1 for the winner, 0.5 each for a tie.
+    """The points of each pair of systems (by default all pairs of the verdicts): 1 for the winner, 0.5 each
+    for a tie.
 
     A document's points are the mean over both orders, each the mean over its samples; a document without a
     readable verdict in each order is excluded, since one order alone would count the judge's preference for a

@@ -39,9 +39,8 @@ _ONE_ORDER = (
 
 @dataclass(frozen=True)
 class SystemStrength:
-    """A system by the verdicts on its outputs:
-
-    the numbers of verdicts, wins and ties; its strength and ranks.
+    """A system by the verdicts on its outputs: the numbers of verdicts, wins and ties; its strength and
+    ranks.
     """
 
     system: str
@@ -194,9 +193,8 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
 
 
 def _design(counts: _Counts, chosen: IntArray, systems: int) -> FloatArray:
-    """(chosen, outcomes, parameters):
-
-    the contribution of each parameter to first, second and tie (if there are ties).
+    """(chosen, outcomes, parameters): the contribution of each parameter to first, second and tie (if there
+    are ties).
     """
     first, second = counts.first[chosen], counts.second[chosen]
     each, ties = np.arange(len(chosen)), counts.has_ties

@@ -207,9 +207,8 @@ def safety_warnings(rated: npt.ArrayLike) -> tuple[str, ...]:
 
 
 def warnings_of(sample: RatedSample, *, name: str = "") -> tuple[str, ...]:
-    """Return the reasons why an asymptotic interval from this random sample is unsafe:
-
-    too few ratings, or `safety_warnings`.
+    """Return the reasons why an asymptotic interval from this random sample is unsafe: too few ratings, or
+    `safety_warnings`.
 
     If every unit is rated, their number does not matter. name: of the units in the message.
     """

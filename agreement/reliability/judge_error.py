@@ -1,6 +1,5 @@
-"""A judge's error compared with the error of a random person:
-
-bias, order of systems, order within them, single outputs.
+"""A judge's error compared with the error of a random person: bias, order of systems, order within them,
+single outputs.
 
 Documents and raters are samples. A statistic is the mean over the raters, each left out in turn. Controls,
 which have less information than a judge should have, use the same functions.

@@ -267,9 +267,8 @@ def _sampled_units(
 def _probabilities(
     people: FloatArray, probabilities: npt.ArrayLike | None, drawn: BoolArray
 ) -> FloatArray | None:
-    """(units,): the probability of a rating:
-
-    the sampling probability times the share rated among units with the same one.
+    """(units,): the probability of a rating: the sampling probability times the share rated among units with
+    the same one.
     """
     if probabilities is None:
         return None

@@ -327,9 +327,8 @@ def _has_ratings(material: Material, key: str) -> npt.NDArray[np.bool_]:
 
 
 def _cost(judge: Judge, dimension: Dimension, texts: Sequence[str], calls: int) -> Decimal | None:
-    """Return the cost of calls:
-
-    the judge's own cost, plus the average extra length of the candidates' prompts.
+    """Return the cost of calls: the judge's own cost, plus the average extra length of the candidates'
+    prompts.
     """
     (plan,) = plan_of(judge.project, Scope([judge], [dimension.key])).judges
     if plan.usage is None or judge.endpoint is None or judge.template is None:

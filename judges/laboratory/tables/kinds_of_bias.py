@@ -186,7 +186,7 @@ SENSITIVITY = gettext_lazy("Experiments show the effect of wording, scale and me
 class CallPositions:
     """Positions of a dimension in the calls about items, each (items,).
 
-    places: 0 for the first position, NaN if the call had no other dimensions. before: the id of the dimension
+    positions: 0 for the first one, NaN if the call had no other dimensions. before: the id of the dimension
     before it, 0 if there is none.
     """
 
