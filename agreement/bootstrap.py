@@ -177,7 +177,7 @@ def nothing(weights: FloatArray) -> FloatArray:
 
 
 def ratio_of_sums(parts: FloatArray, wholes: FloatArray) -> Statistic:
-    """From weights to sum parts / sum wholes, both (documents,); NaN for a sample without documents."""
+    """From weights to sum parts / sum wholes, both (documents, ...); NaN if the wholes add up to 0."""
 
     def ratios(weights: FloatArray) -> FloatArray:
         total = weights @ wholes

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from agreement.bootstrap import Population, Resampling, independent, resampled_interval
+from agreement.bootstrap import Population, Resampling, independent, mean_over_units, resampled_interval
 from agreement.coefficient import Coefficient, Interval
 from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where
 from agreement.estimate import drawn_population
@@ -62,14 +62,8 @@ def mean_within_documents(
     drawn_with = substream(generator, result.name)
     if drawn_with is None or not len(values):
         return result
-    sums = np.stack([values, np.ones_like(values)], axis=1)
-
-    def means(weights: FloatArray) -> FloatArray:
-        totals, sizes = (weights @ sums).T
-        return np.asarray(totals / sizes)
-
     interval, interval_reason = resampled_interval(
-        means,
+        mean_over_units(values),
         independent(len(values), "documents"),
         drawn_with,
         resampling or Resampling(by="documents"),

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agreement import Coefficient, Counts, Resampling
+from agreement.bootstrap import ratio_of_sums
 from agreement.comparison.preferences import (
     CorrectPreferences,
     SystemPair,
@@ -263,13 +264,11 @@ def _consistency(
     same = (forward == backward) & both
     compared = both.sum(axis=1)
     used = compared > 0
-    parts = same.sum(axis=1)[used]
-    wholes = compared[used]
     weighted = Weighted(
         name="position_consistency",
         label="Position consistency",
         source="Shi and others 2024, Judging the Judges (arXiv 2406.07791)",
-        statistic=(lambda weights: (weights @ parts) / (weights @ wholes)),
+        statistic=ratio_of_sums(same.sum(axis=1)[used].astype(float), compared[used].astype(float)),
         size=int(used.sum()),
         noun="documents",
         bounds=(0.0, 1.0),

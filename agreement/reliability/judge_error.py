@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from agreement.bootstrap import draw_weights, independent
+from agreement.bootstrap import draw_weights, independent, ratio_of_sums
 from agreement.comparison.scores import Scores, numbers
 from agreement.crossed import crossed_differences, why_not_crossed
 from agreement.data import FloatArray, IntArray, divide_where
@@ -265,13 +265,9 @@ class _Control:
 
 def _mean_of_items(panel: _Panel, values: FloatArray) -> _ByRater:
     """The mean of values (raters, items) over a rater's items."""
-    parts, wholes = panel.sum_by_document(values), panel.sum_by_document((~np.isnan(values)).astype(float))
-
-    def means(weights: FloatArray) -> FloatArray:
-        number = weights @ wholes
-        return divide_where(number > 0, weights @ parts, number)
-
-    return means
+    return ratio_of_sums(
+        panel.sum_by_document(values), panel.sum_by_document((~np.isnan(values)).astype(float))
+    )
 
 
 def _order_of_systems(panel: _Panel, values: FloatArray) -> _ByRater:
