@@ -12,24 +12,29 @@ a missing value; a `Stream` makes its interval the same in every run.
 a judge prefers, and `agreement.reliability` finds the units on which it can be trusted.
 """
 
-from agreement.alpha import alpha_difference, checked_alpha, checked_alphas_of_parts, krippendorff_alpha
-from agreement.best_worst import BestWorstScore, best_worst_scores
+from agreement.alpha import (
+    alpha_by_distance,
+    alpha_difference,
+    checked_alpha,
+    checked_alphas_of_parts,
+    krippendorff_alpha,
+)
 from agreement.bootstrap import Resampling
-from agreement.bridging import Bridge, Offset, bridge
 from agreement.camps import SplitUnits, UnitSplit, split_units
 from agreement.coefficient import Coefficient, Counts, Interval
 from agreement.complete import intraclass_correlation, kendall_w
-from agreement.control_chart import ControlPoint, control_chart
 from agreement.crossed import CrossedDifferences, crossed_differences
 from agreement.crossed_fit import CrossedModelError, ErrorVariances
 from agreement.data import MeasurementLevel, ReliabilityData, observed_domain
-from agreement.distances import alpha_by_distance
-from agreement.drift import severity_drift
+from agreement.drift import ControlPoint, control_chart, severity_drift
 from agreement.groups import (
     between_group_means,
+    between_raters,
+    mean_values,
     means_by_group,
     over_groups,
     values_within_documents,
+    with_mean,
     within_documents,
 )
 from agreement.kappa import fleiss_kappa, gwet_ac, percent_agreement, weighted_kappa, within_one_agreement
@@ -42,6 +47,8 @@ from agreement.labels import (
     label_alpha,
     label_rates,
     masi_distance,
+    share_of_yes,
+    shares_by_item,
 )
 from agreement.latent_categories import (
     DawidSkene,
@@ -61,22 +68,23 @@ from agreement.measures import (
     root_mean_squared_error,
     spearman,
 )
-from agreement.outside import SystemRange, compare_with_systems
 from agreement.paired_difference import PairedDifference, difference_of_correlations, difference_of_figures
-from agreement.pairs import between_raters, mean_values, with_mean
-from agreement.parts import share_of_yes, shares_by_item
 from agreement.passages import MarkedText, gamma, unitizing_alpha, word_f1
-from agreement.plackett_luce import RankedSystem, RankingStrengths, plackett_luce
 from agreement.rankings import (
+    BestWorstScore,
+    RankedSystem,
     Rankings,
+    RankingStrengths,
+    best_worst_scores,
     concordances,
     kendall_distance,
     mean_concordance,
+    plackett_luce,
     ranking_alpha,
 )
 from agreement.ranks import RankSet, holm, holm_by_key, rank_sets
 from agreement.registry import COEFFICIENTS, MEASURES, Advice, advice
-from agreement.severity import Severity, rater_severity, why_not_severity
+from agreement.severity import Bridge, Offset, Severity, bridge, rater_severity, why_not_severity
 from agreement.spans import (
     MarkedSpan,
     SpannedText,
@@ -93,16 +101,24 @@ from agreement.streams import Stream
 from agreement.summary import (
     mean,
     mean_score,
+    normalised_entropy,
+    rater_effects,
+    severity_share,
     spread_within_units,
     standard_deviation,
     value_distributions,
     value_ranges,
 )
-from agreement.system_differences import SystemDifference, system_differences
-from agreement.two_sources import TwoRankings, compare_rankings
+from agreement.system_differences import (
+    SystemDifference,
+    SystemRange,
+    TwoRankings,
+    compare_rankings,
+    compare_with_systems,
+    system_differences,
+)
 from agreement.variance_components import (
     VarianceComponents,
     variance_components,
     why_no_components,
 )
-from agreement.within_units import normalised_entropy, rater_effects, severity_share

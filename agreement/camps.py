@@ -11,7 +11,7 @@ import scipy
 
 from agreement.data import FloatArray, IntArray, ReliabilityData
 from agreement.streams import Randomness, generator_of
-from agreement.within_units import normalised_entropy, rater_effects
+from agreement.summary import normalised_entropy, rater_effects
 
 LEAST_RATERS = 3
 """Two raters who differ cannot show whether the unit or one of them is the reason."""
@@ -277,7 +277,6 @@ class PanelNoise:
 
 @lru_cache(maxsize=8)
 def _patterns(classes: int, raters: int) -> IntArray:
-    """(patterns, raters): all patterns of classes."""
     return np.array(list(product(range(classes), repeat=raters)), dtype=np.intp)
 
 

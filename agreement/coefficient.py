@@ -10,6 +10,8 @@ import numpy as np
 from agreement.data import ReliabilityData, UnitParts
 
 Parameter = str | int | float | bool | None
+UNDEFINED = "The coefficient is undefined."
+"""Why a coefficient without a value has no interval."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,13 @@ from itertools import combinations
 
 import numpy as np
 
-from agreement.crossed_fit import CrossedModelError, ErrorVariances, fit_by_mean_squares, fit_by_reml
+from agreement.crossed_fit import (
+    CrossedModelError,
+    ErrorVariances,
+    VariancesBySystem,
+    fit_by_mean_squares,
+    fit_by_reml,
+)
 from agreement.data import FloatArray
 from agreement.system_differences import (
     LEAST_DOCUMENTS,
@@ -22,7 +28,6 @@ from agreement.system_differences import (
     too_few,
     with_t_interval,
 )
-from agreement.system_variances import VariancesBySystem
 
 MOST_CELLS = 400
 """Pairs of a rater and a system up to which gaps are allowed: time grows with the third power of them."""

@@ -62,7 +62,7 @@ class ReliabilityData:
             "codes": _codes(table, domain),
             "_found": {},
         }
-        self._set(checked)
+        set_once(self, checked)
 
     @property
     def ratings_per_unit(self) -> IntArray:
@@ -72,9 +72,8 @@ class ReliabilityData:
         )
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the result of `make`, computed once for these values:
-
-        statistics of one table share counts and resamples.
+        """Return the result of `make`, computed once for these values: statistics of one table share counts
+        and resamples.
 
         The key names the derived object. It cannot become stale, since the values never change.
         """
@@ -120,14 +119,16 @@ class ReliabilityData:
         """A copy with changes that need no check."""
         other = object.__new__(ReliabilityData)
         same = {each.name: getattr(self, each.name) for each in fields(self)}
-        other._set({**same, "_found": {}, **changes})
+        set_once(other, {**same, "_found": {}, **changes})
         return other
 
-    def _set(self, values: Mapping[str, object]) -> None:
-        for name, value in values.items():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            object.__setattr__(self, name, value)
+
+def set_once(instance: object, values: Mapping[str, object]) -> None:
+    """Fill a frozen dataclass; its arrays become read-only."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        object.__setattr__(instance, name, value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +159,8 @@ class UnitParts:
         return np.bincount(self.of_part, of_member, self.number).astype(float)
 
     def counts(self, codes: IntArray, kinds: int) -> IntArray:
-        """(parts, kinds): the number of times each code 0 to kinds - 1 occurs in each part; codes:
-
-        (..., members).
+        """(parts, kinds): the number of times each code 0 to kinds - 1 occurs in each part; codes: (...,
+        members).
         """
         positions = (self.of_part * kinds + codes).ravel()
         return np.bincount(positions, minlength=self.number * kinds).reshape(self.number, kinds)

@@ -1,7 +1,8 @@
-"""The cheapest numbers of raters and documents that reach a power or the width of an interval."""
+"""The cheapest numbers of raters and documents for a power or the width of an interval."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy
@@ -55,8 +56,13 @@ def cheapest_designs(
     found = []
     for number in raters:
         each = per_document or number
-        documents = [_fewest_documents(goal, number) for goal in known] if each <= number else []
-        if documents and all(documents):
+        if each > number:
+            continue
+        documents = [
+            fewest_reaching(partial(goal, number), least=LEAST_DOCUMENTS, most=MOST_DOCUMENTS)
+            for goal in known
+        ]
+        if documents and all(few and few <= MOST_DOCUMENTS for few in documents):
             # Each rater shares documents with others, so that rater and document effects can be separated.
             fewest = max(-(-number // (each - 1)), *(few for few in documents if few))
             found.append(Design(number, fewest, systems, each))
@@ -137,13 +143,68 @@ def _check_per_document(per_document: int | None) -> None:
         raise ValueError(f"At least 2 raters rate each document, not {per_document}.")
 
 
-def _fewest_documents(goal: Reaches, raters: int) -> int | None:
-    low, high = LEAST_DOCUMENTS - 1, LEAST_DOCUMENTS
-    while not goal(raters, high):
-        if high >= MOST_DOCUMENTS:
+def fewest_reaching(reaches: Callable[[int], bool], *, least: int, most: int) -> int | None:
+    """Return the least number from `least` on that reaches a goal, by doubling, then halving.
+
+    None if `most` does not reach it; the number can be above `most` if only a doubled one was tried.
+    """
+    low, high = least - 1, least
+    while not reaches(high):
+        low, high = high, 2 * high
+        if low >= most:
             return None
-        low, high = high, min(2 * high, MOST_DOCUMENTS)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if goal(raters, middle) else (middle, high)
+        low, high = (low, middle) if reaches(middle) else (middle, high)
     return high
+
+
+MOST_PAIRED_DOCUMENTS = 100_000
+
+
+def paired_power(
+    difference: float, deviation: float, documents: int, *, significance_level: float = 0.05
+) -> float:
+    """Return the probability that the paired t test finds this mean difference, with its sign.
+
+    deviation: the standard deviation of differences between documents, in the same unit. The test is
+    two-sided with n - 1 degrees of freedom; a significant result with the wrong sign does not count.
+    Source: Cohen 1988, Statistical Power Analysis, chapter 2; noncentral t. Raises ValueError for fewer than
+    3 documents or a deviation below 0.
+    """
+    if documents < LEAST_DOCUMENTS or deviation < 0:
+        raise ValueError("Power needs three documents or more and a standard deviation of 0 or more.")
+    if deviation == 0:
+        return float(difference != 0)
+    critical = scipy.special.stdtrit(documents - 1, 1 - significance_level / 2)
+    noncentrality = abs(difference) / deviation * np.sqrt(documents)
+    if noncentrality > critical + 10:
+        return 1.0
+    return float(1 - scipy.special.nctdtr(documents - 1, noncentrality, critical))
+
+
+def documents_needed(
+    difference: float, deviation: float, *, significance_level: float = 0.05, power: float = 0.8
+) -> int | None:
+    """Return the fewest documents at which `paired_power` reaches this power; None above 100,000."""
+    if not difference:
+        return None
+    found = fewest_reaching(
+        lambda documents: (
+            paired_power(difference, deviation, documents, significance_level=significance_level) >= power
+        ),
+        least=LEAST_DOCUMENTS,
+        most=MOST_PAIRED_DOCUMENTS,
+    )
+    return found if found is not None and found <= MOST_PAIRED_DOCUMENTS else None
+
+
+def smallest_difference_found(
+    deviation: float, documents: int, *, significance_level: float = 0.05, power: float = 0.8
+) -> float:
+    """Return the mean difference that the paired t test finds with this power. Raises as `paired_power`."""
+    if documents < LEAST_DOCUMENTS or deviation < 0:
+        raise ValueError("Power needs three documents or more and a standard deviation of 0 or more.")
+    critical = scipy.special.stdtrit(documents - 1, 1 - significance_level / 2)
+    noncentrality = scipy.special.nctdtrinc(documents - 1, 1 - power, critical)
+    return float(noncentrality * deviation / np.sqrt(documents))

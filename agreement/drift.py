@@ -1,21 +1,28 @@
-"""Changes of raters during a round: by thirds of its time, and as changes of severity."""
+"""Changes of raters during a round: by thirds of its time, as changes of severity, and effects of order.
 
-from collections.abc import Sequence
+For order effects raters meet items in a random order for each rater, within stretches (the items of a
+document, or all of a rater's). Without an order effect every order of a stretch's values was equally likely.
+This gives the mean and the variance of each statistic exactly, for any items, raters and values.
+
+`control_chart` asks the same of a judge: is it still the model that gave the first values?
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from agreement.alpha import krippendorff_alpha
-from agreement.coefficient import Coefficient, Estimated
+from agreement.coefficient import Coefficient, Counts, Estimated, Interval, Parameter
 from agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData
 from agreement.measures import bias
 from agreement.ranks import holm_by_key
-from agreement.severity import NO_END, PENALTY, fit_severities
+from agreement.severity import NO_END, NO_VARIANCE, PENALTY, fit_severities
 from agreement.severity_likelihood import RatedPoints
-from agreement.severity_misfit import NO_VARIANCE
-from agreement.student import t_p_value
+from agreement.student import standard_error, t_p_value, t_reach
 
 THIRDS = 3
 
@@ -163,9 +170,273 @@ def severity_drift(
                 reason="" if error > 0 else NO_VARIANCE,
             )
         )
-    return _adjust(found)
-
-
-def _adjust(found: Sequence[SeverityDrift]) -> tuple[SeverityDrift, ...]:
     adjusted = holm_by_key({index: each.p_value for index, each in enumerate(found)})
     return tuple(replace(each, adjusted_p_value=adjusted.get(index)) for index, each in enumerate(found))
+
+
+FEWEST_VALUES = 30
+"""From how many values on the statistics are near enough to normal for an interval."""
+_LEVEL = 0.95
+_METHOD = "normal, with the variance over all orders that could have been drawn"
+
+
+@dataclass(frozen=True)
+class OrderEffect:
+    """A coefficient of an order effect, 0 without one, and the p value of there being none."""
+
+    coefficient: Coefficient
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class _Stretches:
+    """Values in order of rating, stretch after stretch, without stretches of one value.
+
+    of: (values,): the stretch of each value. sizes: (stretches,). centred: (values,), about the mean of each
+    stretch.
+    """
+
+    values: FloatArray
+    of: IntArray
+    sizes: IntArray
+
+    def sums(self, numbers: FloatArray) -> FloatArray:
+        """(stretches,): the sum over each."""
+        return np.bincount(self.of, weights=numbers, minlength=len(self.sizes)).astype(float)
+
+    def deviations_from_mean(self, numbers: FloatArray) -> FloatArray:
+        """(values,): each number minus the mean of its stretch."""
+        return numbers - (self.sums(numbers) / self.sizes)[self.of]
+
+
+def position_effect(values: FloatArray, stretches: IntArray, positions: IntArray) -> OrderEffect:
+    """Rank correlation of value with position within the stretch, over all stretches.
+
+    values, stretches, positions: (values,). sum x r / sqrt(sum x^2 sum r^2), with x and r the ranks of
+    position and value within the stretch, centred and divided by the stretch's size + 1 so that long ones do
+    not dominate (van Elteren 1960). Over all orders its mean is 0. Its variance is the variance of sums of
+    products of permuted ranks, sum_b X_b R_b / (k_b - 1) / (sum X sum R). Undefined if no stretch has two
+    different values.
+    """
+    found = _stretches(values, stretches, positions)
+    position = found.deviations_from_mean(np.arange(len(found.of), dtype=float)) / (found.sizes + 1)[found.of]
+    rank = found.deviations_from_mean(_ranks(found)) / (found.sizes + 1)[found.of]
+    indexes, ranks = found.sums(position**2), found.sums(rank**2)
+    total, scale = float(position @ rank), float(np.sqrt(indexes.sum() * ranks.sum()))
+    variance = float(np.sum(indexes * ranks / (found.sizes - 1)))
+    source = "Spearman 1904 within stretches, with van Elteren's weights (1960)"
+    return _effect("position_effect", "Rank correlation with position", source, found, total, variance, scale)
+
+
+def carry_over(values: FloatArray, stretches: IntArray, positions: IntArray) -> OrderEffect:
+    """The change of a value, in points, per point of the rater's previous value.
+
+    values, stretches, positions: (values,). The serial correlation of lag 1 within stretches, y centred in
+    each: sum_b (sum_t y_t y_(t+1) + S_b / k_b) / sum_b (k_b - 1) S_b / k_b, S = sum y^2. Centring alone makes
+    the products -S / k on average, which is subtracted. Above 0 values follow the previous one
+    (assimilation), below 0 they move away from it (contrast). Mean and variance over all orders: Wald and
+    Wolfowitz 1943 for the products of neighbours. Undefined if no stretch of three values or more varies.
+    Source: Mathur, Baldwin and Cohn 2017, Sequence Effects in Crowdsourced Annotations.
+    """
+    found = _stretches(values, stretches, positions, fewest=3)
+    y, k = found.deviations_from_mean(found.values), found.sizes
+    squares, fourths = found.sums(y**2), found.sums(y**4)
+    neighbours = float(np.sum(y[1:] * y[:-1], where=found.of[1:] == found.of[:-1]))
+    total = neighbours + float(np.sum(squares / k))
+    second = (squares**2 - fourths) / k + (squares**2 - 2 * fourths) / (k * (k - 1))
+    variance = float(np.sum(second - (squares / k) ** 2))
+    scale = float(np.sum(squares * (k - 1) / k))
+    source = "Mathur, Baldwin and Cohn 2017; moments of Wald and Wolfowitz 1943"
+    return _effect("carry_over", "Carry-over from the item before", source, found, total, variance, scale)
+
+
+def _stretches(values: FloatArray, stretches: IntArray, positions: IntArray, fewest: int = 2) -> _Stretches:
+    order = np.lexsort((positions, stretches))
+    values, of = np.asarray(values, dtype=float)[order], np.unique(stretches[order], return_inverse=True)[1]
+    long = np.bincount(of, minlength=1)[of] >= fewest
+    of = np.unique(of[long], return_inverse=True)[1]
+    return _Stretches(values[long], of, np.bincount(of))
+
+
+def _ranks(found: _Stretches) -> FloatArray:
+    """(values,): mean ranks of the values within each stretch, up to a constant for each stretch."""
+    order = np.lexsort((found.values, found.of))
+    of, values = found.of[order], found.values[order]
+    starts = np.flatnonzero(np.r_[True, (of[1:] != of[:-1]) | (values[1:] != values[:-1])][: len(of)])
+    lengths = np.diff(np.r_[starts, len(of)])
+    ranks = np.empty(len(of))
+    ranks[order] = np.repeat(starts + (lengths - 1) / 2, lengths)
+    return ranks
+
+
+def _effect(
+    name: str, label: str, source: str, found: _Stretches, total: float, variance: float, scale: float
+) -> OrderEffect:
+    counts = Counts(
+        units=len(found.of),
+        pairable_units=len(found.of),
+        raters=0,
+        ratings=len(found.of),
+        pairable_values=len(found.of),
+        groups=len(found.sizes),
+    )
+    parameters: Mapping[str, Parameter] = {"stretches": len(found.sizes)}
+    if not scale > 0:
+        reason = (
+            "Wherever a rater gave several values in succession, all are the same."
+            if len(found.of)
+            else "No rater has given enough values in succession yet."
+        )
+        return OrderEffect(Coefficient(name, label, None, counts, source, reason=reason), None)
+    value = float(np.clip(total / scale, -1, 1))
+    if len(found.of) < FEWEST_VALUES or not variance > 0:
+        few = f"An interval needs {FEWEST_VALUES} values or more, in stretches that vary."
+        return OrderEffect(
+            Coefficient(name, label, value, counts, source, interval_reason=few, parameters=parameters), None
+        )
+    error = float(np.sqrt(variance)) / scale
+    reach = error * float(scipy.special.ndtri((1 + _LEVEL) / 2))
+    interval = Interval(max(value - reach, -1), min(value + reach, 1), _METHOD, _LEVEL)
+    coefficient = Coefficient(name, label, value, counts, source, interval=interval, parameters=parameters)
+    return OrderEffect(coefficient, float(2 * scipy.special.ndtr(-abs(total) / np.sqrt(variance))))
+
+
+Key = TypeVar("Key", bound=Hashable)
+BoolArray = npt.NDArray[np.bool_]
+
+LAST_CHECKS = (1, 2, 4, 8)
+"""The blocks of last checks that are compared with all values before them."""
+_BETS = np.array([0.5, 1.5, 5.0])  # per standard deviation within documents
+
+
+@dataclass(frozen=True)
+class ControlPoint:
+    """A check of one dimension against the first values.
+
+    value, low, high: mean of check - first over documents in points, and its t interval for this check alone.
+    changed: share of units that moved by more than the tolerance. p_value: for "nothing has changed", by all
+    checks up to this one. Value and share are None, with a reason, if no unit has both values; the interval
+    is None for one document. units: units with both values; missing: units without a value in this check.
+    """
+
+    check: int
+    units: int
+    missing: int
+    value: float | None
+    low: float | None
+    high: float | None
+    changed: float | None
+    p_value: float = 1.0
+    is_alarm: bool = False
+    reason: str = ""
+
+
+def control_chart(
+    values: Mapping[Key, npt.ArrayLike],
+    documents: Mapping[Key, npt.ArrayLike],
+    *,
+    tolerance: float = 1.0,
+    significance_level: float = 0.05,
+) -> dict[Key, tuple[ControlPoint, ...]]:
+    """Compare each check with the first values, and test after each if the judge has changed.
+
+    values: by dimension (1 + checks, units), the first values and then one row a check, NaN for a gap;
+    documents: by dimension (units,). All dimensions have the same number of checks.
+
+    The test: if the judge has not changed, the values of a document are exchangeable over time, and documents
+    are independent. For a block B of m checks of the T times of a document and a bet l,
+
+    e = prod_{t in B} exp(l x_t) / mean over all blocks of m times of the same product
+
+    then has the mean 1, given the values without their order, even if the judge never varies. The product
+    over documents is averaged over blocks (the last 1, 2, 4, 8 checks, and the first values), over l and over
+    three directions: up, down, and either for each document by itself. p = 1 / e is a p value by Markov's
+    inequality. Check c has the level a / (c (c + 1)), and these levels add up to a over the whole life of the
+    monitoring; dimensions are adjusted by Holm. Units must be chosen without regard to their first values.
+    Source: Grünwald, de Heide and Koolen 2024, Safe testing, JRSS B 86 (e values); the conditional likelihood
+    of a block is from Cox 1972, JRSS B 34.
+    """
+    tables = {key: np.asarray(each, dtype=float) for key, each in values.items()}
+    owners = {key: np.unique(np.asarray(documents[key]), return_inverse=True)[1] for key in tables}
+    counts = {len(each) for each in tables.values()}
+    if len(counts) > 1 or counts == {0}:
+        raise ValueError("All dimensions need the first values and the same number of checks.")
+    charts: dict[Key, list[ControlPoint]] = {key: [] for key in tables}
+    for check in range(1, min(counts, default=1)):
+        points = {
+            key: _compare_with_first(table[: check + 1], owners[key], tolerance)
+            for key, table in tables.items()
+        }
+        adjusted = holm_by_key({key: each.p_value for key, each in points.items()})
+        level = significance_level / (check * (check + 1))
+        for key, point in points.items():
+            charts[key].append(replace(point, is_alarm=adjusted[key] <= level))
+    return {key: tuple(each) for key, each in charts.items()}
+
+
+def _compare_with_first(table: FloatArray, owners: npt.NDArray[np.intp], tolerance: float) -> ControlPoint:
+    check, missing = len(table) - 1, int(np.isnan(table[-1]).sum())
+    both = ~np.isnan(table[0]) & ~np.isnan(table[-1])
+    if not both.any():
+        reason = "No unit has a value in this check."
+        return ControlPoint(check, 0, missing, None, None, None, None, reason=reason)
+    table, owners = table[:, both], np.unique(owners[both], return_inverse=True)[1]
+    sizes = np.bincount(owners)
+    # A time at which a unit of a document has no value does not count for this document.
+    by_document = np.array([np.bincount(owners, row) for row in table]).T / sizes[:, None]
+    differences = by_document[:, -1] - by_document[:, 0]
+    mean, low, high = float(differences.mean()), None, None
+    if len(differences) > 1:
+        reach = t_reach(standard_error(differences), len(differences) - 1, 0.95)
+        low, high = mean - reach, mean + reach
+    moved = np.abs(table[-1] - table[0]) > tolerance + 1e-9
+    p_value = float(np.exp(-max(_log_evidence(by_document), 0.0)))
+    return ControlPoint(
+        check, int(both.sum()), missing, mean, low, high, float(moved.mean()), p_value=p_value
+    )
+
+
+def _log_evidence(values: FloatArray) -> float:
+    """Return the logarithm of e; values: (documents, times), NaN for a gap."""
+    is_known = ~np.isnan(values)
+    centred = np.where(is_known, values - np.nanmean(values, axis=1, keepdims=True), 0.0)
+    spread = np.sqrt((centred**2).sum() / is_known.sum())
+    if spread < 1e-12:
+        return 0.0
+    check = values.shape[1] - 1
+    times = np.arange(check + 1)
+    blocks = [times == 0] + [times > check - last for last in LAST_CHECKS if last < check]
+    bets = np.concatenate([_BETS, -_BETS]) / spread
+    scores = bets[:, None, None] * centred
+    found = _log_ratios(scores, is_known, blocks)  # (blocks, bets, documents)
+    up, down = np.split(found, 2, axis=1)
+    either = np.logaddexp(up, down) - np.log(2)
+    sums = np.concatenate([up, down, either], axis=1).sum(axis=2)
+    return float(scipy.special.logsumexp(sums) - np.log(sums.size))
+
+
+def _log_ratios(scores: FloatArray, is_known: BoolArray, blocks: list[BoolArray]) -> FloatArray:
+    """(blocks, bets, documents): the logarithm of e of each document; scores: (bets, documents, times).
+
+    The sum over all blocks of m times is the elementary symmetric polynomial of order m, built up over times.
+    """
+    most = max(int(block.sum()) for block in blocks)
+    sums = np.full((*scores.shape[:2], most + 1), -np.inf)
+    sums[..., 0] = 0.0
+    for time in range(scores.shape[2]):
+        added = np.logaddexp(sums[..., 1:], sums[..., :-1] + scores[..., time, None])
+        sums[..., 1:] = np.where(is_known[:, time, None], added, sums[..., 1:])
+    number = is_known.sum(axis=1)
+    found = []
+    for block in blocks:
+        size = (is_known & block).sum(axis=1)
+        own = (scores * block).sum(axis=2)
+        # log of (number choose size)
+        ways = (
+            scipy.special.gammaln(number + 1)
+            - scipy.special.gammaln(size + 1)
+            - scipy.special.gammaln(number - size + 1)
+        )
+        index = np.broadcast_to(size[:, None], (*scores.shape[:2], 1))
+        found.append(own - np.take_along_axis(sums, index, axis=2)[..., 0] + ways)
+    return np.array(found)

@@ -6,15 +6,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from agreement.bootstrap import (
+    LARGEST_MODAL_SHARE,
     Population,
     Resampling,
     Statistic,
     independent,
     jackknife_intervals,
+    modal_share,
+    modal_shares_of_parts,
     population,
     resampled_interval,
+    smoothed_interval,
 )
 from agreement.coefficient import (
+    UNDEFINED,
     Coefficient,
     Counts,
     Interval,
@@ -26,12 +31,6 @@ from agreement.coefficient import (
 )
 from agreement.data import IntArray, ReliabilityData, UnitParts
 from agreement.patterns import Patterns
-from agreement.rare_values import (
-    LARGEST_MODAL_SHARE,
-    modal_share,
-    modal_shares_of_parts,
-    smoothed_interval,
-)
 from agreement.streams import Randomness, generator_of, substream
 
 _BLOCK = 2**20  # numbers held at a time
@@ -204,7 +203,7 @@ def undefined_coefficient(estimator: Estimator, data: ReliabilityData, reason: s
         label=estimator.label,
         value=None,
         reason=reason,
-        interval_reason="The coefficient is undefined.",
+        interval_reason=UNDEFINED,
         counts=count(data),
         parameters=estimator.parameters,
         source=estimator.source,
@@ -243,7 +242,7 @@ class Weighted:
         interval: Interval | None = None
         interval_reason: str | None = "No interval was asked for."
         if not defined:
-            interval_reason = "The coefficient is undefined."
+            interval_reason = UNDEFINED
         elif (drawn_with := substream(generator, self.name)) is not None:
             drawn_from = replace(independent(self.size, self.noun), group_counts=each)
             interval, interval_reason = resampled_interval(

@@ -12,8 +12,17 @@ from agreement.bootstrap import OfTotals, Resampling, Statistic, mean_over_units
 from agreement.coefficient import Coefficient
 from agreement.data import FloatArray, MeasurementLevel, ReliabilityData, divide_where
 from agreement.estimate import Estimator, estimate, undefined_coefficient
-from agreement.metric import Metric, Weights, expected_disagreement, pair_disagreement, weighting
-from agreement.patterns import Patterns, beside, by_rater, by_value
+from agreement.patterns import (
+    Metric,
+    Patterns,
+    Weights,
+    beside,
+    by_rater,
+    by_value,
+    expected_disagreement,
+    pair_disagreement,
+    weighting,
+)
 from agreement.streams import Randomness
 
 _DECIMALS = 9
@@ -117,7 +126,6 @@ def weighted_kappa(
 
 
 def _mean_over_pairs(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
-    """The mean over pairs of raters whose kappa is defined."""
     of_pairs = _pair_kappas(patterns, metric, scores)
 
     def means(weights: FloatArray) -> FloatArray:

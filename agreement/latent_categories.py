@@ -172,7 +172,7 @@ def mace(data: ReliabilityData) -> Mace:
 class _CodedValues:
     """Individual values: (values,) rater, unit and code. No array is as large as raters times units.
 
-    `places`: positions of units among all units of the data, whose number is `size`.
+    `positions`: of units among all units of the data, whose number is `size`.
     """
 
     rater: IntArray

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agreement.bootstrap import OfTotals, Resampling, Statistic, mean_over_units
+from agreement.bootstrap import OfTotals, Resampling, Statistic, mean_over_units, nothing
 from agreement.coefficient import Coefficient
 from agreement.data import FloatArray, MeasurementLevel, ReliabilityData, divide_where, observed_domain
 from agreement.estimate import Estimator, estimate
@@ -72,11 +72,6 @@ def pair_data(
 
 _BLOCK = 2**20  # signs held at a time
 _NOTHING = 1e-20  # a sum of squares of values that are rounded to ten decimals
-
-
-def _all_nan(weights: FloatArray) -> FloatArray:
-    """(replicates,): NaN, for data without a unit with both values."""
-    return np.full(len(weights), np.nan)
 
 
 def _pearson(patterns: Patterns) -> Statistic:
@@ -197,7 +192,7 @@ def _correlation(
             label=label,
             source=source,
             patterns=units_with_both,
-            statistic=lambda patterns: statistic(patterns) if len(patterns.codes) else _all_nan,
+            statistic=lambda patterns: statistic(patterns) if len(patterns.codes) else nothing,
             why_undefined=_why_undefined,
         )
     )

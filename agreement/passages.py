@@ -13,8 +13,8 @@ import numpy.typing as npt
 import scipy
 
 from agreement.bootstrap import Resampling, independent, resampled_interval
-from agreement.coefficient import Coefficient, Counts
-from agreement.data import FloatArray
+from agreement.coefficient import UNDEFINED, Coefficient, Counts
+from agreement.data import FloatArray, divide_where
 from agreement.streams import Randomness, Stream, generator_of, substream
 
 Span = tuple[int, int]
@@ -76,7 +76,7 @@ def unitizing_alpha(
     return _pool(
         _ALPHA,
         texts,
-        np.array([_alpha_sums(text) for text in _comparable(texts)]).reshape(-1, 4),
+        _alpha_sums,
         statistic,
         "Every rater marked the whole text, so marking cannot be told from chance.",
         generator,
@@ -90,9 +90,8 @@ def word_f1(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> Coefficient:
-    """F1 of the words that two raters marked:
-
-    2 both / (one + other), summed over pairs of raters and outputs.
+    """F1 of the words that two raters marked: 2 both / (one + other), summed over pairs of raters and
+    outputs.
 
     A word counts as marked if a passage contains any of its characters. It is not corrected for chance: two
     raters who each mark half of an output share half of it by chance. Undefined if no word is marked. Source:
@@ -102,13 +101,12 @@ def word_f1(
 
     def statistic(sums: FloatArray) -> FloatArray:
         shared, marked = sums.T
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(marked > 0, shared / marked, np.nan)
+        return divide_where(marked > 0, shared, marked)
 
     return _pool(
         _F1,
         texts,
-        np.array([_f1_sums(text) for text in _comparable(texts)]).reshape(-1, 2),
+        _f1_sums,
         statistic,
         "No passage holds a word.",
         generator,
@@ -133,20 +131,18 @@ def gamma(
     Widloecher and Metivier 2015, Computational Linguistics 41, 437-479, for two annotators and one category;
     of more annotators it is the mean over pairs, not their joint alignment of all annotators.
     """
-    compared = _comparable(texts)
-    pairs = sum(len(text.passages) * (len(text.passages) - 1) // 2 for text in compared)
+    pairs = sum(len(text.passages) * (len(text.passages) - 1) // 2 for text in _comparable(texts))
     shifts = int(np.clip(_SHIFTS // max(pairs, 1), _FEWEST, _MOST))
     drawn = generator_of(substream(generator, "gamma") or Stream(0), "shifts")
 
     def statistic(sums: FloatArray) -> FloatArray:
         observed, expected = sums.T
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(expected > 0, 1 - observed / expected, np.nan)
+        return 1 - divide_where(expected > 0, observed, expected)
 
     return _pool(
         _GAMMA,
         texts,
-        np.array([_gamma_sums(text, drawn, shifts) for text in compared]).reshape(-1, 2),
+        partial(_gamma_sums, drawn=drawn, shifts=shifts),
         statistic,
         "Every rater marked the whole text, so marking cannot be told from chance.",
         generator,
@@ -233,7 +229,7 @@ _GAMMA = _Named("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015")
 def _pool(
     named: _Named,
     texts: Sequence[MarkedText],
-    sums: FloatArray,
+    sums_of: Callable[[MarkedText], tuple[float, ...]],
     statistic: Callable[[FloatArray], FloatArray],
     why_undefined: str,
     generator: Randomness | None,
@@ -243,10 +239,12 @@ def _pool(
     """A coefficient of sums (outputs, terms), with an interval that resamples documents (or outputs)."""
     plan, compared = resampling or _BY_DOCUMENTS, _comparable(texts)
     made = partial(Coefficient, named.name, named.label, counts=_count(texts), source=named.source)
-    value = float(statistic(sums.sum(axis=0)[None])[0]) if compared else np.nan
+    if not compared:
+        return made(value=None, reason=_NOTHING, interval_reason=UNDEFINED)
+    sums = np.array([sums_of(text) for text in compared])
+    value = float(statistic(sums.sum(axis=0)[None])[0])
     if np.isnan(value):
-        reason = why_undefined if compared else _NOTHING
-        return made(value=None, reason=reason, interval_reason="The coefficient is undefined.")
+        return made(value=None, reason=why_undefined, interval_reason=UNDEFINED)
     if generator is None:
         return made(value=value, interval_reason="No interval was asked for.")
     of_groups = np.array(list(_resample_sums(compared, sums, plan)))

@@ -1,4 +1,7 @@
-"""Agreement on rankings of a few systems' outputs: Kendall's distance, alpha with it, and Kendall's W."""
+"""Rankings of a few systems' outputs: agreement, and strengths of systems from rankings of varying sets.
+
+Best-worst answers, which name only the best and the worst output shown, give scores of systems.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agreement.bootstrap import Resampling, ratio_of_sums
-from agreement.coefficient import Coefficient, Counts, why_not_pairable
+from agreement.coefficient import Coefficient, Counts, Estimated, why_not_pairable
 from agreement.complete import kendall_w
 from agreement.data import (
     FloatArray,
@@ -17,10 +20,13 @@ from agreement.data import (
     divide_where,
     index_documents,
     observed_domain,
+    set_once,
 )
 from agreement.estimate import Weighted
-from agreement.ratios import sum_by_document
+from agreement.ranks import rank_sets, why_no_strengths
 from agreement.streams import Randomness
+from agreement.student import RatioName, ratio_coefficient, sum_by_document, t_reach
+from agreement.system_differences import SystemDifference, differences_of_estimates
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -84,8 +90,7 @@ class Rankings:
             "systems": tuple(systems),
             "documents": index_documents(documents, table.shape[1]),
         }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        set_once(self, fields)
 
     @property
     def ranked(self) -> BoolArray:
@@ -189,3 +194,222 @@ def mean_concordance(
     counts = replace(rankings.counts, groups=len(values), undefined_groups=int((~known).sum()))
     reason = why_not_pairable(rankings.counts) or _NO_CONCORDANCE
     return weighted.coefficient(counts, reason, generator, resampling or _BY_DOCUMENTS)
+
+
+LEAST_DOCUMENTS = 5
+_STEPS = 200
+_CLOSE = 1e-10
+_NO_MAXIMUM = (
+    "The likelihood has no maximum that can be computed: one system nearly always comes before another."
+)
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """A system: the number of its rankings, of first ranks (ties share one), its strength and ranks."""
+
+    system: str
+    rankings: int
+    times_first: float
+    strength: Estimated | None
+    best: int | None = None
+    worst: int | None = None
+
+
+@dataclass(frozen=True)
+class RankingStrengths:
+    """Systems by strength, the strongest first; without estimates `reason` gives the reason.
+
+    documents: the number with rankings. differences: of every pair, in strength.
+    """
+
+    systems: tuple[RankedSystem, ...]
+    documents: int
+    differences: tuple[SystemDifference, ...] = ()
+    reason: str = ""
+
+
+def plackett_luce(rankings: Rankings, *, confidence_level: float = 0.95) -> RankingStrengths:
+    """Strengths s of systems by Plackett and Luce's model, from rankings of any sets of them.
+
+    A ranking is a series of choices, of the best system, then of the best of those left:
+
+        P = prod_k exp(s_k) / sum_{l not before k} exp(s_l)
+
+    by maximum likelihood (Newton's method), the mean strength being 0. exp(s_i - s_j) are the odds that i
+    comes before j, whatever others are in the set. Each system of a tie is chosen from the tie and all that
+    come later (Breslow's approximation, 1974), which pulls strengths towards each other if ties are many.
+
+    Rankings of one document, by all raters, are not independent: variances are the sandwich's, summed within
+    documents, and t has one degree of freedom less than there are documents. Ranks invert the intervals of
+    all pairs at once (`rank_sets`). Source: Luce 1959; Plackett 1975, Applied Statistics 24, 193-202; Hunter
+    2004, Annals of Statistics 32, 384-406; Liang and Zeger 1986 for the variances.
+    Undefined with rankings of fewer than 5 documents, and if a system, or a group of them, comes before or
+    after all others in each ranking they share, or shares none.
+    """
+    raters, items = np.nonzero(rankings.ranked)
+    ranks = rankings.ranks[raters, items]
+    documents = np.unique(rankings.documents[items], return_inverse=True)[1]
+    number = int(documents.max(initial=-1)) + 1
+    counted = _count_systems(ranks, rankings.systems)
+    reason = f"There are rankings of {number} documents; {LEAST_DOCUMENTS} are needed."
+    if number >= LEAST_DOCUMENTS:
+        reason = why_no_strengths(
+            np.array([(ranks[:, [one]] <= ranks).sum(axis=0) for one in range(ranks.shape[1])], dtype=float),
+            rankings.systems,
+        )
+    fit = None if reason else _fit(*_choices(ranks, documents), number)
+    if fit is None:
+        return RankingStrengths(counted, number, reason=reason or _NO_MAXIMUM)
+    differences = differences_of_estimates(*fit, rankings.systems, number, confidence_level)
+    reach = t_reach(1.0, number - 1, confidence_level)
+    errors = np.sqrt(fit[1].diagonal())
+    found = [
+        RankedSystem(
+            each.system,
+            each.rankings,
+            each.times_first,
+            Estimated.within(float(value), float(reach * error)),
+            ranks_of.best,
+            ranks_of.worst,
+        )
+        for each, value, error, ranks_of in zip(
+            counted, fit[0], errors, rank_sets(rankings.systems, differences), strict=True
+        )
+    ]
+    found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
+    return RankingStrengths(tuple(found), number, differences)
+
+
+def _count_systems(ranks: FloatArray, systems: Sequence[str]) -> tuple[RankedSystem, ...]:
+    """ranks: (rankings, systems)."""
+    best = np.nanmin(ranks, axis=1, keepdims=True, initial=np.inf)
+    first = ranks == best
+    shares = (first / np.maximum(first.sum(axis=1, keepdims=True), 1)).sum(axis=0)
+    numbers = (~np.isnan(ranks)).sum(axis=0)
+    return tuple(
+        RankedSystem(name, int(number), float(share), None)
+        for name, number, share in zip(systems, numbers, shares, strict=True)
+    )
+
+
+def _choices(ranks: FloatArray, documents: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_], IntArray]:
+    """(choices,) the system that is chosen, (choices, systems) those to choose from, (choices,) document."""
+    chosen, offered, of_choice = [], [], []
+    for system in range(ranks.shape[1]):
+        left = ranks >= ranks[:, [system]]  # False if either has no rank
+        choice = left.sum(axis=1) >= 2
+        chosen.append(np.full(int(choice.sum()), system))
+        offered.append(left[choice])
+        of_choice.append(documents[choice])
+    return np.concatenate(chosen), np.concatenate(offered), np.concatenate(of_choice)
+
+
+def _fit(
+    chosen: IntArray, offered: npt.NDArray[np.bool_], of_choice: IntArray, documents: int
+) -> tuple[FloatArray, FloatArray] | None:
+    """(systems,) strengths and (systems, systems) their covariance; None if Newton's method does not end.
+
+    Strengths are freed of their common constant by a ridge on their mean, which changes no difference.
+    """
+    systems = offered.shape[1]
+    observed = np.eye(systems)[chosen]
+    ridge = np.full((systems, systems), len(chosen) / systems**2)
+    strengths = np.zeros(systems)
+    for _ in range(_STEPS):
+        shares, information = _expect(offered, strengths)
+        step = np.linalg.solve(information + ridge, (observed - shares).sum(axis=0))
+        strengths = strengths + step * min(1.0, 2 / max(np.abs(step).max(), _CLOSE))
+        strengths -= strengths.mean()
+        if np.abs(step).max() < _CLOSE:
+            break
+    else:
+        return None
+    shares, information = _expect(offered, strengths)
+    inverse = np.linalg.inv(information + ridge)
+    sums = sum_by_document(observed - shares, of_choice)
+    centred = (np.eye(systems) - 1 / systems) @ inverse
+    return strengths, centred @ (sums.T @ sums) @ centred.T * documents / (documents - 1)
+
+
+def _expect(offered: npt.NDArray[np.bool_], strengths: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(choices, systems) probabilities of being chosen, and the information."""
+    weights = np.where(offered, np.exp(strengths), 0.0)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    return shares, np.diag(shares.sum(axis=0)) - shares.T @ shares
+
+
+@dataclass(frozen=True)
+class BestWorstScore:
+    """The score of a system, with the numbers of answers that show it and name it the best or the worst."""
+
+    system: str
+    shown: int
+    best: int
+    worst: int
+    score: Coefficient
+
+
+def best_worst_scores(
+    shown: Sequence[Sequence[str]],
+    best: Sequence[str],
+    worst: Sequence[str],
+    *,
+    documents: npt.ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> tuple[BestWorstScore, ...]:
+    """(times best - times worst) / times shown for each system, from -1 to 1, the highest first.
+
+    shown: for each answer the systems whose outputs a rater saw. best, worst: (answers,), which of them.
+    documents: (answers,), any labels; an answer without one is independent of all others. The score is 2 F -
+    1 with F = sum (1 + best - worst) / 2 over times shown, and its interval `ratio_interval`'s of F over
+    documents. It depends on the other systems in an answer: combine each with the same ones equally often, or
+    use `plackett_luce`. Source: Kiritchenko and Mohammad 2017, ACL (short papers), 465-470.
+    ValueError if an answer names a system outside `shown`, or the same system twice.
+    """
+    if not len(shown) == len(best) == len(worst):
+        raise ValueError("Each answer needs the systems shown, the best and the worst.")
+    of_answer = index_documents(documents, len(shown))
+    for offered, one, other in zip(shown, best, worst, strict=True):
+        if len(set(offered)) < len(offered) or one == other or not {one, other} <= set(offered):
+            raise ValueError("The best and the worst must be two of the different systems that were shown.")
+    systems = list(dict.fromkeys(name for offered in shown for name in offered))
+    index_of = {name: index for index, name in enumerate(systems)}
+    rows = np.repeat(np.arange(len(shown)), [len(offered) for offered in shown])
+    sizes = np.zeros((len(shown), len(systems)))
+    sizes[rows, [index_of[name] for offered in shown for name in offered]] = 1
+    each = np.arange(len(shown))
+    points = np.zeros_like(sizes)
+    points[each, [index_of[name] for name in best]] = 1
+    points[each, [index_of[name] for name in worst]] = -1
+    hits = sum_by_document((sizes + points) / 2, of_answer)
+    of_document = sum_by_document(sizes, of_answer)
+    found = [
+        BestWorstScore(
+            name,
+            shown=int(sizes[:, index].sum()),
+            best=int((points[:, index] > 0).sum()),
+            worst=int((points[:, index] < 0).sum()),
+            score=_score(hits[:, [index]], of_document[:, [index]], confidence_level),
+        )
+        for index, name in enumerate(systems)
+    ]
+    return tuple(sorted(found, key=lambda one: -(one.score.value or 0.0)))
+
+
+def _score(
+    hits: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64], confidence_level: float
+) -> Coefficient:
+    times = int(sizes.sum())
+    counts = Counts(units=times, pairable_units=0, raters=0, ratings=times, pairable_values=0)
+    share = ratio_coefficient(_NAMED, hits, sizes, counts, confidence_level)
+    assert share.value is not None
+    interval = share.interval and replace(
+        share.interval, low=2 * share.interval.low - 1, high=2 * share.interval.high - 1
+    )
+    return replace(share, value=2 * share.value - 1, interval=interval)
+
+
+_NAMED = RatioName(
+    "best_worst_score", "Best-worst score", "Kiritchenko and Mohammad 2017", "The system was never shown."
+)

@@ -21,7 +21,7 @@ from agreement.measures import (
     root_mean_squared_error,
     spearman,
 )
-from agreement.metric import usual_weights
+from agreement.patterns import usual_weights
 from agreement.streams import Randomness
 
 

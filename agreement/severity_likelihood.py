@@ -227,10 +227,7 @@ class SeverityLikelihood:
         return sums
 
     def fit_of_raters(self, parameters: FloatArray) -> Slopes:
-        """(raters,) infit and outfit:
-
-        of each value against the prediction from the other raters of its unit.
-        """
+        """(raters,) infit and outfit: each value against the prediction from the other raters of its unit."""
         size = self._sizes[1]
         squares, variances, ratios, values = np.zeros((4, size))
         for block, row, rater, square, variance in self._squares(parameters):

@@ -13,8 +13,8 @@ from agreement.bootstrap import Resampling
 from agreement.coefficient import Coefficient, Counts, why_not_pairable
 from agreement.data import FloatArray, IntArray, ReliabilityData, index_documents, observed_domain
 from agreement.passages import MarkedText, Span, unitizing_alpha
-from agreement.ratios import RatioName, ratio_coefficient
 from agreement.streams import Randomness, substream
+from agreement.student import RatioName, ratio_coefficient
 
 _BY_DOCUMENTS = Resampling(by="documents")
 
@@ -132,10 +132,7 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
 
 
 def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], FloatArray]:
-    """The pairs of raters, and (outputs, pairs, 4):
-
-    credit, characters of one and other, 1 if both answered.
-    """
+    """Pairs of raters, and (outputs, pairs, 4): credit, characters of one and other, 1 if both answered."""
     names = sorted({rater for text in texts for rater in text.spans})
     together = {pair for text in texts for pair in combinations(sorted(text.spans), 2)}
     pairs = [pair for pair in combinations(names, 2) if pair in together]

@@ -9,8 +9,6 @@ import numpy as np
 import scipy
 
 from agreement.data import FloatArray
-from agreement.letters import share_letters
-from agreement.ranks import rank_sets
 from agreement.student import standard_error
 from agreement.summary import mean_score
 from agreement.system_differences import (
@@ -19,6 +17,7 @@ from agreement.system_differences import (
     adjust_p_values,
     levels_of,
     paired_difference,
+    ranks_and_letters,
     too_few,
     with_t_interval,
 )
@@ -116,24 +115,9 @@ def compare_panels(
         ]
     )
     ordered = sorted(means, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.system))
-    if all(each.adjusted_p_value is None for each in differences):
-        return tuple(ordered)
     names = [each.system for each in ordered if each.mean is not None]
-    ranks = {each.system: each for each in rank_sets(names, differences)}
-    differing = [
-        (each.first, each.second)
-        for each in differences
-        if each.adjusted_p_value is not None and each.adjusted_p_value <= 1 - confidence_level
-    ]
-    letters = share_letters(names, differing)
-    return tuple(
-        replace(
-            each, best=ranks[each.system].best, worst=ranks[each.system].worst, letters=letters[each.system]
-        )
-        if each.mean is not None
-        else each
-        for each in ordered
-    )
+    ranks = ranks_and_letters(names, differences, 1 - confidence_level)
+    return tuple(replace(each, **ranks.get(each.system, {})) for each in ordered)
 
 
 def panel_mean(

@@ -1,14 +1,23 @@
-"""Which systems people rate higher: paired differences of means over the documents that both have."""
+"""Which systems people rate higher: paired differences of means over the documents that both have.
+
+Also two rankings of systems compared, and a new system compared with the range of others.
+"""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from agreement.data import FloatArray, IntArray
-from agreement.ranks import holm_by_key
+from agreement.bootstrap import Resampling, independent, resampled_interval
+from agreement.coefficient import Coefficient
+from agreement.data import FloatArray, IntArray, divide_where
+from agreement.measures import correlations_of_rows, kendall_tau_b
+from agreement.ranks import RankSet, holm_by_key, rank_sets, share_letters
+from agreement.streams import Randomness, substream
 from agreement.student import standard_error, t_p_value, t_reach
 
 LEAST_DOCUMENTS = 3
@@ -81,6 +90,26 @@ def adjust_p_values(found: Sequence[SystemDifference]) -> tuple[SystemDifference
     """Return differences with p values adjusted by Holm over all of these that have one."""
     adjusted = holm_by_key({index: each.p_value for index, each in enumerate(found)})
     return tuple(replace(each, adjusted_p_value=adjusted.get(index)) for index, each in enumerate(found))
+
+
+def ranks_and_letters(
+    systems: Sequence[str], differences: Sequence[SystemDifference], significance_level: float
+) -> dict[str, dict[str, Any]]:
+    """Return `best`, `worst` and `letters` of each system, as far as any pair is tested.
+
+    systems: the best first, as the letters go by their order.
+    """
+    tested = [each for each in differences if each.adjusted_p_value is not None]
+    if not tested:
+        return {}
+    differing = [
+        (each.first, each.second) for each in tested if (each.adjusted_p_value or 0.0) <= significance_level
+    ]
+    letters = share_letters(systems, differing)
+    return {
+        each.system: {"best": each.best, "worst": each.worst, "letters": letters[each.system]}
+        for each in rank_sets(systems, differences)
+    }
 
 
 def too_few(found: SystemDifference) -> SystemDifference:
@@ -173,3 +202,144 @@ def paired_difference(
             reason="" if alone is not None else why,
         )
     return with_t_interval(found, float(given.mean()), [(error**2, size - 1)], levels)
+
+
+_DECIMALS = 10  # means that differ behind these are ties
+
+
+@dataclass(frozen=True, eq=False)
+class TwoRankings:
+    """Means and ranks of systems by two sources.
+
+    means: (2, systems). ranks: (2, systems), 1 the best; ties share the better rank. possible: by source, the
+    ranks that each system may have (`rank_sets`). differences: for each system the second source's mean minus
+    the first's, p values adjusted by Holm over the systems. tau: Kendall's tau-b of the two rows of means.
+    """
+
+    means: FloatArray
+    ranks: IntArray
+    possible: tuple[tuple[RankSet, ...], tuple[RankSet, ...]]
+    differences: tuple[SystemDifference, ...]
+    tau: Coefficient
+
+
+def compare_rankings(
+    first: FloatArray,
+    second: FloatArray,
+    systems: Sequence[str],
+    *,
+    generator: Randomness,
+    resampling: Resampling | None = None,
+) -> TwoRankings:
+    """Compare the systems' means by two sources, over the outputs with a value of both.
+
+    first, second: (documents, systems), NaN for a gap; each system has a value of both on one document or
+    more. A difference has the t interval and the paired t test over documents (`system_differences`). The
+    interval of tau-b resamples documents, each resample giving the means of both sources. tau-b is undefined
+    with fewer than two systems, and if a source ties them all. Source: Student 1908; Holm 1979; Kendall
+    1945; Efron and Tibshirani 1993, chapter 13.
+    """
+    gap = np.isnan(first) | np.isnan(second)
+    sides = [np.where(gap, np.nan, values) for values in (first, second)]
+    given = (~gap).astype(float)
+    filled = [np.nan_to_num(values) for values in sides]
+
+    def means(weights: FloatArray, values: FloatArray) -> FloatArray:
+        number = weights @ given
+        return np.round(divide_where(number > 0, weights @ values, number), _DECIMALS)
+
+    def taus(weights: FloatArray) -> FloatArray:
+        return correlations_of_rows(kendall_tau_b, *(means(weights, values) for values in filled))
+
+    size = len(given)
+    of_both = np.concatenate([means(np.ones((1, size)), values) for values in filled])
+    tau = replace(
+        kendall_tau_b(*of_both), name="kendall_tau_b_of_systems", label="Kendall's tau-b of systems' means"
+    )
+    if tau.defined:
+        interval, why = resampled_interval(
+            taus,
+            independent(size, "documents"),
+            substream(generator, tau.name),
+            resampling or Resampling(by="documents"),
+            (-1.0, 1.0),
+        )
+        tau = replace(tau, interval=interval, interval_reason=why)
+    levels = levels_of(0.95, len(systems))
+    moved = [
+        paired_difference(sides[1][:, index] - sides[0][:, index], name, name, levels)
+        for index, name in enumerate(systems)
+    ]
+    possible = tuple(rank_sets(systems, system_differences(values, systems)) for values in sides)
+    return TwoRankings(
+        means=of_both,
+        ranks=1 + np.sum(of_both[:, None, :] > of_both[:, :, None], axis=2),
+        possible=(possible[0], possible[1]),
+        differences=adjust_p_values(moved),
+        tau=tau,
+    )
+
+
+FEWEST_SYSTEMS = 3
+_TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class SystemRange:
+    """A new system's mean compared with the means of calibrated systems; `reason` if no comparison is
+    possible.
+
+    lowest, highest: of the calibrated systems' means. expected_from, expected_to: the 95 % prediction
+    interval of one more system's mean. beyond: the share of its units outside the range of the calibrated
+    units.
+    """
+
+    mean: float | None
+    systems: int
+    lowest: float | None = None
+    highest: float | None = None
+    expected_from: float | None = None
+    expected_to: float | None = None
+    beyond: float | None = None
+    reason: str = ""
+
+    @property
+    def is_outside(self) -> bool:
+        """Return True if the mean is outside the prediction interval."""
+        if self.mean is None or self.expected_from is None or self.expected_to is None:
+            return False
+        return not self.expected_from - _TINY <= self.mean <= self.expected_to + _TINY
+
+
+def compare_with_systems(
+    new: npt.ArrayLike, calibrated: npt.ArrayLike, systems: npt.ArrayLike, *, confidence_level: float = 0.95
+) -> SystemRange:
+    """Compare a new system's units with the units of k calibrated systems.
+
+    new: (units,) of the new system. calibrated, systems: (units,), values and any labels of their systems.
+    NaN is excluded. The interval is m +- t(k - 1) s sqrt(1 + 1 / k) over the k systems' means; it treats them
+    as a normal sample. Source: Hahn and Meeker 1991, section 4.7. Undefined below three systems.
+    """
+    own, values = np.asarray(new, dtype=float), np.asarray(calibrated, dtype=float)
+    labels = np.asarray(systems)[~np.isnan(values)]
+    own, values = own[~np.isnan(own)], values[~np.isnan(values)]
+    names = np.unique(labels)
+    if not own.size:
+        return SystemRange(None, len(names), reason="The new system has no values.")
+    mean = float(own.mean())
+    if len(names) < FEWEST_SYSTEMS:
+        reason = f"{len(names)} calibrated systems do not show how systems differ; it takes {FEWEST_SYSTEMS}."
+        return SystemRange(mean, len(names), reason=reason)
+    means = np.array([values[labels == name].mean() for name in names])
+    error = float(means.std(ddof=1) * np.sqrt(1 + 1 / len(means)))
+    reach = t_reach(error, len(means) - 1, confidence_level)
+    beyond = (own < values.min()) | (own > values.max())
+    return SystemRange(
+        mean=mean,
+        systems=len(means),
+        lowest=float(means.min()),
+        highest=float(means.max()),
+        expected_from=float(means.mean() - reach),
+        expected_to=float(means.mean() + reach),
+        beyond=float(beyond.mean()),
+    )

@@ -39,9 +39,8 @@ class VarianceComponents:
         return ErrorVariances(self.raters_by_systems, self.documents_by_systems, self.rest)
 
     def generalisability(self, raters: int, documents: int) -> float | None:
-        """E rho^2 of a system's mean:
-
-        the reliability of differences of systems over other raters and documents.
+        """E rho^2 of a system's mean: the reliability of differences of systems over other raters and
+        documents.
 
         Systems over systems plus error, with each rater rating every output of this number of documents. None
         without any variance. Source: Brennan 2001, Generalizability Theory, equations 4.7 to 4.9.
@@ -197,9 +196,8 @@ def raters_needed(single: float, target: float) -> int | None:
 
 
 def expected_width(width: float, units: int, planned: int) -> float:
-    """The expected width of an interval with `planned` units (documents), from its width with `units`:
-
-    as 1 / sqrt(n).
+    """The expected width of an interval with `planned` units (documents), from its width with `units`: as 1 /
+    sqrt(n).
     """
     return width * math.sqrt(units / planned)
 

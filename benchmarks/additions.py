@@ -28,7 +28,6 @@ import scipy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from agreement.bridging import bridge
 from agreement.data import FloatArray
 from agreement.reliability import (
     Guarantee,
@@ -40,6 +39,7 @@ from agreement.reliability import (
     more_than_one_point,
     share_with_least,
 )
+from agreement.severity import bridge
 from agreement.student import satterthwaite_freedom, t_reach
 from tests.reference import reference_data
 

@@ -8,9 +8,9 @@ import numpy as np
 import scipy
 
 from agreement.data import FloatArray
-from agreement.pairs import mean_values
+from agreement.groups import mean_values
 from agreement.reliability import correct_systems, correction_gain
-from agreement.reliability.judge_slopes import center_scores, fit_slopes, judge_gaps
+from agreement.reliability.correction_gain import center_scores, fit_slopes, judge_gaps
 from benchmarks.simulated import covers, on_scale
 
 SEED = 20_261_128

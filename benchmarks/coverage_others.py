@@ -8,7 +8,7 @@ import numpy as np
 from agreement import COEFFICIENTS, MEASURES, Coefficient, ReliabilityData, Resampling, spearman
 from agreement.comparison import Level, Scores, correlation_with_humans
 from agreement.data import FloatArray
-from agreement.order_effects import OrderEffect, carry_over, position_effect
+from agreement.drift import OrderEffect, carry_over, position_effect
 from benchmarks.simulated import measure_coverage, on_scale
 
 SEED = 20_261_126

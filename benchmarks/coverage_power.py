@@ -13,8 +13,7 @@ from agreement import (
     krippendorff_alpha,
 )
 from agreement.data import FloatArray
-from agreement.design import deviation_of_alpha, width_of_alpha, width_of_difference
-from agreement.power import documents_needed
+from agreement.design import deviation_of_alpha, documents_needed, width_of_alpha, width_of_difference
 from agreement.reliability import (
     Verdict,
     alternative_annotator_test,

@@ -5,7 +5,7 @@ import numpy as np
 from agreement.biases import spread_ratio
 from agreement.comparison import Scores, confidence_calibration, sample_distributions, text_preferences
 from agreement.data import FloatArray
-from agreement.ratios import ratio_interval
+from agreement.student import ratio_interval
 from agreement.summary import deviation_interval
 from benchmarks.simulated import covers, on_scale
 

@@ -8,11 +8,10 @@ import numpy as np
 import scipy
 
 from agreement import Resampling, krippendorff_alpha
-from agreement.always_valid import always_valid_alpha
-from agreement.always_valid_means import always_valid_differences
-from agreement.control_chart import control_chart
+from agreement.always_valid import always_valid_alpha, always_valid_differences
 from agreement.data import FloatArray, MeasurementLevel, ReliabilityData
-from agreement.power import documents_needed
+from agreement.design import documents_needed
+from agreement.drift import control_chart
 from benchmarks.simulated import covers, on_scale
 
 SEED = 20_261_123

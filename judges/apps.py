@@ -42,7 +42,7 @@ class JudgesConfig(AppConfig):
             SweepLeases,
         )
         from judges.results.queries.disagreements import JUDGES_AND_PEOPLE
-        from judges.results.queries.leaderboard import JUDGED_SCORES
+        from judges.results.queries.estimates import JUDGED_SCORES
         from judges.results.tables.pages import JUDGES_RESULTS
         from judges.routing.commands.shared_assignments import ask_for_routed_units
         from judges.routing.forecasts import ROUTES_PAGE

@@ -14,13 +14,20 @@ from agreement.biases.anchoring import (
     ranges_of,
     scores_given_before,
 )
-from agreement.biases.errors import (
+from agreement.biases.measures import (
+    Bias,
+    Control,
     decline_with_quality,
     perplexity_by_rating,
     self_preference,
     slope_beyond_quality,
 )
-from agreement.biases.measures import Bias, Control
 from agreement.biases.order import later_places, option_order, place_preference
-from agreement.biases.samples import round_numbers, spread_of_samples
-from agreement.biases.severity import distribution_distance, modal_excess, severity, spread_ratio
+from agreement.biases.severity import (
+    distribution_distance,
+    modal_excess,
+    round_numbers,
+    severity,
+    spread_of_samples,
+    spread_ratio,
+)

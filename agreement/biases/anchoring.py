@@ -9,24 +9,21 @@ import numpy as np
 from agreement.biases.measures import (
     CONTROLS,
     DEALT,
+    JUDGE_IS_CONSTANT,
+    NO_COMMON_QUALITY,
     Bias,
     BiasMeasure,
     control_of,
-    nothing,
-    sums_by_document,
-)
-from agreement.biases.quality import (
-    JUDGE_IS_CONSTANT,
-    NO_COMMON_QUALITY,
     instruments,
     minus_means,
     with_reason_of_interval,
     without_severity,
 )
-from agreement.bootstrap import Statistic
+from agreement.bootstrap import Statistic, nothing
 from agreement.comparison import Scores
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.streams import Randomness, generator_of
+from agreement.student import sum_by_document
 
 _SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3; Thorndike 1920 (halo); two-stage least squares"
 MOST_RANGES = 10
@@ -151,10 +148,8 @@ class _Dimensions:
             values = judge[usable], w, x
             sums = np.column_stack([np.ones(len(w)), *values])
             products = _products(*values).swapaxes(0, 1)
-            of_teams = sums_by_document(sums, own * teams + self.teams[usable], self.size * teams)
-            tables.append(
-                (of_teams.reshape(self.size, teams, -1), sums_by_document(products, own, self.size))
-            )
+            of_teams = sum_by_document(sums, own * teams + self.teams[usable], self.size * teams)
+            tables.append((of_teams.reshape(self.size, teams, -1), sum_by_document(products, own, self.size)))
         return tables
 
     def _mean_of_pairs(self, covariances: FloatArray, variances: FloatArray) -> FloatArray:
@@ -203,7 +198,6 @@ def _of_documents(
 
 
 def _why_undefined(halo: _Dimensions) -> str:
-    """Return the reason for an undefined correlation."""
     if not halo.size:
         return _NEEDS
     if np.count_nonzero(np.ptp(halo.judge, axis=0) > _LEAST) < 2:
@@ -215,9 +209,8 @@ def _why_undefined(halo: _Dimensions) -> str:
 def scores_given_before(
     before: FloatArray, after: FloatArray, ranges_before: Sequence[Range], ranges: Sequence[Range]
 ) -> IntArray:
-    """(ranges before, ranges):
-
-    the number of times a score on one dimension followed each score on the previous dimension.
+    """(ranges before, ranges): the number of times a score on one dimension followed each score on the
+    previous dimension.
 
     before, after: of one shape, such as (items, samples) of a judge or (raters, items) of people, NaN for a
     gap; only pairs without a gap count. A value between two ranges, as on a judge's own scale, counts in the

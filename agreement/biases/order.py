@@ -15,14 +15,13 @@ from agreement.biases.measures import (
     Control,
     control_of,
     errors_of,
-    nothing,
-    sums_by_document,
 )
-from agreement.bootstrap import Statistic, ratio_of_sums
+from agreement.bootstrap import Statistic, nothing, ratio_of_sums
 from agreement.comparison import Scores, Verdicts
 from agreement.comparison.head_to_head import points_by_order
 from agreement.data import FloatArray, divide_where
 from agreement.streams import Randomness, generator_of
+from agreement.student import sum_by_document
 
 _OPTIONS_SOURCE = "options in reverse order, as Shi and others 2024 (arXiv 2406.07791) swap texts"
 _NO_OPTIONS_IN_BOTH_ORDERS = "No item was judged with the options in both orders."
@@ -187,7 +186,7 @@ def _correlation(first: FloatArray, second: FloatArray, both: Scores, chosen: Is
         return nothing
     x, y = (each[chosen] - each[chosen].mean() for each in (first, second))  # the same r, fewer digits lost
     parts = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
-    table = sums_by_document(parts, both.documents[chosen], len(both.document_labels))
+    table = sum_by_document(parts, both.documents[chosen], len(both.document_labels))
 
     def correlations(weights: FloatArray) -> FloatArray:
         number, of_x, of_y, xx, yy, xy = (weights @ table).T
@@ -202,7 +201,7 @@ def _compare_errors(both: Scores, is_later: IsLater) -> Statistic:
     errors, size = errors_of(both), len(both.document_labels)
     later, first = (
         ratio_of_sums(
-            *(sums_by_document(each, both.documents, size) for each in (errors * own, own.astype(float)))
+            *(sum_by_document(each, both.documents, size) for each in (errors * own, own.astype(float)))
         )
         for own in (is_later, ~is_later)
     )

@@ -23,16 +23,10 @@ from agreement.comparison.between_judges import (
     highest_judges,
     holm_over_pairs,
 )
-from agreement.comparison.by_system import (
-    HumanScores,
-    SystemScores,
-    human_ranking,
-    human_scores_by_system,
-    scores_by_system,
-)
-from agreement.comparison.categories import CategoryAgreement, category_agreement
-from agreement.comparison.confidence_calibration import (
+from agreement.comparison.categories import (
+    CategoryAgreement,
     ConfidenceCalibration,
+    category_agreement,
     confidence_calibration,
     confidence_of_samples,
     equals_mode,
@@ -64,13 +58,6 @@ from agreement.comparison.head_to_head import (
     position_consistency,
     text_preferences_of_verdicts,
 )
-from agreement.comparison.pairwise import (
-    PairwiseAnswers,
-    preference_alpha,
-    share_of_agreement,
-    strengths_by_preference,
-    verdicts_of_answers,
-)
 from agreement.comparison.preferences import (
     CorrectPreferences,
     TextPreferences,
@@ -80,21 +67,34 @@ from agreement.comparison.preferences import (
     text_preferences,
     text_preferences_of_scores,
 )
-from agreement.comparison.sample_distributions import (
-    SampleDistance,
-    SampleDistributions,
-    energy_distance,
-    jensen_shannon,
-    sample_distributions,
-    total_variation,
-)
 from agreement.comparison.samples import (
     LEAST_GAIN,
     CurvePoint,
     SampleCurve,
+    SampleDistance,
+    SampleDistributions,
     bin_values,
+    energy_distance,
+    jensen_shannon,
     sample_curve,
+    sample_distributions,
     share_repeated,
+    total_variation,
 )
-from agreement.comparison.scores import Scores
-from agreement.comparison.strengths import Strengths, system_strengths
+from agreement.comparison.scores import (
+    HumanScores,
+    Scores,
+    SystemScores,
+    human_ranking,
+    human_scores_by_system,
+    scores_by_system,
+)
+from agreement.comparison.strengths import (
+    PairwiseAnswers,
+    Strengths,
+    preference_alpha,
+    share_of_agreement,
+    strengths_by_preference,
+    system_strengths,
+    verdicts_of_answers,
+)

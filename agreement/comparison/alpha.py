@@ -15,6 +15,7 @@ from agreement import (
     checked_alpha,
     observed_domain,
 )
+from agreement.coefficient import UNDEFINED
 from agreement.comparison.scores import JUDGE, PEOPLE, Scores
 from agreement.data import FloatArray
 from agreement.streams import Randomness, substream
@@ -37,10 +38,7 @@ class AlphaWithPeople:
 
 
 class Effect(StrEnum):
-    """Effect of one more rater on alpha:
-
-    the interval of the difference is below 0, above 0, or contains 0.
-    """
+    """Effect of one more rater on alpha: its interval is below 0, above 0, or contains 0."""
 
     LOWERS = "lowers agreement"
     DOES_NOT_LOWER = "does not lower agreement"
@@ -218,5 +216,5 @@ def _alpha_of_mean(alpha: Coefficient, level: MeasurementLevel) -> Coefficient:
         value=None,
         reason="Nominal values have no mean to compare the judge with.",
         interval=None,
-        interval_reason="The coefficient is undefined.",
+        interval_reason=UNDEFINED,
     )

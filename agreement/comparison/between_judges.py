@@ -1,4 +1,4 @@
-"""Two judges compared on the same items: by resampled documents, and by groups of their samples."""
+"""Several judges on the same items: two compared, which is nearer to people, and a panel of them as one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -305,3 +305,144 @@ def compare_groups(
 
 def _undefined_groups(reason: str) -> GroupsCompared:
     return GroupsCompared(None, None, None, None, reason)
+
+
+_DECIMALS = 9  # distances that differ behind these differ by rounding
+
+
+def nearness_by_document(first: Scores, second: Scores, *, is_named: bool = False) -> FloatArray:
+    """(documents,): the share of items on which the first is nearer minus the share of the second, from -1 to
+    1.
+
+    Nearer is a smaller distance to the mean human score; equal distances count for neither. is_named: for
+    names of categories the share is the share of an item's raters with the judge's value, first minus second.
+    Documents are in the order of `document_labels`; NaN if none of their items has a value of both judges and
+    of people. Raises ValueError for judges of different items.
+    """
+    if is_named:
+        return _average_by_document(first, _accuracy(first) - _accuracy(_like(first, second)))
+    distances = [
+        np.round(np.abs(each.judge - each.human_means), _DECIMALS) for each in (first, _like(first, second))
+    ]
+    return _average_by_document(first, np.sign(distances[1] - distances[0]))
+
+
+def error_difference_by_document(first: Scores, second: Scores) -> FloatArray:
+    """(documents,): the mean squared error of the first minus the error of the second, against mean human
+    scores.
+
+    Against single raters instead of their mean the difference is the same. The order of documents is that in
+    `nearness_by_document`.
+    """
+    one, other = ((each.judge - each.human_means) ** 2 for each in (first, _like(first, second)))
+    return _average_by_document(first, one - other)
+
+
+def _like(first: Scores, second: Scores) -> Scores:
+    if len(first.judge) != len(second.judge):
+        raise ValueError("Judges are compared on the same items.")
+    return second
+
+
+def _accuracy(scores: Scores) -> FloatArray:
+    given = ~np.isnan(scores.human)
+    equal = np.sum((scores.human == scores.judge) & given, axis=0)
+    counts = given.sum(axis=0)
+    known = (counts > 0) & ~np.isnan(scores.judge)
+    return np.where(known, equal / np.maximum(counts, 1), np.nan)
+
+
+def _average_by_document(scores: Scores, values: FloatArray) -> FloatArray:
+    return np.asarray(means_by_group(values, scores.documents, len(scores.document_labels)), dtype=float)
+
+
+MEAN, MEDIAN, MAJORITY, WEIGHTS = "mean", "median", "majority", "weights"
+UNITS_A_JUDGE = 5  # rated units for each judge that weights are learned from, at least
+
+
+@dataclass(frozen=True)
+class Weights:
+    """value = intercept + sum of weight x value of each judge; learned from `units` units."""
+
+    weights: tuple[float, ...]
+    intercept: float
+    units: int
+
+
+@dataclass(frozen=True)
+class NoWeights:
+    """Why no weights can be learned."""
+
+    reason: str
+
+
+def learn_weights(values: FloatArray, human: FloatArray) -> Weights | NoWeights:
+    """Return the weights, none below 0, whose sum is nearest to people's means by least squares.
+
+    values: (judges, units), human: (units,), people's means; NaN for a gap, and a unit with any gap is
+    excluded. Solved after centring, so that the intercept is free: min ||(X - mean X) w - (h - mean h)||, w
+    >= 0 (Lawson and Hanson 1974, ch. 23). Undefined with fewer than five units for each judge, or if neither
+    people nor judges vary.
+    """
+    whole = ~np.isnan(values).any(axis=0) & ~np.isnan(human)
+    known, wanted = values[:, whole], human[whole]
+    needed = UNITS_A_JUDGE * len(values)
+    if len(wanted) < needed:
+        return NoWeights(
+            f"Weights need {needed} units with values of all judges and people; {len(wanted)} have."
+        )
+    centred = known - known.mean(axis=1, keepdims=True)
+    if not np.ptp(wanted) or not centred.any():
+        return NoWeights("All values are the same, so no weight tells more than another.")
+    weights, _ = scipy.optimize.nnls(centred.T, wanted - wanted.mean())
+    intercept = float(wanted.mean() - weights @ known.mean(axis=1))
+    return Weights(tuple(float(weight) for weight in weights), intercept, int(whole.sum()))
+
+
+def combine(values: FloatArray, rule: str, weights: Weights | None = None) -> FloatArray:
+    """Return (items,): the combined value of several judges; NaN if any of them has no value.
+
+    values: (judges, items). rule: `mean`, `median`, `majority` (the most frequent value after rounding to
+    whole numbers; of several, the value nearest to the mean; of two equally near, the lower) or `weights`.
+    NaN, because otherwise the judges of a panel would change from item to item.
+    """
+    found = np.full(values.shape[1], np.nan)
+    whole = ~np.isnan(values).any(axis=0)
+    known = values[:, whole]
+    if rule == WEIGHTS:
+        assert weights is not None
+        found[whole] = weights.intercept + np.asarray(weights.weights) @ known
+    elif rule == MAJORITY:
+        found[whole] = [_majority(column) for column in np.floor(known + 0.5).T]
+    else:
+        found[whole] = np.median(known, axis=0) if rule == MEDIAN else known.mean(axis=0)
+    return found
+
+
+def majority_of_categories(values: FloatArray) -> FloatArray:
+    """Return (items,): the most frequent category; NaN if several are equally frequent, or a value is
+    missing.
+
+    Categories have no mean that could decide a tie.
+    """
+    found = np.full(values.shape[1], np.nan)
+    for item in np.flatnonzero(~np.isnan(values).any(axis=0)):
+        names, counts = np.unique(values[:, item], return_counts=True)
+        if (counts == counts.max()).sum() == 1:
+            found[item] = names[counts.argmax()]
+    return found
+
+
+def spread(values: FloatArray) -> FloatArray:
+    """Return (items,): the standard deviation among judges (n - 1); NaN if any has no value, or with one
+    judge.
+    """
+    if len(values) < 2:
+        return np.full(values.shape[1], np.nan)
+    return np.asarray(np.std(values, axis=0, ddof=1))
+
+
+def _majority(column: Sequence[float] | FloatArray) -> float:
+    values, counts = np.unique(column, return_counts=True)
+    tied = values[counts == counts.max()]
+    return float(tied[np.argmin(np.abs(tied - np.mean(column)))])

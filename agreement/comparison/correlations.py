@@ -21,6 +21,7 @@ from agreement import (
     values_within_documents,
     within_documents,
 )
+from agreement.bootstrap import nothing
 from agreement.comparison.scores import (
     JUDGE,
     OTHER_JUDGE,
@@ -32,8 +33,8 @@ from agreement.comparison.scores import (
     numbers,
 )
 from agreement.data import FloatArray, ReliabilityData
+from agreement.groups import is_studentised, studentised_interval
 from agreement.streams import Randomness, substream
-from agreement.studentised import is_studentised, studentised_interval
 
 CORRELATIONS: Mapping[str, PairMeasure] = MappingProxyType(
     {measure.estimator.name: measure for measure in (spearman, pearson, kendall_tau_b)}
@@ -50,12 +51,8 @@ def correlation_called(name: str, *, named: bool) -> PairMeasure:
     measure = CORRELATIONS[name]
     if not named:
         return measure
-    nothing = replace(measure.estimator, statistic=lambda _: _all_nan, why_undefined=_NAMED)
-    return replace(measure, estimator=nothing)
-
-
-def _all_nan(weights: FloatArray) -> FloatArray:
-    return np.full(len(weights), np.nan)
+    estimator = replace(measure.estimator, statistic=lambda _: nothing, why_undefined=_NAMED)
+    return replace(measure, estimator=estimator)
 
 
 _SHEN = "Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators"

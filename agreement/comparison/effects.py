@@ -97,7 +97,15 @@ def factor_effects(
             for name in statistics
         }
         found.append(FactorEffect(levels, int(kept.sum()), differences, {}))
-    return _adjust(found, list(statistics))
+    names = list(statistics)
+    adjusted = {
+        name: holm_by_key({index: each.differences[name].p_value for index, each in enumerate(found)})
+        for name in names
+    }
+    return tuple(
+        replace(each, adjusted={name: adjusted[name][index] for name in names if index in adjusted[name]})
+        for index, each in enumerate(found)
+    )
 
 
 def _check_variants(variants: Mapping[Variant, Scores], shape: Sequence[int]) -> None:
@@ -132,7 +140,6 @@ def _remember(statistic: Statistic) -> Statistic:
 
 
 def _effects(shape: Sequence[int]) -> Iterator[dict[int, int]]:
-    """Yield the levels of each main effect, then of each interaction."""
     for factor, levels in enumerate(shape):
         yield from ({factor: level} for level in range(1, levels))
     for first, second in combinations(range(len(shape)), 2):
@@ -162,14 +169,3 @@ def _shift(scores: Scores, _level: MeasurementLevel) -> Statistic:
 
 _OF_AMOUNTS = {"alpha": alpha_with_mean, "shift": _shift}
 _OF_NAMES = {"accuracy": accuracy_with_people}
-
-
-def _adjust(effects: Sequence[FactorEffect], names: Sequence[str]) -> tuple[FactorEffect, ...]:
-    adjusted = {
-        name: holm_by_key({index: each.differences[name].p_value for index, each in enumerate(effects)})
-        for name in names
-    }
-    return tuple(
-        replace(each, adjusted={name: adjusted[name][index] for name in names if index in adjusted[name]})
-        for index, each in enumerate(effects)
-    )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agreement import Coefficient, Counts, Resampling
-from agreement.bootstrap import Statistic
+from agreement.bootstrap import ratio_of_sums
 from agreement.comparison.preferences import (
     CorrectPreferences,
     SystemPair,
@@ -17,8 +17,8 @@ from agreement.comparison.preferences import (
     points_of_scores,
     text_preferences,
 )
-from agreement.comparison.scores import Scores, index_labels, numbers, set_once
-from agreement.data import FloatArray, IntArray, divide_where
+from agreement.comparison.scores import Scores, index_labels, numbers
+from agreement.data import FloatArray, IntArray, divide_where, set_once
 from agreement.estimate import Weighted
 from agreement.streams import Randomness, substream
 
@@ -120,9 +120,8 @@ def head_to_head_points(
     generator: Randomness | None = None,
     resampling: Resampling | None = None,
 ) -> tuple[PairPoints, ...]:
-    """The points of each pair of systems (by default all pairs of the verdicts):
-
-    1 for the winner, 0.5 each for a tie.
+    """The points of each pair of systems (by default all pairs of the verdicts): 1 for the winner, 0.5 each
+    for a tie.
 
     A document's points are the mean over both orders, each the mean over its samples; a document without a
     readable verdict in each order is excluded, since one order alone would count the judge's preference for a
@@ -260,7 +259,6 @@ def _points(points: FloatArray, generator: Randomness | None, resampling: Resamp
 def _consistency(
     by_order: FloatArray, generator: Randomness | None, resampling: Resampling | None
 ) -> PositionConsistency:
-    """Consistency of points (2, documents, pairs)."""
     both = ~np.isnan(by_order).any(axis=0)
     forward, backward = np.sign(np.round(np.where(both, by_order, 0.5) - 0.5, _DECIMALS))
     same = (forward == backward) & both
@@ -270,7 +268,7 @@ def _consistency(
         name="position_consistency",
         label="Position consistency",
         source="Shi and others 2024, Judging the Judges (arXiv 2406.07791)",
-        statistic=_share(same.sum(axis=1)[used], compared[used]),
+        statistic=ratio_of_sums(same.sum(axis=1)[used].astype(float), compared[used].astype(float)),
         size=int(used.sum()),
         noun="documents",
         bounds=(0.0, 1.0),
@@ -282,11 +280,6 @@ def _consistency(
         favours_first=int(np.sum(forward > backward)),
         favours_second=int(np.sum(forward < backward)),
     )
-
-
-def _share(parts: IntArray, wholes: IntArray) -> Statistic:
-    """From weights (replicates, documents) to sum parts / sum wholes; each document has a whole."""
-    return lambda weights: (weights @ parts) / (weights @ wholes)
 
 
 def _counts(comparisons: int, in_both_orders: int) -> Counts:

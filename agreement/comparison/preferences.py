@@ -14,8 +14,8 @@ from agreement.bootstrap import Statistic
 from agreement.comparison.scores import Scores
 from agreement.data import FloatArray, divide_where
 from agreement.estimate import Weighted
-from agreement.ratios import ratio_interval
 from agreement.streams import Randomness, substream
+from agreement.student import ratio_interval
 
 SystemPair = tuple[str, str]
 BoolArray = npt.NDArray[np.bool_]
@@ -121,9 +121,8 @@ def text_preferences_of_scores(scores: Scores) -> TextPreferences:
 
 
 def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
-    """The accuracy of a judge on people's preferences between outputs:
-
-    the mean of 1 - |judge - human| points.
+    """The accuracy of a judge on people's preferences between outputs: the mean of 1 - |judge - human|
+    points.
 
     judge, human: (documents, pairs), the points of the first output of each pair of systems: 1, 0.5 or 0 (the
     mean over a judge's repeated calls), NaN if not compared. Pairs without a preference of people are

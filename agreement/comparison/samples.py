@@ -1,10 +1,11 @@
-"""A judge's samples: self-agreement, and the sufficient number of samples."""
+"""A judge's samples: self-agreement, the sufficient number, and their distribution compared with people's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 
 from agreement import (
     Coefficient,
@@ -14,7 +15,7 @@ from agreement import (
     Resampling,
     difference_of_figures,
 )
-from agreement.bootstrap import Statistic
+from agreement.bootstrap import Statistic, ratio_of_sums
 from agreement.comparison.between_judges import correlation_statistic
 from agreement.comparison.correlations import Level
 from agreement.comparison.scores import Scores
@@ -214,3 +215,214 @@ def _enough(points: Sequence[CurvePoint]) -> int | None:
             break
         found = point.samples
     return found
+
+
+REPEATS = 40
+"""Random halves of people, and random samples of the judge, over which distances of one size are averaged."""
+_ITEMS = "Needs items with two samples of the judge and values from two people."
+
+
+@dataclass(frozen=True)
+class SampleDistance:
+    """One distance between distributions, as a mean over items.
+
+    whole: all samples and all people. judge, people, control: as many values from the judge, from other
+    people, and from all values of other documents, each compared with the same remaining people.
+    difference: judge minus people, with an interval over documents.
+    """
+
+    whole: Coefficient
+    judge: Coefficient
+    people: Coefficient
+    control: Coefficient
+    difference: Coefficient
+
+
+@dataclass(frozen=True)
+class SampleDistributions:
+    """A judge's samples and people's values on one dimension.
+
+    items: the number with two samples and two people. samples: the maximum number of samples. half: the mean
+    number of people in a half. energy, energy_control: the energy distance, corrected for sample sizes, of
+    the judge's samples and of all values of other documents.
+    """
+
+    items: int
+    samples: int
+    half: float
+    total_variation: SampleDistance
+    jensen_shannon: SampleDistance
+    energy: Coefficient
+    energy_control: Coefficient
+
+
+def total_variation(first: FloatArray, second: FloatArray) -> FloatArray:
+    """(...,): half the sum of absolute differences of two distributions (..., points): 0 to 1."""
+    return np.asarray(np.abs(first - second).sum(axis=-1) / 2)
+
+
+def jensen_shannon(first: FloatArray, second: FloatArray) -> FloatArray:
+    """(...,): the Jensen-Shannon distance of distributions (..., points), base 2: 0 to 1.
+
+    The root of the mean divergence from their middle. Source: Endres and Schindelin 2003, IEEE Transactions
+    on Information Theory 49, 1858-1860.
+    """
+    middle = (first + second) / 2
+    parts = scipy.special.rel_entr(first, middle) + scipy.special.rel_entr(second, middle)
+    return np.asarray(np.sqrt(np.maximum(parts.sum(axis=-1) / 2 / np.log(2), 0.0)))
+
+
+def energy_distance(first: FloatArray, second: FloatArray, points: FloatArray) -> FloatArray:
+    """(items,): 2 E|x - y| - E|x - x'| - E|y - y'| of the distributions behind two samples, without bias.
+
+    first, second: counts (items, points) with two values or more each; x, x' and y, y' are different values
+    of one sample. 0 on average if both samples come from one distribution, whatever their sizes; it can be
+    below 0. In points of the scale. Source: Szekely and Rizzo 2013, Journal of Statistical Planning and
+    Inference 143, 1249-1272.
+    """
+    apart = np.abs(points[:, None] - points)
+    sizes = first.sum(axis=1), second.sum(axis=1)
+    across = ((first @ apart) * second).sum(axis=1) / (sizes[0] * sizes[1])
+    within = [
+        ((each @ apart) * each).sum(axis=1) / (size * (size - 1))
+        for each, size in zip((first, second), sizes, strict=True)
+    ]
+    return np.asarray(2 * across - within[0] - within[1])
+
+
+def sample_distributions(
+    samples: FloatArray,
+    human: FloatArray,
+    points: npt.ArrayLike,
+    *,
+    documents: npt.ArrayLike,
+    generator: Randomness,
+) -> SampleDistributions:
+    """Compare the distribution of a judge's samples of each item with the distribution of people's values.
+
+    samples: (items, samples) on the scale, rounded to its nearest point; human: (raters, items); NaN for
+    gaps. points: of the scale, ascending, equally spaced. documents: (items,).
+
+    An item's n people are divided at random into a half of n // 2 and the rest. The half, as many samples of
+    the judge, and as many values sampled from people's values of all other documents are each compared with
+    the rest. So all three have the same sizes. The result is the mean over 40 divisions. With three people a
+    half is one person: this is leave-one-out, and favours judges that always give the most common value. The
+    energy distance does not, and needs no halves. Intervals resample documents. Undefined without such items.
+    """
+    scale = np.asarray(points, dtype=float)
+    labels = np.asarray(documents)
+    usable = ((~np.isnan(samples)).sum(axis=1) >= 2) & ((~np.isnan(human)).sum(axis=0) >= 2)
+    codes = _codes(bin_values(samples[usable], scale), scale)
+    people = _codes(bin_values(human.T[usable], scale), scale)
+    of = np.unique(labels[usable], return_inverse=True)[1]
+    number = (people < len(scale)).sum(axis=1)
+    random = generator_of(generator, "halves of people")
+    whole = _counts(codes, len(scale)), _counts(people, len(scale))
+    others = _other_documents(whole[1], of)
+    halves = number // 2
+    enough = (codes < len(scale)).sum(axis=1) >= halves
+    found: dict[str, list[FloatArray]] = {"tv": [], "js": []}
+    for _ in range(REPEATS):
+        shuffled = _shuffle(people, len(scale), random)
+        taken = np.arange(people.shape[1]) < halves[:, None]
+        rest = _shares(_counts(np.where(taken, len(scale), shuffled), len(scale)))
+        of_half = _shares(_counts(np.where(taken, shuffled, len(scale)), len(scale)))
+        own = _shuffle(codes, len(scale), random)
+        of_judge = _counts(np.where(np.arange(codes.shape[1]) < halves[:, None], own, len(scale)), len(scale))
+        of_control = random.multinomial(halves, others) if len(others) else of_half
+        for name, measure in (("tv", total_variation), ("js", jensen_shannon)):
+            compared = (_shares(of_judge), of_half, _shares(of_control))
+            found[name].append(np.stack([measure(each, rest) for each in compared]))
+    compare = _Means(of, generator)
+    energy = energy_distance(*whole, scale) if len(of) else np.empty(0)
+    of_others = _energy_of_control(others, whole[1], scale)
+    return SampleDistributions(
+        len(of),
+        int((codes < len(scale)).sum(axis=1).max(initial=0)),
+        float(halves.mean()) if len(of) else 0.0,
+        compare.distance("total_variation", "Total variation", whole, found["tv"], enough),
+        compare.distance("jensen_shannon", "Jensen-Shannon distance", whole, found["js"], enough),
+        compare.mean("energy_distance", "Energy distance of samples and people", energy, (-np.inf, np.inf)),
+        compare.mean(
+            "energy_of_control", "Energy distance of all values and people", of_others, (-np.inf, np.inf)
+        ),
+    )
+
+
+def _codes(values: FloatArray, scale: FloatArray) -> IntArray:
+    """Return positions on the scale, its length for a gap."""
+    return np.where(np.isnan(values), len(scale), np.searchsorted(scale, np.nan_to_num(values, nan=scale[0])))
+
+
+def _counts(codes: IntArray, points: int) -> FloatArray:
+    """(items, points): the number of times each point occurs in codes (items, values)."""
+    return np.stack([(codes == point).sum(axis=1) for point in range(points)], axis=1).astype(float)
+
+
+def _shares(counts: npt.NDArray[np.number]) -> FloatArray:
+    return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+
+
+def _shuffle(codes: IntArray, gap: int, random: np.random.Generator) -> IntArray:
+    """Return each row in random order, gaps last."""
+    keys = random.random(codes.shape) + (codes == gap)
+    return np.take_along_axis(codes, keys.argsort(axis=1), axis=1)
+
+
+def _other_documents(counts: FloatArray, of: IntArray) -> FloatArray:
+    """(items, points): the shares of people's values of all other documents, of all if there is one only."""
+    if not len(of):
+        return np.empty((0, counts.shape[1]))
+    by_document = np.stack([np.bincount(of, column) for column in counts.T], axis=1)
+    total = by_document.sum(axis=0)
+    return _shares((total - by_document if len(by_document) > 1 else by_document)[of])
+
+
+def _energy_of_control(shares: FloatArray, people: FloatArray, points: FloatArray) -> FloatArray:
+    """(items,): the energy distance of a known distribution and people's values, without bias."""
+    if not len(shares):
+        return np.empty(0)
+    apart = np.abs(points[:, None] - points)
+    size = people.sum(axis=1)
+    across = ((shares @ apart) * people).sum(axis=1) / size
+    within = ((shares @ apart) * shares).sum(axis=1)
+    among = ((people @ apart) * people).sum(axis=1) / (size * (size - 1))
+    return np.asarray(2 * across - within - among)
+
+
+class _Means:
+    """Means over items as coefficients whose intervals resample documents; of: (items,), the document."""
+
+    def __init__(self, of: IntArray, generator: Randomness) -> None:
+        self.of, self.generator = of, generator
+
+    def distance(
+        self,
+        name: str,
+        label: str,
+        whole: tuple[FloatArray, FloatArray],
+        repeats: list[FloatArray],
+        enough: npt.NDArray[np.bool_],
+    ) -> SampleDistance:
+        measure = total_variation if name == "total_variation" else jensen_shannon
+        own = np.where(enough, np.mean(repeats, axis=0), np.nan)
+        judge, people, control = own
+        return SampleDistance(
+            self.mean(name, label, measure(*map(_shares, whole)), (0.0, 1.0)),
+            self.mean(f"{name}_of_judge", label, judge, (0.0, 1.0)),
+            self.mean(f"{name}_of_people", label, people, (0.0, 1.0)),
+            self.mean(f"{name}_of_control", label, control, (0.0, 1.0)),
+            self.mean(f"{name}_difference", f"{label}: judge minus people", judge - people, (-1.0, 1.0)),
+        )
+
+    def mean(self, name: str, label: str, values: FloatArray, bounds: tuple[float, float]) -> Coefficient:
+        known = ~np.isnan(values)
+        documents, of = np.unique(self.of[known], return_inverse=True)
+        size, items = len(documents), int(known.sum())
+        sums = np.bincount(of, values[known], size).astype(float)
+        statistic = ratio_of_sums(sums, np.bincount(of, minlength=size).astype(float))
+        found = Weighted(name, label, "mean over items", statistic, size, "documents", bounds)
+        counts = Counts(len(values), items, 2, 2 * items, 2 * items)
+        return found.coefficient(
+            counts, _ITEMS, substream(self.generator, "distributions"), Resampling(by="documents")
+        )

@@ -17,48 +17,37 @@ from agreement.reliability.alternative_annotator import (
     minus_root_mean_squared_error,
     share_of_equal_values,
 )
-from agreement.reliability.audit import (
-    draw,
-    draw_at_least,
-    draw_audit,
-    draw_sample,
-    share_to_reach,
-    share_with_least,
-    size_of_audit,
-    thin_to_one_probability,
-    uniform_numbers,
-)
-from agreement.reliability.betting import (
-    betting_interval,
-    guaranteed_mean,
-    projected_guaranteed_widths,
-)
 from agreement.reliability.cascade import (
+    AuditFinding,
     CascadeCertificate,
     CascadeForecast,
+    Certified,
+    CertifiedCascade,
     calibrate_cascade,
     calls_of_stages,
+    certify,
+    certify_cascade,
+    check_audit,
     deciding_stages,
     forecast_cascade,
     paths_of,
+    usual_value,
 )
 from agreement.reliability.confidence import (
+    Ceiling,
     ErrorModel,
+    Loss,
+    another_point,
+    at_cut,
     closeness,
     cross_fitted_loss,
     fit_error_model,
     fold_numbers,
+    human_ceiling,
     largest_probability,
+    more_than_one_point,
+    squared_distance,
     steadiness,
-)
-from agreement.reliability.controls import (
-    AuditFinding,
-    Certified,
-    CertifiedCascade,
-    certify,
-    certify_cascade,
-    check_audit,
-    usual_value,
 )
 from agreement.reliability.corrected_systems import (
     About,
@@ -72,7 +61,14 @@ from agreement.reliability.correction_gain import (
     Gain,
     correction_gain,
 )
-from agreement.reliability.differences import Betting, Difference, pairwise_differences
+from agreement.reliability.differences import (
+    Betting,
+    Difference,
+    betting_interval,
+    guaranteed_mean,
+    pairwise_differences,
+    projected_guaranteed_widths,
+)
 from agreement.reliability.estimates import (
     LEAST_RATINGS,
     Estimate,
@@ -85,7 +81,14 @@ from agreement.reliability.estimates import (
     regression_estimate,
     safety_warnings,
 )
-from agreement.reliability.fixed_sequence import Guarantee, RiskCertificate, RiskTest
+from agreement.reliability.fixed_sequence import (
+    Guarantee,
+    RiskCertificate,
+    RiskTest,
+    calibrate,
+    grid_between,
+    grid_of,
+)
 from agreement.reliability.indicator import (
     CoefficientSpread,
     DimensionReliability,
@@ -106,34 +109,38 @@ from agreement.reliability.judge_error import (
     SeparatedPairs,
     judge_error,
 )
-from agreement.reliability.losses import (
-    Ceiling,
-    Loss,
-    another_point,
-    at_cut,
-    human_ceiling,
-    more_than_one_point,
-    squared_distance,
-)
 from agreement.reliability.planning import (
     CalibrationPlan,
+    ReplacementPlan,
     errors_allowed,
     least_accepted_ratings,
     plan_calibration,
+    plan_replacement,
 )
 from agreement.reliability.policy import CellDecision, DecidedBy, IndicatorRule, decide
-from agreement.reliability.pooled import pooled_estimate
-from agreement.reliability.replacement_power import ReplacementPlan, plan_replacement
-from agreement.reliability.sample import RatedSample
-from agreement.reliability.selective import calibrate, grid_between, grid_of
-from agreement.reliability.uses import JudgeUse, Shown, UseFinding, find_uses
+from agreement.reliability.sample import (
+    RatedSample,
+    draw,
+    draw_at_least,
+    draw_audit,
+    draw_sample,
+    share_to_reach,
+    share_with_least,
+    size_of_audit,
+    thin_to_one_probability,
+    uniform_numbers,
+)
 from agreement.reliability.verdict import (
     CertifiedPart,
     Ground,
     JudgeEvidence,
+    JudgeUse,
     JudgeVerdict,
     KnownErrors,
+    Shown,
     Use,
+    UseFinding,
+    find_uses,
     judge_verdict,
 )
 from agreement.reliability.weighted import (
@@ -141,6 +148,7 @@ from agreement.reliability.weighted import (
     active_probabilities,
     combined_estimate,
     neyman_allocation,
+    pooled_estimate,
     stratified_estimate,
     weighted_estimate,
 )

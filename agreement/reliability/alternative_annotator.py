@@ -10,10 +10,9 @@ import scipy
 
 from agreement.comparison.scores import index_labels, numbers
 from agreement.data import FloatArray
-from agreement.groups import means_by_group
-from agreement.pairs import mean_values
-from agreement.reliability.audit import BoolArray
-from agreement.reliability.cross_fitted import values_by_group, values_by_length
+from agreement.groups import mean_values, means_by_group
+from agreement.reliability.confidence import values_by_group, values_by_length
+from agreement.reliability.sample import BoolArray
 from agreement.streams import Randomness, generator_of
 from agreement.student import standard_error, t_reach
 

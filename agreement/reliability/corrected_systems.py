@@ -4,24 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from agreement.comparison.scores import numbers
 from agreement.data import FloatArray, IntArray
-from agreement.letters import share_letters
-from agreement.pairs import mean_values
-from agreement.ranks import rank_sets
-from agreement.reliability.estimates import check_level
-from agreement.reliability.judge_slopes import (
+from agreement.groups import mean_values
+from agreement.reliability.correction_gain import (
     CenteredScores,
     center_scores,
     fit_slopes,
     fit_slopes_elsewhere,
     judge_gaps,
 )
-from agreement.reliability.rater_variances import RaterVariances, why_raters_are_given
+from agreement.reliability.estimates import check_level
 from agreement.student import t_reach
 from agreement.summary import NO_SPREAD
 from agreement.system_differences import (
@@ -30,8 +28,88 @@ from agreement.system_differences import (
     SystemDifference,
     adjust_p_values,
     levels_of,
+    ranks_and_letters,
     with_t_interval,
 )
+from agreement.variance_components import VarianceComponents, variance_components, why_no_components
+
+_NO_SHARE = 1e-12
+
+
+def why_raters_are_given(values: FloatArray) -> str:
+    """Return the reason why values (raters, documents, systems) show no variance between raters; empty if
+    they do.
+    """
+    given = ~np.isnan(values)
+    raters = int(given.any(axis=(1, 2)).sum())
+    if raters < 2:
+        return "Only one rater gave values, so intervals are about this rater."
+    if given.any(axis=(0, 1)).sum() < 2:
+        return "Only one system has enough ratings, so intervals are about these raters."
+    if reason := why_no_components(values):
+        return f"{reason} Intervals are about these raters."
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class RaterVariances:
+    """Variances of raters and of raters by systems, and the share of each in a mean of a system.
+
+    shared: (systems, systems), the factor of the variance of raters in the covariance of two means, beyond
+    the part that differences between documents already show. Its diagonal is also the factor of the variance
+    of raters by systems. documents: the mean number of documents of a system that a rater rated.
+    """
+
+    components: VarianceComponents
+    shared: FloatArray
+    raters: int
+    documents: float
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Self:
+        """Estimate both from values (raters, documents, systems), NaN for gaps, 2 documents a system.
+
+        With w_rd the share of a rating in the mean of a system, W_r its sum over documents and n the rated
+        documents: n / (n - 1) (sum_r W_ra W_rb - sum_rd w_rda w_rdb), 1 / R if R raters rate everything and 0
+        if every document has different raters. Variances by `variance_components`. Source: expectation of the
+        variance between documents under the crossed model of `crossed`.
+        """
+        given = ~np.isnan(values)
+        number = given.any(axis=0).sum(axis=0)
+        weights = np.where(given, 1 / np.maximum(given.sum(axis=0), 1), 0.0) / number
+        totals = weights.sum(axis=1)
+        each = np.sqrt(number / (number - 1))
+        shared = (totals.T @ totals - np.einsum("rda,rdb->ab", weights, weights)) * np.outer(each, each)
+        raters = int(given.any(axis=(1, 2)).sum())
+        rated = float(given.sum()) / (raters * values.shape[2])
+        return cls(variance_components(values), shared, raters, rated)
+
+    def of_contrast(self, weights: FloatArray) -> tuple[float, float]:
+        """Return the contribution of raters to the variance of weights (systems,) @ means, and its sum v^2 /
+        f.
+
+        The parts v are the mean squares of the balanced crossed model times their coefficients, each with its
+        degrees of freedom f. Source: Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
+        """
+        found, systems, documents = self.components, len(weights), self.documents
+        main = float(weights @ self.shared @ weights)
+        main = main if main > _NO_SHARE else 0.0
+        own = float(weights**2 @ np.diag(self.shared))
+        of_raters, of_cells = main / (documents * systems), own / documents
+        rest = found.rest
+        by_system = rest + documents * found.raters_by_systems
+        by_document = rest + systems * found.raters_by_documents
+        between = by_system + by_document - rest + documents * systems * found.raters
+        one, other, third = self.raters - 1, systems - 1, max(documents - 1, 1)
+        terms = (
+            (between * of_raters, one),
+            (by_system * (of_cells - of_raters), one * other),
+            (by_document * of_raters, one * third),
+            (rest * (of_raters - of_cells), one * other * third),
+        )
+        lost = sum(part**2 / freedom for part, freedom in terms)
+        return main * found.raters + own * found.raters_by_systems, lost
+
 
 _TINY = 1e-9  # in points: smaller values are rounding errors
 
@@ -130,7 +208,11 @@ def correct_systems(
         means[index] = errors.add_interval(means[index], position, confidence_level)
     names = [systems[index] for index in kept]
     differences = _compare_pairs(errors, names, confidence_level)
-    ranked = _add_ranks(means, differences, 1 - confidence_level)
+    ordered = sorted(
+        (each for each in means if each.value is not None), key=lambda each: -(each.value or 0.0)
+    )
+    ranks = ranks_and_letters([each.system for each in ordered], differences, 1 - confidence_level)
+    ranked = tuple(replace(each, **ranks.get(each.system, {})) for each in means)
     return CorrectedSystems(
         ranked, differences, errors.slopes, errors.why_not_corrected, errors.why_raters_given
     )
@@ -253,31 +335,3 @@ def _compare_pairs(
             each = with_t_interval(each, value, [(variance, freedom)], levels)
         found.append(each)
     return adjust_p_values(found)
-
-
-def _add_ranks(
-    means: Sequence[CorrectedMean], differences: Sequence[SystemDifference], significance_level: float
-) -> tuple[CorrectedMean, ...]:
-    """Return the means with ranks and letters, as far as any pair is tested."""
-    tested = [each for each in differences if each.adjusted_p_value is not None]
-    if not tested:
-        return tuple(means)
-    ordered = sorted(
-        (each for each in means if each.value is not None), key=lambda each: -(each.value or 0.0)
-    )
-    names = [each.system for each in ordered]
-    ranks = {each.system: each for each in rank_sets(names, differences)}
-    differing = [
-        (each.first, each.second)
-        for each in tested
-        if each.adjusted_p_value is not None and each.adjusted_p_value <= significance_level
-    ]
-    letters = share_letters(names, differing)
-    return tuple(
-        replace(
-            each, best=ranks[each.system].best, worst=ranks[each.system].worst, letters=letters[each.system]
-        )
-        if each.system in ranks
-        else each
-        for each in means
-    )

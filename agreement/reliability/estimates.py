@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agreement import Interval
+from agreement.bootstrap import LARGEST_MODAL_SHARE
 from agreement.data import FloatArray
-from agreement.rare_values import LARGEST_MODAL_SHARE
 from agreement.reliability.sample import RatedSample
 from agreement.student import satterthwaite_freedom, t_reach
 from agreement.summary import NO_SPREAD, UNEQUAL
@@ -207,9 +207,8 @@ def safety_warnings(rated: npt.ArrayLike) -> tuple[str, ...]:
 
 
 def warnings_of(sample: RatedSample, *, name: str = "") -> tuple[str, ...]:
-    """Return the reasons why an asymptotic interval from this random sample is unsafe:
-
-    too few ratings, or `safety_warnings`.
+    """Return the reasons why an asymptotic interval from this random sample is unsafe: too few ratings, or
+    `safety_warnings`.
 
     If every unit is rated, their number does not matter. name: of the units in the message.
     """

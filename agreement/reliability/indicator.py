@@ -10,6 +10,7 @@ import scipy
 
 from agreement import Coefficient, Interval, PairMeasure, Resampling, comparison
 from agreement.bootstrap import Statistic, count_patterns, independent, resampled_interval
+from agreement.coefficient import UNDEFINED
 from agreement.comparison import (
     Scores,
     SystemCoefficient,
@@ -24,7 +25,7 @@ from agreement.comparison import (
 from agreement.data import FloatArray, IntArray, ReliabilityData
 from agreement.groups import CORRELATED, fisher_interval
 from agreement.measures import correlations_of_rows
-from agreement.reliability.audit import BoolArray
+from agreement.reliability.sample import BoolArray
 from agreement.streams import Randomness, substream
 from agreement.student import t_p_value
 
@@ -233,7 +234,7 @@ def indicator(
     """R for each system: `agreement.comparison.reliability_by_system`, undefined below 3 items.
 
     other_judge: (items,), the other method's values, NaN if missing. The interval is
-    `agreement.studentised`'s, and a percentile bootstrap with more than 200 items, each of another document.
+    `agreement.groups`'s, and a percentile bootstrap with more than 200 items, each of another document.
     Fisher's own variance is too small on five points that are used unevenly: its 95% intervals hold the true
     value in 50 to 90% of cases (docs/explanation/reliability.md). Source: Shen and others 2023, equation 4.
     """
@@ -373,7 +374,7 @@ def _require_enough_items(found: SystemCoefficient) -> SystemCoefficient:
         value=None,
         reason=f"Only {items} items of this system have both values; 3 are needed, and a bound needs more.",
         interval=None,
-        interval_reason="The coefficient is undefined.",
+        interval_reason=UNDEFINED,
     )
     return SystemCoefficient(found.system, too_few)
 

@@ -1,6 +1,5 @@
-"""A judge's error compared with the error of a random person:
-
-bias, order of systems, order within them, single outputs.
+"""A judge's error compared with the error of a random person: bias, order of systems, order within them,
+single outputs.
 
 Documents and raters are samples. A statistic is the mean over the raters, each left out in turn. Controls,
 which have less information than a judge should have, use the same functions.
@@ -13,12 +12,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from agreement.bootstrap import draw_weights, independent
+from agreement.bootstrap import draw_weights, independent, ratio_of_sums
 from agreement.comparison.scores import Scores, numbers
 from agreement.crossed import crossed_differences, why_not_crossed
 from agreement.data import FloatArray, IntArray, divide_where
-from agreement.pairs import mean_values
-from agreement.reliability.cross_fitted import (
+from agreement.groups import mean_values
+from agreement.reliability.confidence import (
     means_by_length,
     means_elsewhere,
     values_by_group,
@@ -266,13 +265,9 @@ class _Control:
 
 def _mean_of_items(panel: _Panel, values: FloatArray) -> _ByRater:
     """The mean of values (raters, items) over a rater's items."""
-    parts, wholes = panel.sum_by_document(values), panel.sum_by_document((~np.isnan(values)).astype(float))
-
-    def means(weights: FloatArray) -> FloatArray:
-        number = weights @ wholes
-        return divide_where(number > 0, weights @ parts, number)
-
-    return means
+    return ratio_of_sums(
+        panel.sum_by_document(values), panel.sum_by_document((~np.isnan(values)).astype(float))
+    )
 
 
 def _order_of_systems(panel: _Panel, values: FloatArray) -> _ByRater:
@@ -318,10 +313,6 @@ def _order_within(panel: _Panel, values: FloatArray) -> _ByRater:
         return divide_where(systems > 0, np.nan_to_num(found).sum(axis=-1), systems)
 
     return correlations
-
-
-def _subtract(one: _ByRater, other: _ByRater) -> _ByRater:
-    return lambda weights: one(weights) - other(weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -477,13 +468,14 @@ def _measure_control(inference: _Inference, judge: FloatArray, control: _Control
     tau = inference.mean(order)
     if not control.is_of_length:
         return ControlError(error, tau, 0.0, beyond, corrected, ErrorStatistic(reason=_NO_CONTROL_OF_ORDER))
+    one = _order_of_systems(panel, judge)
     return ControlError(
         error,
         tau,
         inference.mean(_order_within(panel, control.values)),
         beyond,
         corrected,
-        inference.estimate(_subtract(_order_of_systems(panel, judge), order), limit=2),
+        inference.estimate(lambda weights: one(weights) - order(weights), limit=2),
     )
 
 

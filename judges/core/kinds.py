@@ -11,7 +11,7 @@ from annotate.questions import ItemContent, kind_of
 from annotate.questions.parts import PARTS
 from annotate.questions.replies import LETTERS
 from judges.methods.base import Subject
-from judges.methods.readings import Readable, Reading, Unreadable
+from judges.methods.reading import Readable, Reading, Unreadable
 
 
 class KindPrompts:

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from judges.methods.own_scale import OwnScale, Scaled
+from judges.methods.scales import OwnScale, Scaled
 
 
 def map_values(values: npt.ArrayLike, scale: OwnScale, dimension: Scaled) -> npt.NDArray[np.float64]:

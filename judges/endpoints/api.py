@@ -61,8 +61,8 @@ from judges.endpoints.queries import (
     usual_trial,
 )
 from judges.methods import METHODS
-from judges.methods.own_scale import MOST_POINTS
-from judges.methods.reading.pattern import LONGEST as LONGEST_PATTERN
+from judges.methods.reading.reader import LONGEST as LONGEST_PATTERN
+from judges.methods.scales import MOST_POINTS
 
 EndpointInput = form_input(
     "EndpointInput",

@@ -45,8 +45,8 @@ from judges.endpoints.questions import Question
 from judges.endpoints.shipped import shipped_prompt
 from judges.methods import METHODS, Method
 from judges.methods.base import Message
-from judges.methods.own_scale import OwnScale
-from judges.methods.reading.pattern import problem_of_pattern
+from judges.methods.reading.reader import problem_of_pattern
+from judges.methods.scales import OwnScale
 from judges.methods.template import placeholders
 
 # Keys of endpoints entered, removed, and encrypted again.

@@ -26,9 +26,17 @@ from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
 from judges.methods import METHODS
 from judges.methods.base import Message
-from judges.methods.evaluation_steps import ask_for_steps, has_steps, replace_steps, steps_in
-from judges.methods.proposed_schema import ask_for_schema, has_schema, replace_schema, schema_in
-from judges.methods.readings import Unreadable
+from judges.methods.proposed_parts import (
+    ask_for_schema,
+    ask_for_steps,
+    has_schema,
+    has_steps,
+    replace_schema,
+    replace_steps,
+    schema_in,
+    steps_in,
+)
+from judges.methods.reading import Unreadable
 
 LONGEST_STEPS = 800  # tokens
 EXAMPLES = 3  # documents for which a model proposes a schema

@@ -18,8 +18,8 @@ from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTem
 from judges.endpoints.dialects import DIALECTS
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
+from judges.methods.reading import Readable, Reading
 from judges.methods.reading.parts import fold_name
-from judges.methods.readings import Readable, Reading
 from judges.methods.template import placeholders
 
 # Endpoints for lists on pages, and the visible metadata of entered keys.

@@ -10,7 +10,7 @@ from annotate.core.guideline import FrozenDimension
 from judges.core.models import Endpoint
 from judges.endpoints.questions import Question
 from judges.methods.base import Method, Subject
-from judges.methods.readings import Reading
+from judges.methods.reading import Reading
 from judges.methods.steps import MethodStep
 
 BATCH_DISCOUNT = Decimal("0.5")  # share of a price that the batch interface charges: half, at OpenAI

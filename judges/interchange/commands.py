@@ -24,7 +24,7 @@ from judges.interchange.reading.mapping import JudgmentMapping
 from judges.interchange.reading.report import JudgmentReport
 from judges.methods import Method
 from judges.methods.base import Readable
-from judges.methods.own_scale import OwnScale
+from judges.methods.scales import OwnScale
 
 # Importing judgments made elsewhere: checked as a whole, then written as a whole or not at all.
 

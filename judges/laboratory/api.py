@@ -48,9 +48,8 @@ from judges.laboratory.forms import (
     TextForm,
 )
 from judges.laboratory.queries.cases import parts_of, proposals_of
-from judges.laboratory.queries.draftings import DraftingState, state_of_drafting
 from judges.laboratory.queries.panels import PanelFigures, PanelValues, members_of, panel_figures
-from judges.laboratory.queries.searches import SearchState, state_of_search
+from judges.laboratory.queries.searches import DraftingState, SearchState, state_of_drafting, state_of_search
 from judges.runs.api import PlanShape
 
 

@@ -18,12 +18,12 @@ from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
 from judges.endpoints.questions import Question, Server
 from judges.endpoints.replies import Reply
-from judges.laboratory.queries.draftings import LONGEST, plan_of_calls
+from judges.laboratory.queries.searches import LONGEST, plan_of_calls
 from judges.methods import METHODS
 from judges.methods.base import Message
 from judges.methods.nearest import restore_pool
+from judges.methods.reading import Unreadable
 from judges.methods.reading.plain import answer_start
-from judges.methods.readings import Unreadable
 
 TRIES = 3
 LONGEST_WAIT = 30.0  # seconds before a call is repeated
@@ -64,7 +64,18 @@ def _ask_for_all(drafting: Drafting) -> str:
                 _lock(drafting)
                 Proposal.objects.filter(pk=proposal.pk).update(is_in_flight=True)
             try:
-                reply = _ask(server, _question(drafter, proposal))
+                reply = _ask(
+                    server,
+                    Question(
+                        drafter.model,
+                        (Message("user", proposal.request),),
+                        temperature=drafter.temperature,
+                        max_tokens=LONGEST[Proposal.Kind(proposal.kind)],
+                        max_tokens_name=drafter.max_tokens_name,
+                        reasoning_effort=drafter.reasoning_effort,
+                        extra_body=drafter.extra_body,
+                    ),
+                )
             except RequestFailed as error:
                 if not error.permanent:
                     _store(drafting, proposal, {})
@@ -84,18 +95,6 @@ def _affords(drafting: Drafting, proposal: Proposal) -> bool:
     return cost is not None and spent + cost <= drafting.budget
 
 
-def _question(drafter: Judge, proposal: Proposal) -> Question:
-    return Question(
-        drafter.model,
-        (Message("user", proposal.request),),
-        temperature=drafter.temperature,
-        max_tokens=LONGEST[Proposal.Kind(proposal.kind)],
-        max_tokens_name=drafter.max_tokens_name,
-        reasoning_effort=drafter.reasoning_effort,
-        extra_body=drafter.extra_body,
-    )
-
-
 def _ask(server: Server, question: Question) -> Reply:
     """Call up to three times, after the delay that the server requests. Raises RequestFailed."""
     for tried in range(1, TRIES):
@@ -109,7 +108,6 @@ def _ask(server: Server, question: Question) -> Reply:
 
 
 def _fields_of_reply(drafting: Drafting, proposal: Proposal) -> Mapping[str, Any]:
-    """Return a proposal's new fields from its reply: the drafted wording, or the reason why there is none."""
     assert proposal.reply is not None
     start = answer_start(proposal.reply)
     text = "" if isinstance(start, Unreadable) else proposal.reply[start:].strip()
@@ -159,7 +157,6 @@ def _store(drafting: Drafting, proposal: Proposal, became: Mapping[str, Any]) ->
 
 
 def _lock(drafting: Drafting) -> Drafting:
-    """Return the drafting, locked, while this worker holds it; raises TakenOverError."""
     locked = own_row(drafting).select_for_update().first()
     if locked is None:
         raise TakenOverError

@@ -119,7 +119,6 @@ class _Level:
 
 
 def _levels(base: JudgeSpec, factors: Factors) -> dict[str, tuple[str, list[_Level]]]:
-    """Return by factor the name of the base's own level, and the other levels."""
     without_scale = {"scale_modifiers": False, "scale_thirds": False, "scale_table": []}
     return {
         "model": (base.model, [_Level(each, each, {"model": each}) for each in factors.models]),

@@ -14,6 +14,7 @@ from annotate.core.models import Dimension, Project
 from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
 from judges.endpoints.queries import templates_of, usable_judges
 from judges.endpoints.shipped import shipped_prompt
+from judges.laboratory.cases import STYLES
 from judges.laboratory.factors import SCALES, CrossedDesign, Factors, design_of, spec_of
 from judges.laboratory.queries.cases import (
     learning_dimensions,
@@ -22,7 +23,6 @@ from judges.laboratory.queries.cases import (
     triable_proposals,
 )
 from judges.laboratory.queries.panels import possible_members, share_for_teaching
-from judges.laboratory.wording import STYLES
 from judges.methods import METHODS
 from judges.methods.variants import VARIANTS
 from judges.runs.queries.samples import MOST_DOCUMENTS, drawable_documents
@@ -453,5 +453,4 @@ def _label(key: str) -> str:
 
 
 def _scores(method: str) -> bool:
-    """Return True if a method scores single outputs; effects concern only these."""
     return not (METHODS[method].asks_pairs or METHODS[method].asks_kinds)

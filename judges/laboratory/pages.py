@@ -15,11 +15,18 @@ from judges.laboratory.tables.alignment import (
     version_of_alignment,
 )
 from judges.laboratory.tables.biases import answer_biases, biases_sections, version_of_biases
-from judges.laboratory.tables.effects import answer_effects
-from judges.laboratory.tables.experiments import RUN, experiments_sections
+from judges.laboratory.tables.experiments import RUN, answer_effects, experiments_sections
 from judges.laboratory.tables.self_consistency import answer_self_consistency, self_consistency_sections
-from judges.results.tables.parameters import ANY_JUDGE, COEFFICIENT, CORRECTED, JUDGE, LEVEL, ROUND
-from judges.results.tables.version import values_of, version_of_judges
+from judges.results.tables.parameters import (
+    ANY_JUDGE,
+    COEFFICIENT,
+    CORRECTED,
+    JUDGE,
+    LEVEL,
+    ROUND,
+    values_of,
+    version_of_judges,
+)
 
 
 def experiment_form(request: Request, project: Project) -> str:

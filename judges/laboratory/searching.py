@@ -15,15 +15,15 @@ from annotate.core.jobs import JobKind
 from annotate.core.models import User
 from judges.core.models import Drafting, Judge, Judgment, PromptSearch, Proposal, Run
 from judges.core.specification import Scope
-from judges.laboratory.cases import Case, cluster_cases, most_different
-from judges.laboratory.commands.candidates import (
+from judges.laboratory.cases import MOST_CASES, Case, ask_for_reflection, cluster_cases, most_different
+from judges.laboratory.commands.draftings import start_drafting, write_drafting
+from judges.laboratory.commands.proposals import (
     add_candidates,
     combine,
     describe_none,
     make_candidates,
     reveal_candidate,
 )
-from judges.laboratory.commands.draftings import start_drafting, write_drafting
 from judges.laboratory.halving import LEAST_SHARE, CandidateRank, choose_best, keep_half
 from judges.laboratory.queries.cases import FAR, Part, cases_of, documents_of, find_frozen, learning_material
 from judges.laboratory.queries.searches import (
@@ -34,7 +34,6 @@ from judges.laboratory.queries.searches import (
     stages_of,
     standings_of,
 )
-from judges.laboratory.wording import MOST_CASES, ask_for_reflection
 from judges.runs.commands.runs import plan_run, retry_failed, start_run
 
 Status, Step = PromptSearch.Status, PromptSearch.Step
@@ -77,7 +76,6 @@ def _advance(found: PromptSearch) -> None:
 
 
 def _has_moved(search: PromptSearch, found: PromptSearch) -> bool:
-    """Return True if the search advanced since it was read."""
     now = (search.status, search.stage, search.step, search.run_id)
     return now != (found.status, found.stage, found.step, found.run_id)
 

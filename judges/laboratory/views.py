@@ -61,9 +61,8 @@ from judges.laboratory.queries.cases import (
     triable_proposals,
     units_of,
 )
-from judges.laboratory.queries.draftings import draftings_of, state_of_drafting
 from judges.laboratory.queries.panels import members_of, refusal_of_change
-from judges.laboratory.queries.searches import searches_of, state_of_search
+from judges.laboratory.queries.searches import draftings_of, searches_of, state_of_drafting, state_of_search
 
 UNITS_ON_A_PAGE = 6
 

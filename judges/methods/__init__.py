@@ -1,6 +1,6 @@
 """Methods of prompting a model for a judgment; pure, without Django, network or database.
 
-A module of this folder with a `METHOD` is a method; it needs no other registration.
+A `Method` that a module of this folder makes is one of them; it needs no other registration.
 """
 
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ __all__ = ["METHODS", "Method"]
 
 def _find_methods() -> dict[str, Method]:
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    methods = (getattr(module, "METHOD", None) for module in modules)
-    return {method.key: method for method in methods if isinstance(method, Method)}
+    made = (value for module in modules for value in vars(module).values())
+    return {method.key: method for method in made if isinstance(method, Method)}
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(_find_methods())

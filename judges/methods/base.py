@@ -12,8 +12,8 @@ from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.nearest import PLACEHOLDER, split_pool
 from judges.methods.probabilities import weighted_mean
-from judges.methods.reading.pattern import read_by_pattern
-from judges.methods.readings import Readable, Reading, Unreadable
+from judges.methods.reading import Readable, Reading, Unreadable
+from judges.methods.reading.reader import read_by_pattern
 from judges.methods.template import END_OF_SYSTEM, check, render, shared_beginning
 
 __all__ = ["Message", "Method", "Readable", "Reading", "Subject", "Unreadable"]

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from annotate.core.guideline import FrozenDimension
 from judges.methods.base import Method
 from judges.methods.probabilities import weighted_mean_of_first
+from judges.methods.reading import Reading
 from judges.methods.reading.forms import Choices, choice_forms
 from judges.methods.reading.reader import position, read
-from judges.methods.readings import Reading
 from judges.methods.scoring import object_schema
 
 
@@ -38,7 +38,6 @@ class ChoiceMethod(Method):
         """Return the names that a reply may use for the options."""
 
     def own_values(self, dimension: FrozenDimension) -> dict[str, str]:
-        """Return the options, one per line."""
         return {"options": "\n".join(f"{option.letter}: {option.text}" for option in self.options(dimension))}
 
     def read(self, reply: str, dimension: FrozenDimension) -> Reading:

@@ -1,9 +1,8 @@
-"""Factuality by sentence (Gao et al., 2023, fig.
-
-4): the share of an output's sentences that the document supports.
+"""Factuality by sentence (Gao et al., 2023, fig. 4): the share of sentences that the document supports.
 
 One call for each sentence. The value is the share of supported sentences, mapped to the dimension's scale:
-its highest value if all are supported, its lowest if none is.
+its highest value if all are supported, its lowest if none is. By `ANY`, one unsupported sentence makes an
+output unfactual.
 """
 
 import re
@@ -13,8 +12,8 @@ from typing import ClassVar
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods.base import Subject
-from judges.methods.reading.booleans import read_yes_or_no
-from judges.methods.readings import Readable, Reading, Unreadable
+from judges.methods.reading import Readable, Reading, Unreadable
+from judges.methods.reading.reader import read_yes_or_no
 from judges.methods.scoring import object_of
 from judges.methods.steps import MethodStep, SteppedMethod, on_scale
 from judges.methods.wording import paragraphs
@@ -77,11 +76,22 @@ class FactualityBySentence(SteppedMethod):
         return Readable(on_scale(self.share(supported), dimension), said + unsupported)
 
     def share(self, supported: Sequence[bool]) -> float:
-        """Return the share of supported sentences."""
         return sum(supported) / len(supported)
 
 
+class UnfactualByAny(FactualityBySentence):
+    """Gives the highest value if all sentences are supported, the lowest if any is not."""
+
+    key = "facts_any"
+    label = "Factuality by sentence: any unsupported"
+
+    def share(self, supported: Sequence[bool]) -> float:
+        """Return 1 if all sentences are supported, else 0."""
+        return float(all(supported))
+
+
 METHOD = FactualityBySentence()
+ANY = UnfactualByAny()
 
 
 # An end of a sentence, also after a closing quote or bracket, then blanks and the start of another. CJK needs

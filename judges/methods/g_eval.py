@@ -1,6 +1,5 @@
-"""G-Eval (Liu et al., 2023):
-
-a form to complete after given steps, parsed from the reply or from probabilities.
+"""G-Eval (Liu et al., 2023): a form to complete after given steps, parsed from the reply or from
+probabilities.
 
 The reply starts with the score, so that its first token has the probabilities of the scores.
 """

@@ -36,7 +36,6 @@ class MultipleChoice(ChoiceMethod):
     own_placeholders = frozenset({"options", "scored_options"})
 
     def check(self, template: str) -> None:
-        """Raise ValueError with the problem of an invalid template."""
         super().check(template)
         if not placeholders(template) & self.own_placeholders:
             raise ValueError("The template needs the placeholder {{ options }} or {{ scored_options }}.")
@@ -53,7 +52,11 @@ class MultipleChoice(ChoiceMethod):
     def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:
         """Return a letter for each point of the scale, A for the lowest."""
         return tuple(
-            Option(letter, float(value), _text(dimension, value))
+            Option(
+                letter,
+                float(value),
+                scales.meaning(dimension, value) or f"{value} on the scale {scales.extent(dimension)}",
+            )
             for letter, value in zip(ascii_uppercase, dimension.whole_values, strict=False)
         )
 
@@ -71,10 +74,6 @@ class MultipleChoice(ChoiceMethod):
         }
 
 
-def _text(dimension: FrozenDimension, value: int) -> str:
-    return scales.meaning(dimension, value) or f"{value} on the scale {scales.extent(dimension)}"
-
-
 def _format_option(dimension: FrozenDimension, option: Option) -> str:
     """Return 'D: Well ordered. Score: Four.', as in the paper."""
     described = scales.meaning(dimension, int(option.value)).rstrip(".")
@@ -82,4 +81,20 @@ def _format_option(dimension: FrozenDimension, option: Option) -> str:
     return f"{option.letter}: {described}. {score}" if described else f"{option.letter}: {score}"
 
 
+class ReversedChoice(MultipleChoice):
+    """Prompts for the option with the matching description, the highest point first."""
+
+    key = "mcq_reversed"
+    label = "Multiple choice, options reversed"
+
+    def options(self, dimension: FrozenDimension) -> tuple[Option, ...]:
+        """Return a letter for each point of the scale, A for the highest."""
+        forward = super().options(dimension)
+        return tuple(
+            Option(slot.letter, option.value, option.text)
+            for slot, option in zip(forward, reversed(forward), strict=True)
+        )
+
+
 METHOD = MultipleChoice()
+REVERSED = ReversedChoice()

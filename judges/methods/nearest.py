@@ -2,15 +2,44 @@
 
 The examples are in the template, between {{ nearest_examples: 3 }} and {{ end_of_examples }}. Each follows a
 line "--- " with the digest of its document. So the version of a prompt contains everything it can show.
+Outputs are compared by their words: tf-idf and cosine, the same on every machine.
 """
 
+import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 
-from judges.methods.similarity import WordWeights, cosine, inverse_frequencies, weigh_words, words_of
+LEAST_LETTERS = 4
+_WORD = re.compile(rf"[^\W\d_]{{{LEAST_LETTERS},}}")
+
+WordWeights = Mapping[str, float]
+
+
+def words_of(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def inverse_frequencies(texts: Sequence[Iterable[str]]) -> WordWeights:
+    """Return log((1 + n) / k) for each word in k of the n word lists."""
+    found = Counter(word for words in texts for word in set(words))
+    return {word: math.log((1 + len(texts)) / times) for word, times in found.items()}
+
+
+def weigh_words(words: Iterable[str], frequencies: WordWeights) -> WordWeights:
+    """Return the words that have a frequency with their tf-idf."""
+    return {word: times * frequencies[word] for word, times in Counter(words).items() if word in frequencies}
+
+
+def cosine(first: WordWeights, second: WordWeights) -> float:
+    """Return the cosine of two word weightings, 0 if one of them has no words."""
+    product = sum(weight * second.get(word, 0.0) for word, weight in first.items())
+    lengths = math.hypot(*first.values()) * math.hypot(*second.values())
+    return product / lengths if lengths else 0.0
+
 
 PLACEHOLDER = "examples"
 NEAREST = "nearest_examples"
@@ -101,14 +130,12 @@ def split_pool(template: str) -> tuple[str, ExamplePool | None]:
     if before.strip() or not found:
         raise ValueError("Each example stands below a line of --- and the 12 digits of its document.")
     digests, texts = found[::2], [text.strip() for text in found[1::2]]
-    words = [_words_of_material(text) for text in texts]
+    words = [
+        words_of(" ".join(line for line in text.splitlines() if line.startswith(MATERIAL))) for text in texts
+    ]
     frequencies = inverse_frequencies(words)
     examples = [
         PooledExample(text, digest, weigh_words(own, frequencies))
         for text, digest, own in zip(texts, digests, words, strict=True)
     ]
     return hide_pool(template), ExamplePool(int(match["shown"]), examples, frequencies)
-
-
-def _words_of_material(example: str) -> list[str]:
-    return words_of(" ".join(line for line in example.splitlines() if line.startswith(MATERIAL)))

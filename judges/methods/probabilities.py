@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 from annotate.core.translation import gettext
-from judges.methods.readings import Readable, Reading, Unreadable
+from judges.methods.reading import Readable, Reading, Unreadable
 
 SMALLEST_SHARE = 0.5
 """The candidates must carry this much probability together; else the model was to say something else."""

@@ -7,10 +7,9 @@ from typing import Any, Protocol
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods.base import Message, Method, Subject, chat, dimension_placeholders, subject_placeholders
-from judges.methods.reading.pattern import read_by_pattern
-from judges.methods.reading.plain import answer_start
-from judges.methods.reading.structured import json_value
-from judges.methods.readings import Reading, Unreadable
+from judges.methods.reading import Reading, Unreadable
+from judges.methods.reading.plain import answer_start, json_value
+from judges.methods.reading.reader import read_by_pattern
 from judges.methods.scoring import object_of
 from judges.methods.template import END_OF_SYSTEM, neutralise_tags
 from judges.methods.wording import DEFINITION, paragraphs
@@ -98,7 +97,6 @@ class KindMethod(Method):
         return gettext("A reply is a JSON object; read it from the reply’s text.")
 
     def messages(self, template: str, subject: Subject, dimension: FrozenDimension) -> list[Message]:
-        """Return the messages to send. Raises ValueError with a reason if there are none."""
         if reason := self.refuses_kind(dimension):
             raise ValueError(reason)
         (kinds,) = _kinds

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 from annotate.core.guideline import FrozenDimension
 from judges.methods import scales
 from judges.methods.base import Method
-from judges.methods.own_scale import write_modifiers_as_numbers
+from judges.methods.reading import Reading
 from judges.methods.reading.forms import score_forms
 from judges.methods.reading.reader import position, read
-from judges.methods.readings import Reading
+from judges.methods.scales import write_modifiers_as_numbers
 
 # The score that a reply states on a dimension.
 
@@ -59,7 +59,6 @@ class ScoreMethod(Method):
         return object_schema("score", score_schema(dimension), with_reason=self.asks_reasons)
 
     def candidates(self, dimension: FrozenDimension) -> Mapping[str, float]:
-        """Return all numbers of the scale, or the names of its categories."""
         return {scales.name_of(dimension, value): float(value) for value in dimension.whole_values}
 
 

@@ -8,8 +8,8 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods import scales
 from judges.methods.base import Message, Subject, chat, subject_placeholders
+from judges.methods.reading import Reading
 from judges.methods.reading.parts import read_part
-from judges.methods.readings import Reading
 from judges.methods.scoring import ScoreMethod, object_of, score_schema
 from judges.methods.template import END_OF_SYSTEM, placeholders
 from judges.methods.wording import MATERIAL, paragraphs
@@ -44,7 +44,6 @@ class SeveralDimensions(ScoreMethod):
         return frozenset({"document", "text", "reference", "dimensions", "answers", END_OF_SYSTEM})
 
     def check(self, template: str) -> None:
-        """Raise ValueError with the problem of an invalid template."""
         super().check(template)
         if not placeholders(template) & {"dimensions", "answers"}:
             raise ValueError("The template needs {{ dimensions }} or {{ answers }}: what is scored.")
@@ -59,7 +58,6 @@ class SeveralDimensions(ScoreMethod):
     def messages_about(
         self, template: str, subject: Subject, dimensions: Sequence[FrozenDimension]
     ) -> list[Message]:
-        """Return the messages about all dimensions of a call, in order."""
         if subject.other is not None:
             raise ValueError(f"{self.label} judges one text at a time.")
         values = subject_placeholders(subject) | {
@@ -108,7 +106,6 @@ class SeveralDimensions(ScoreMethod):
         dimensions: Sequence[FrozenDimension],
         subject: Subject | None = None,  # noqa: ARG002
     ) -> dict[str, Any]:
-        """Return an object with a score for each dimension, by its key."""
         return object_of({each.key: score_schema(each) for each in dimensions})
 
 

@@ -23,7 +23,7 @@ from judges.methods.base import (
     dimension_placeholders,
     subject_placeholders,
 )
-from judges.methods.readings import Reading, Unreadable
+from judges.methods.reading import Reading, Unreadable
 from judges.methods.template import END_OF_SYSTEM, check
 
 HEADING = re.compile(r"^===[^\S\n]*(?P<name>[a-z][a-z ]*?)[^\S\n]*===[^\S\n]*(?:\n|\Z)", re.MULTILINE)
@@ -71,7 +71,6 @@ class SteppedMethod(Method):
         return gettext("The value comes of several replies; read them from their text.")
 
     def check(self, template: str) -> None:
-        """Raise ValueError with the problem of an invalid template."""
         found = sections_of(template)
         if missing := next((name for name in self.sections if name not in found), None):
             raise ValueError(f"The template needs a section behind a line === {missing} ===.")

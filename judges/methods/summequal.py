@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
 from judges.methods.base import Subject
-from judges.methods.reading.booleans import read_answers
-from judges.methods.reading.structured import json_value
-from judges.methods.readings import Readable, Reading, Unreadable
+from judges.methods.reading import Readable, Reading, Unreadable
+from judges.methods.reading.plain import json_value
+from judges.methods.reading.reader import read_answers
 from judges.methods.scoring import object_of
 from judges.methods.steps import MethodStep, SteppedMethod, on_scale, sections_of
 

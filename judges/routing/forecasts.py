@@ -34,8 +34,7 @@ from judges.results.queries.confidences import Kind, evidence_of
 from judges.results.queries.pairings import measured_judges, of_method
 from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of
 from judges.results.tables.columns import number_or_reason
-from judges.results.tables.parameters import JUDGE, chosen_judge
-from judges.results.tables.version import values_of, version_of_judges
+from judges.results.tables.parameters import JUDGE, chosen_judge, values_of, version_of_judges
 
 RISKS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 USUAL_RISK = 0.2

@@ -15,12 +15,16 @@ from annotate.results.page import Section
 from annotate.results.registry import Chosen, ResultsPage
 from annotate.results.table import Cell, Column, ColumnKind, Table, text
 from judges.core.models import Judge
-from judges.results.queries.pairings import first_judge, measured_judges
-from judges.results.queries.spending import THOUSAND, Spent, cost_of_thousand_units, spent_by_judges
-from judges.results.tables.columns import JUDGE, number_or_reason
-from judges.results.tables.gaps import explain_excluded_kinds
-from judges.results.tables.parameters import CORRECTED, ROUND, counts_corrected
-from judges.results.tables.version import values_of
+from judges.results.queries.pairings import (
+    THOUSAND,
+    Spent,
+    cost_of_thousand_units,
+    first_judge,
+    measured_judges,
+    spent_by_judges,
+)
+from judges.results.tables.columns import JUDGE, explain_excluded_kinds, number_or_reason
+from judges.results.tables.parameters import CORRECTED, ROUND, counts_corrected, values_of
 from judges.routing.queries.trust import TrustEvidence, trust_in
 from judges.routing.results import SCALES_ONLY, verdict_cell, version_of_trust
 from judges.templatetags.judging import money

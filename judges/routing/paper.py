@@ -27,7 +27,7 @@ from annotate.results.table import DIMENSION, Column, ColumnKind, Table, text
 from judges.core.models import Judge, Judgment
 from judges.methods import METHODS
 from judges.results.queries.pairings import measured_judges
-from judges.results.tables.gaps import sentence_of_development
+from judges.results.tables.columns import sentence_of_development
 from judges.routing.queries.trust import TrustEvidence, trust_in
 from judges.routing.results import uses_in_words
 

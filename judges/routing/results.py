@@ -27,10 +27,20 @@ from annotate.results.table import (
     text,
 )
 from judges.core.models import Calibration, RoutingPolicy
-from judges.results.tables.columns import number_or_reason
-from judges.results.tables.gaps import add_correction_count, add_gaps, explain_excluded_kinds
-from judges.results.tables.parameters import CORRECTED, JUDGE, ROUND, chosen_judge
-from judges.results.tables.version import values_of, version_of_judges
+from judges.results.tables.columns import (
+    add_correction_count,
+    add_gaps,
+    explain_excluded_kinds,
+    number_or_reason,
+)
+from judges.results.tables.parameters import (
+    CORRECTED,
+    JUDGE,
+    ROUND,
+    chosen_judge,
+    values_of,
+    version_of_judges,
+)
 from judges.routing.queries.trust import TrustEvidence, trust_in
 
 _SAYS = gettext_noop(

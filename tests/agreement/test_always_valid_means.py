@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from agreement.always_valid_means import always_valid_differences
-from agreement.comparison.nearer import error_difference_by_document, nearness_by_document
+from agreement.always_valid import always_valid_differences
+from agreement.comparison.between_judges import error_difference_by_document, nearness_by_document
 from agreement.comparison.scores import Scores
 from benchmarks.coverage_stopping import BENCHES, CONTESTS, documents_until_sure, excluded_at_any_look
 

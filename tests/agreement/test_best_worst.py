@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement import best_worst_scores
-from agreement.ratios import ratio_interval
+from agreement.student import ratio_interval
 
 pytestmark = pytest.mark.fast
 

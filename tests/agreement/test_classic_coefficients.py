@@ -18,7 +18,7 @@ from agreement import (
     within_one_agreement,
 )
 from agreement.complete import Form
-from agreement.metric import Weights
+from agreement.patterns import Weights
 from tests.agreement.tables import (
     FLEISS_COUNTS,
     GAP,

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agreement.control_chart import LAST_CHECKS, control_chart
+from agreement.drift import LAST_CHECKS, control_chart
 from benchmarks.coverage_stopping import Watched, count_covered, find_alarms
 
 BETS = (0.5, 1.5, 5.0)

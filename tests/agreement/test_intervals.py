@@ -24,7 +24,7 @@ from agreement import (
     weighted_kappa,
 )
 from agreement.alpha import alphas_of_parts
-from agreement.kept_arrays import KeptArrays
+from agreement.bootstrap import KeptArrays
 from agreement.patterns import by_value
 from agreement.streams import Stream
 from tests.agreement.tables import GAP, published, ratings

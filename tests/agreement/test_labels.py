@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agreement import ReliabilityData, Resampling, Stream, krippendorff_alpha
-from agreement.distances import alpha_by_distance, distance_table
+from agreement.alpha import alpha_by_distance, distance_table
 from agreement.labels import (
     LabelAnswers,
     LabelSet,

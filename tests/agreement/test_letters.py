@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from agreement.letters import share_letters
+from agreement.ranks import share_letters
 
 
 def test_letters_of_a_worked_example():

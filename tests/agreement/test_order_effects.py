@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from agreement.order_effects import FEWEST_VALUES, OrderEffect, carry_over, position_effect
+from agreement.drift import FEWEST_VALUES, OrderEffect, carry_over, position_effect
 
 Effect = Callable[..., OrderEffect]
 pytestmark = pytest.mark.fast

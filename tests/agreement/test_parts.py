@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement import share_of_yes, shares_by_item
-from agreement.ratios import ratio_interval
+from agreement.student import ratio_interval
 from tests.agreement.tables import GAP
 
 pytestmark = pytest.mark.fast

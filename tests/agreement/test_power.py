@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy
 
-from agreement.power import documents_needed, paired_power, smallest_difference_found
+from agreement.design import documents_needed, paired_power, smallest_difference_found
 from benchmarks.coverage_power import Judged, power_of_judges, power_of_replacement
 
 

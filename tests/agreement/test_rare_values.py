@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement import Interval, ReliabilityData, Resampling, Stream, krippendorff_alpha
-from agreement.rare_values import modal_share
+from agreement.bootstrap import modal_share
 from benchmarks.coverage_skewed import CEILINGS, Ceiling, skewed_alpha
 
 pytestmark = pytest.mark.fast

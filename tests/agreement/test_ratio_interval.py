@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement.ratios import ratio_interval
+from agreement.student import ratio_interval
 from benchmarks.coverage_spread import RARE, held_f1
 
 pytestmark = pytest.mark.fast

@@ -10,8 +10,8 @@ import scipy.optimize
 import scipy.stats
 
 from agreement import drift, rater_severity, severity, severity_drift, why_not_severity
+from agreement.severity import NO_VARIANCE, severity_misfit
 from agreement.severity_likelihood import RatedPoints, SeverityLikelihood
-from agreement.severity_misfit import NO_VARIANCE, severity_misfit
 from benchmarks.coverage_severity import Panel, found_misfits, held_drifts, held_severities
 
 pytestmark = pytest.mark.fast

@@ -8,8 +8,8 @@ import scipy.stats
 
 from agreement import Interval, PairMeasure, Resampling, spearman
 from agreement.comparison import CORRELATIONS
+from agreement.groups import MOST_LEFT_OUT, is_studentised, studentised_interval
 from agreement.measures import pair_data
-from agreement.studentised import MOST_LEFT_OUT, is_studentised, studentised_interval
 from benchmarks.coverage_by_system import held_by_system
 
 pytestmark = pytest.mark.fast

@@ -7,11 +7,12 @@ import pytest
 import scipy.stats
 
 from agreement.crossed import VarianceSource, crossed_differences
-from agreement.crossed_fit import fit_by_mean_squares, fit_by_reml
-from agreement.system_variances import (
+from agreement.crossed_fit import (
     SystemMeanSquares,
     VariancesBySystem,
     choose_mean_squares,
+    fit_by_mean_squares,
+    fit_by_reml,
     separate_mean_squares,
 )
 from benchmarks.coverage_crossed import SPLIT, held_pairs

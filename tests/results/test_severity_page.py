@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agreement.severity_misfit import NO_VARIANCE
+from agreement.severity import NO_VARIANCE
 from annotate.core.models import Assignment, Dimension, Rating
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from agreement.always_valid_means import always_valid_differences
+from agreement.always_valid import always_valid_differences
 from annotate.core.models import Assignment, Project
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import mean_score
 from agreement.data import FloatArray
-from agreement.pairs import mean_values
+from agreement.groups import mean_values
 from agreement.summary import UNEQUAL
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenDimension

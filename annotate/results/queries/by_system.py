@@ -7,7 +7,7 @@ import numpy as np
 from django.utils.translation import gettext
 
 from agreement.data import FloatArray
-from agreement.pairs import mean_values
+from agreement.groups import mean_values
 from agreement.summary import UNEQUAL
 from agreement.system_differences import SystemDifference
 from annotate.core.guideline import FrozenDimension

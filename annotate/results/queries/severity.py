@@ -10,8 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Severity, rater_severity, severity_drift, why_not_severity
 from agreement.coefficient import Estimated
-from agreement.severity import SHOWN, FairAverage
-from agreement.severity_misfit import NO_VARIANCE
+from agreement.severity import NO_VARIANCE, SHOWN, FairAverage
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.page import Section

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import Coefficient
-from agreement.rare_values import LARGEST_MODAL_SHARE, modal_share
+from agreement.bootstrap import LARGEST_MODAL_SHARE, modal_share
 from annotate.core.guideline import FrozenDimension
 from annotate.results.queries.material import RatedRound
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text

@@ -6,8 +6,7 @@ import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement.coefficient import Coefficient
-from agreement.drift import RaterDrift, alpha_by_third, rater_drift
-from agreement.order_effects import OrderEffect, carry_over, position_effect
+from agreement.drift import OrderEffect, RaterDrift, alpha_by_third, carry_over, position_effect, rater_drift
 from agreement.ranks import holm_by_key
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project

@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement.always_valid_means import MOST_TIMES, AlwaysValidDifference, always_valid_differences
+from agreement.always_valid import MOST_TIMES, AlwaysValidDifference, always_valid_differences
 from agreement.data import FloatArray
-from agreement.pairs import mean_values
+from agreement.groups import mean_values
 from annotate.core.guideline import FrozenDimension
 from annotate.results.page import Section
 from annotate.results.queries.material import ItemOrigins, RatedRound

@@ -6,7 +6,7 @@ import numpy as np
 from django.db.models import Q
 
 from agreement.data import FloatArray
-from agreement.pairs import mean_values
+from agreement.groups import mean_values
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Item, Project, Rating

@@ -45,7 +45,7 @@ class DriftWatch(models.Model):
 
 
 class DriftCheck(models.Model):
-    """One repetition of a watch. figures: by dimension id, see `agreement.control_chart.ControlPoint`."""
+    """One repetition of a watch. figures: by dimension id, see `agreement.drift.ControlPoint`."""
 
     class State(models.TextChoices):
         ASKING = "asking", "asking"

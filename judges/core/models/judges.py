@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS
-from judges.methods.own_scale import OwnScale
+from judges.methods.scales import OwnScale
 from judges.methods.several import rotate
 
 Kept = TypeVar("Kept", bound=models.Model)

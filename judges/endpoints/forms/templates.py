@@ -13,7 +13,7 @@ from annotate.core.errors import InvalidValueError
 from judges.core.models import Judge
 from judges.endpoints.commands import refuse_text
 from judges.methods import METHODS
-from judges.methods.reading.pattern import LONGEST, problem_of_pattern
+from judges.methods.reading.reader import LONGEST, problem_of_pattern
 
 LARGEST_FILE = 200_000
 LONGEST_TEXT = 100_000

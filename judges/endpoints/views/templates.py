@@ -40,7 +40,7 @@ from judges.endpoints.queries import (
 )
 from judges.endpoints.shipped import ShippedPrompt, shipped_prompt, shipped_prompts_of
 from judges.methods import METHODS, Method
-from judges.methods.reading.pattern import problem_of_pattern
+from judges.methods.reading.reader import problem_of_pattern
 
 
 @login_required

@@ -18,7 +18,7 @@ from judges.interchange.reading.report import JudgmentCounts
 from judges.interchange.reading.rows import JUDGE_LIMIT, ImportedJudgment
 from judges.methods import METHODS, Method
 from judges.methods.base import Readable, Reading, Unreadable
-from judges.methods.own_scale import OwnScale
+from judges.methods.scales import OwnScale
 
 Unit = tuple[int, int, int]  # dimension, item, the other item or -1; items by their numbers
 ALONE = -1

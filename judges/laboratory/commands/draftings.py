@@ -17,10 +17,17 @@ from judges.core.errors import invalid_field
 from judges.core.models import Drafting, Judge, PromptSearch, Proposal
 from judges.endpoints.archiving import refuse_archived
 from judges.endpoints.prices import prices_of
-from judges.laboratory.cases import Case, CaseKind, cluster_cases
+from judges.laboratory.cases import (
+    MOST_CASES,
+    STYLES,
+    Case,
+    CaseKind,
+    ask_for_clarification,
+    ask_for_wording,
+    cluster_cases,
+)
 from judges.laboratory.drafting import DRAFTING_JOB
 from judges.laboratory.queries.cases import cases_of, find_frozen
-from judges.laboratory.wording import MOST_CASES, STYLES, ask_for_clarification, ask_for_wording
 
 Status = Drafting.Status
 

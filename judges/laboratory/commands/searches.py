@@ -11,8 +11,8 @@ from annotate.core.errors import NotReadyError
 from annotate.core.models import Dimension, User
 from judges.core.errors import invalid_field
 from judges.core.models import Drafting, Judge, PromptSearch, Proposal, Run
-from judges.laboratory.commands.candidates import Combined, add_candidates, combine, make_candidates
 from judges.laboratory.commands.draftings import refuse_budget
+from judges.laboratory.commands.proposals import Combined, add_candidates, combine, make_candidates
 from judges.laboratory.halving import combine_parts
 from judges.laboratory.queries.cases import TRIABLE
 from judges.laboratory.queries.searches import plan_of_search

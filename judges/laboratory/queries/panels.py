@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
-from agreement.comparison.panels import (
+from agreement.comparison.between_judges import (
     NoWeights,
     Weights,
     combine,
@@ -109,7 +109,13 @@ def panel_figures(panel: Panel) -> PanelFigures:
     documents = {
         key for key, is_in in zip(material.document_keys, in_development.tolist(), strict=True) if is_in
     }
-    return PanelFigures(material.items.tolist(), found, _digest(panel, material, found), sorted(documents))
+    hashed = hashlib.sha256(material.items.tobytes())
+    for each in found:
+        hashed.update(each.dimension.key.encode())
+        hashed.update(np.round(np.nan_to_num(each.members, nan=-1e9), 9).tobytes())
+        if panel.rule == Rule.WEIGHTS:
+            hashed.update(repr(each.weights).encode())
+    return PanelFigures(material.items.tolist(), found, hashed.hexdigest(), sorted(documents))
 
 
 def share_for_teaching(project: Project, rule: str) -> float | None:
@@ -159,17 +165,6 @@ def _values(
     values[in_development] = np.nan  # weights were fitted there: values there would look better than they are
     values = np.clip(values, dimension.scale_minimum, dimension.scale_maximum)
     return PanelValues(dimension, said, values, spread(said), learned)
-
-
-def _digest(panel: Panel, material: Material, found: Sequence[PanelValues]) -> str:
-    """Return a digest of the members' values, and of people's values if weights are learned from them."""
-    hashed = hashlib.sha256(material.items.tobytes())
-    for each in found:
-        hashed.update(each.dimension.key.encode())
-        hashed.update(np.round(np.nan_to_num(each.members, nan=-1e9), 9).tobytes())
-        if panel.rule == Rule.WEIGHTS:
-            hashed.update(repr(each.weights).encode())
-    return hashed.hexdigest()
 
 
 def weights_by_dimension(figures: PanelFigures) -> Mapping[str, Mapping[str, object]]:

@@ -1,4 +1,6 @@
-"""Calls, cost, progress and ranking of searches for a better wording."""
+"""Calls, cost, progress and ranking of searches for a better wording; the remaining calls of draftings and
+their cost.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +17,80 @@ from agreement.comparison.alpha import alpha_with_people
 from agreement.streams import Stream
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
+from annotate.core.jobs import is_silent
 from annotate.core.models import Dimension, Project
 from judges.core.errors import invalid_field
-from judges.core.models import Judge, PromptSearch, Proposal, Run
+from judges.core.models import Drafting, Judge, PromptSearch, Proposal, Run
 from judges.core.specification import Scope
 from judges.endpoints.prices import prices_of
-from judges.endpoints.queries import CHARACTERS_A_TOKEN
+from judges.endpoints.queries import CHARACTERS_A_TOKEN, estimated_tokens
 from judges.laboratory.halving import LEAST_DOCUMENTS, CandidateRank, Stage, largest_plan, plan_stages
 from judges.laboratory.queries.cases import Part, documents_of, find_frozen, is_in_part, learning_material
+from judges.methods.base import Message
 from judges.results.queries.scores import Material, Samples, samples_of, scores_of
 from judges.runs.queries.plans import plan_of
+
+LONGEST = {Proposal.Kind.CLARIFICATION: 400, Proposal.Kind.WORDING: 1500}
+"""Tokens of a reply, by the kind of what is drafted."""
+Status = Drafting.Status
+
+
+@dataclass(frozen=True)
+class DraftingPlan:
+    """The maximum number of remaining calls and tokens; cost None: unknown."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None
+
+
+@dataclass(frozen=True)
+class DraftingState:
+    """A drafting, its numbers of drafted and failed proposals, and the remaining calls."""
+
+    drafting: Drafting
+    total: int
+    failed: int
+    left: DraftingPlan
+
+    @property
+    def done(self) -> int:
+        return self.total - self.failed - self.left.calls
+
+    @property
+    def moves(self) -> bool:
+        """Return True if a worker runs it, or should."""
+        return self.drafting.status in Drafting.UNDER_WAY
+
+    @property
+    def waits_for_worker(self) -> bool:
+        """Return True if no worker has reported for too long."""
+        return self.moves and is_silent(self.drafting)
+
+
+def draftings_of(project: Project) -> list[DraftingState]:
+    """Return a project's draftings that people planned, the newest first. Two queries."""
+    draftings = Drafting.objects.filter(judge__project=project, search=None).order_by("-pk")
+    related = draftings.select_related("judge", "dimension", "drafter__endpoint")
+    return [state_of_drafting(each) for each in related.prefetch_related("proposals")]
+
+
+def state_of_drafting(drafting: Drafting) -> DraftingState:
+    """Return the progress of a drafting. One query, none if its proposals are loaded."""
+    proposals = list(drafting.proposals.all())
+    failed = sum(each.status == Proposal.Status.FAILED for each in proposals)
+    return DraftingState(drafting, len(proposals), failed, plan_of_calls(drafting.drafter, proposals))
+
+
+def plan_of_calls(drafter: Judge, proposals: Iterable[Proposal]) -> DraftingPlan:
+    """Return the calls, tokens and cost of the proposals that have no reply yet."""
+    asked = [each for each in proposals if each.status == Proposal.Status.DRAFTING and each.reply is None]
+    sent = sum(estimated_tokens([Message("user", each.request)]) for each in asked)
+    got = sum(LONGEST[Proposal.Kind(each.kind)] for each in asked)
+    cost = prices_of(drafter.endpoint, drafter.model).cost(sent, got) if drafter.endpoint else None
+    return DraftingPlan(len(asked), sent, got, cost if asked else Decimal(0))
+
 
 DRAFTS = 3
 """How many additions a model drafts between two rounds; together they are one more candidate."""
@@ -261,9 +327,8 @@ def _has_ratings(material: Material, key: str) -> npt.NDArray[np.bool_]:
 
 
 def _cost(judge: Judge, dimension: Dimension, texts: Sequence[str], calls: int) -> Decimal | None:
-    """Return the cost of calls:
-
-    the judge's own cost, plus the average extra length of the candidates' prompts.
+    """Return the cost of calls: the judge's own cost, plus the average extra length of the candidates'
+    prompts.
     """
     (plan,) = plan_of(judge.project, Scope([judge], [dimension.key])).judges
     if plan.usage is None or judge.endpoint is None or judge.template is None:

@@ -30,8 +30,7 @@ from judges.results.queries.scores import (
     stream_of_pair,
 )
 from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason
-from judges.results.tables.parameters import chosen_judge
-from judges.results.tables.version import version_of_judges
+from judges.results.tables.parameters import chosen_judge, version_of_judges
 
 SURE = 0.05
 _SAYS = gettext_lazy(

@@ -36,10 +36,9 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge
 from judges.laboratory.tables import kinds_of_bias as kinds
-from judges.results.queries.texts import ItemTexts, texts_of, version_of_texts
-from judges.results.tables.calls import (
+from judges.laboratory.tables.kinds_of_bias import (
     ABOUT_SCORES_BEFORE,
-    BEFORE,
+    COLUMNS_BEFORE,
     CallPositions,
     Following,
     columns_by_position,
@@ -48,9 +47,9 @@ from judges.results.tables.calls import (
     followings,
     load_call_positions,
 )
-from judges.results.tables.columns import number_or_reason
+from judges.results.queries.texts import ItemTexts, texts_of, version_of_texts
+from judges.results.tables.columns import add_correction_count, add_gaps, number_or_reason
 from judges.results.tables.compared import Scored, Versus, align_raters, compared_values
-from judges.results.tables.gaps import add_correction_count, add_gaps
 from judges.results.tables.metrics import version_of_metrics
 from judges.results.tables.parameters import chosen_judge
 
@@ -269,9 +268,8 @@ def _regress_dimensions(
 def _add_calls(
     page: _Page, judge: Judge, scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
 ) -> None:
-    """Add the effects of the previous score and of the position in a call."""
     following = list(followings(scored, positions))
-    page.add(kinds.BEFORE, [_follow(each) for each in following], str(kinds.NEEDS_SEVERAL), BEFORE)
+    page.add(kinds.BEFORE, [_follow(each) for each in following], str(kinds.NEEDS_SEVERAL), COLUMNS_BEFORE)
     if following:
         table = distribution_table(judge, following)
         title = gettext("Scores by the score before")

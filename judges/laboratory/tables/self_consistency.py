@@ -32,9 +32,8 @@ from annotate.results.arrangement import Tables
 from annotate.results.page import Section
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.results.tables.columns import JUDGE, difference_cell, number_or_reason
+from judges.results.tables.columns import JUDGE, add_correction_count, difference_cell, number_or_reason
 from judges.results.tables.compared import ComparedJudges, PeopleOnDimension, Scored, compared_values
-from judges.results.tables.gaps import add_correction_count
 from judges.results.tables.parameters import chosen_judge
 from judges.results.tables.together import LEVELS
 

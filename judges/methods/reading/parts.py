@@ -3,15 +3,13 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext
-from judges.methods.reading.plain import answer_start
+from judges.methods.reading import Readable, Reading, Unreadable
+from judges.methods.reading.plain import ANSWERS, REASONS, answer_start, objects
 from judges.methods.reading.reader import REFUSES
-from judges.methods.reading.structured import ANSWERS, REASONS, objects
 from judges.methods.reading.table import PIECES
-from judges.methods.readings import Readable, Reading, Unreadable
 
 NAMING = ("dimension", "quality", "criterion", "aspect", "metric", "name")
 """Fields by which an object in a list says what it scores."""
@@ -142,12 +140,8 @@ def _fields(answer: str, dimension: FrozenDimension, dimensions: Sequence[Frozen
             yield json.dumps(found, ensure_ascii=False)
         for name, content in fields.items():
             if name in wanted or SUFFIX.sub("", name) in wanted:
-                yield _content_to_text(content)
-
-
-def _content_to_text(content: Any) -> str:
-    is_plain = isinstance(content, str | int | float) and not isinstance(content, bool)
-    return str(content) if is_plain else json.dumps(content, ensure_ascii=False)
+                is_plain = isinstance(content, str | int | float) and not isinstance(content, bool)
+                yield (str(content) if is_plain else json.dumps(content, ensure_ascii=False))
 
 
 def fold_name(name: str) -> str:

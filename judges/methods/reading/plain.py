@@ -1,12 +1,19 @@
-"""A reply without its decoration: the same words, easier to match, and the origin of each character."""
+"""A reply without its decoration: the same words, easier to match, and the origin of each character.
 
+Also numbers (4, 3.5, 3,5, 3½, four, seventy-five, vier, 四) in English, German, French, Spanish, Russian,
+Arabic, Hindi, Chinese and Japanese, in digits of every script; and answers with markup: a field of a JSON
+object, or the content of tags or a box. An article is no number: "eine 4" is not 1.
+"""
+
+import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotate.core.translation import gettext
-from judges.methods.readings import Unreadable
+from judges.methods.reading import Unreadable
 
 # A character becomes exactly one: no Markdown, plain quotes and dashes, one kind of line break.
 DECORATION, BREAKS = "*_`#~[]{}\u200b\u200c\u200d\u2060\ufeff\ufe0f", "\r\x0b\x0c\x85\u2028\u2029"
@@ -65,3 +72,119 @@ def plain(reply: str, start: int = 0) -> Plain:
         return Plain(text, range(start, len(reply)))
     kept = [at for at in range(len(text)) if at not in left_out]
     return Plain("".join(text[at] for at in kept), [start + at for at in kept])
+
+
+_COUNTED = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen",
+    "eins zwei drei vier fünf sechs sieben acht neun zehn",
+    "_ deux trois quatre cinq six sept huit neuf dix",
+    "uno dos tres cuatro cinco seis siete ocho nueve diez",
+    "один два три четыре пять шесть семь восемь девять десять",
+    "واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية تسعة عشرة",
+    "एक दो तीन चार पांच छह सात आठ नौ दस",
+)
+WORDS = {word: value for words in _COUNTED for value, word in enumerate(words.split(), start=1)} | {
+    **{"zero": 0, "zéro": 0, "cero": 0, "ноль": 0, "صفر": 0, "शून्य": 0, "одна": 1, "одну": 1, "واحدة": 1},
+    **{"две": 2, "اثنين": 2, "اثنتان": 2, "ثلاث": 3, "أربع": 4, "خمس": 5, "पाँच": 5, "ست": 6, "छः": 6},
+    **{"hundred": 100, "one hundred": 100, "a hundred": 100},
+}
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+for _ten, _word in enumerate(_TENS.split(), start=2):
+    WORDS[_word] = 10 * _ten
+    WORDS |= {f"{_word}-{unit}": 10 * _ten + WORDS[unit] for unit in _COUNTED[0].split()[:9]}
+del WORDS["_"]
+HAN = dict(zip("零一二三四五六七八九十", range(11), strict=True)) | {"〇": 0, "两": 2}
+FRACTIONS = "½¼¾"
+
+# Ignoring case would look for the other case of each of 27,000 characters, which takes most of compiling.
+LETTER = r"(?-i:[^\W\u3040-\u30ff\u3400-\u9fff])"
+"""A letter or digit of a script with spaces: beside Chinese and Japanese a word begins all the same."""
+_BEFORE = rf"(?<!{LETTER})(?<![$€£])"
+_DIGITS = rf"[-+]?\d+(?:\.\d+|,\d{{1,2}})?[{FRACTIONS}]?"
+_WORDS = "|".join(re.sub("[- ]", r"[-\\x20]", word) for word in sorted(WORDS, key=len, reverse=True))
+_NOT_PART_OF_MORE = rf"(?!{LETTER}|[½¼¾])(?![.,]\d)(?!\s+\d+\s*/\s*\d)(?!\s?[年月日人个個件本回番章节])"
+_HAN = rf"[{''.join(HAN)}](?=\s?(?:\Z|[.,;:!?)\"'\n]|颗星|顆星|つ星|星|分|点|點))"
+DIGITS = rf"{_BEFORE}{_DIGITS}{_NOT_PART_OF_MORE}"
+NUMBER = rf"(?:{_BEFORE}(?:{_DIGITS}|{_WORDS}){_NOT_PART_OF_MORE}|(?<![{''.join(HAN)}]){_HAN})"
+"""A number that stands by itself: no part of a word, a date or a sum of money."""
+
+
+def number(written: str) -> float | None:
+    """Return the value of a match of `NUMBER`, None if it is no number after all."""
+    half = written[-1:] if written[-1:] in FRACTIONS else ""
+    digits = written.removesuffix(half) if half else written
+    joined = re.sub(r"[\s-]", "-" if "hundred" not in digits.casefold() else " ", digits.casefold())
+    word = HAN.get(digits, WORDS.get(joined))
+    try:
+        whole = float(digits.replace(",", ".")) if word is None else float(word)
+    except ValueError:
+        return None
+    part = unicodedata.numeric(half) if half else 0.0
+    return whole - part if digits.startswith("-") else whole + part
+
+
+ANSWERS = tuple("score rating grade stars value choice option answer label category verdict".split())  # noqa: SIM905
+REASONS = tuple("reason reasons rationale reasoning explanation justification analysis thought".split())  # noqa: SIM905
+TAGS = re.compile(
+    r"<(?P<tag>(?:final[_ ]|overall[_ ])?(?:score|rating|grade|choice|answer|verdict))>"
+    r"(?P<inside>[^<>]{0,200})(?:</(?P=tag)>|\Z)|\\boxed\s(?:\s?\\(?:text|mathrm|mathbf)\s)?(?P<boxed>[^\s\\]{1,40})",
+    re.IGNORECASE,
+)
+MOST_OBJECTS = 50
+
+
+def find_tagged(text: str) -> list[tuple[int, str]]:
+    """Return the contents of answer tags and boxes, each with its position."""
+    return [
+        (match.start(group), match[group])
+        for match in TAGS.finditer(text)
+        for group in ("inside", "boxed")
+        if match[group] is not None
+    ]
+
+
+def json_value(text: str) -> Any:
+    """Return the longest JSON list or object in a reply, None without one."""
+    found = [(end - start, content) for start, end, content in _contents(text, r"[\[{]")]
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def json_answers(text: str, own_name: str = "") -> list[tuple[str, str]]:
+    """Return (answer, reason) of every JSON object in a reply with a field for an answer."""
+    answers = []
+    for fields in objects(text):
+        folded = {str(name).strip().casefold(): content for name, content in fields.items()}
+        answer = _answer(folded, own_name.casefold())
+        if answer is not None:
+            reasons = (folded[name].strip() for name in REASONS if isinstance(folded.get(name), str))
+            answers.append((answer, next(reasons, "")))
+    return answers
+
+
+def objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects in a reply, including nested ones unless the outer has a field for an answer."""
+    behind = 0
+    for start, end, content in _contents(text, r"\{"):
+        if start >= behind and isinstance(content, dict):
+            folded = {str(name).strip().casefold(): x for name, x in content.items()}
+            behind = end if _answer(folded, "") is not None else behind
+            yield content
+
+
+def _contents(text: str, opening: str) -> Iterator[tuple[int, int, Any]]:
+    for match in list(re.finditer(opening, text))[:MOST_OBJECTS]:
+        try:
+            content, end = json.JSONDecoder().raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            continue
+        yield match.start(), end, content
+
+
+def _answer(folded: dict[str, Any], own_name: str) -> str | None:
+    for prefix in ("final_", "overall_", "final ", "overall ", ""):
+        for name in (*ANSWERS, own_name):
+            content = folded.get(prefix + name)
+            if isinstance(content, str | int | float) and not isinstance(content, bool):
+                return str(content)
+    return None

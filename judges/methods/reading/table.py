@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from enum import IntEnum
 
-from judges.methods.reading.numbers import DIGITS, LETTER, NUMBER
+from judges.methods.reading.plain import DIGITS, LETTER, NUMBER
 
 
 class Rank(IntEnum):

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from agreement import Coefficient, Stream
-from agreement.comparison.answers import mean_closeness
+from agreement.comparison.categories import mean_closeness
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Project, Rating, Round
 from annotate.questions import Given, kind_of

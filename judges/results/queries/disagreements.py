@@ -21,7 +21,7 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, t
 from judges.core.models import Judge
 from judges.results.queries.scores import material_of, samples_of, value_of_samples
 from judges.results.tables.columns import JUDGE, SYSTEM
-from judges.results.tables.version import values_of, version_of_judges
+from judges.results.tables.parameters import values_of, version_of_judges
 
 MOST_UNITS = 200
 """Maximum number of stored units per judge and dimension, the largest differences first."""

@@ -1,10 +1,24 @@
-"""Common columns of tables about judges, and cells of estimates and of possibly missing values."""
+"""Common columns of tables about judges, and cells of estimates and of possibly missing values.
 
-from django.utils.translation import gettext, gettext_lazy
+Also the number of replies with a value, if a page's statistics exclude more than a few.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from agreement import PairedDifference
 from agreement.reliability import Estimate
-from annotate.results.table import Cell, Column, ColumnKind, text
+from annotate.core.models import Project
+from annotate.results.page import Section
+from annotate.results.registry import Chosen
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from judges.core.material import has_other_kinds
+from judges.core.models import DevelopmentDocument, Judge, Judgment
+from judges.results.tables.parameters import counts_corrected
 
 JUDGE = Column("judge", lambda: gettext("Judge"), ColumnKind.TEXT)
 SYSTEM = Column("system", lambda: gettext("System"), ColumnKind.TEXT)
@@ -56,3 +70,132 @@ def number_or_reason(value: float | None, reason: str, how: str = "") -> Cell:
 
 def yes_or_no(said: bool) -> Cell:
     return text(gettext("yes") if said else gettext("no"))
+
+
+FEW_UNREAD = 0.01
+"""The share of replies without a value up to which results have no warning."""
+
+_Status = Judgment.Status
+_READ = Q(status=_Status.DONE)
+_ASKED = Q(status__in=[_Status.DONE, _Status.UNREADABLE, _Status.FAILED])
+
+
+def warning_of_gaps(judge: str, dimension: str, asked: int, read: int) -> str:
+    if asked - read <= FEW_UNREAD * asked:
+        return ""
+    return gettext("{judge} on {dimension}: {read:,} of {asked:,} read; results exclude the others.").format(
+        judge=judge, dimension=dimension, read=read, asked=asked
+    )
+
+
+def add_gaps(
+    sections: Sequence[Section], judges: Iterable[Judge], chosen: Chosen, *, only_unread: bool = False
+) -> list[Section]:
+    """Return sections, the first with a table of these judges' gaps if there are any. One query.
+
+    If corrected judgments are excluded, they are gaps, too. only_unread: include only dimensions without any
+    value of a judge, for pages that warn next to its other statistics.
+    """
+    first, *others = sections
+    counts = _count_values(judges, with_corrected=counts_corrected(chosen))
+    rows = []
+    for each in counts:
+        warning = warning_of_gaps(each.name, each.dimension, each.asked, each.read)
+        if warning and not (only_unread and each.read):
+            names = [text(each.name, warning=warning), text(each.dimension, key=each.key)]
+            rows.append([*names, Cell(each.read), Cell(each.asked)])
+    if not rows:
+        return [first, *others]
+    columns = [
+        Column("judge", gettext("Judge"), ColumnKind.TEXT),
+        DIMENSION,
+        Column("read", gettext("items with a value"), ColumnKind.COUNT),
+        Column("asked", gettext("items asked about"), ColumnKind.COUNT),
+    ]
+    table = Table("gaps", gettext("Replies without a value"), columns, rows, heads=2)
+    return [replace(first, tables=[table, *first.tables]), *others]
+
+
+def count_judged(judges: Iterable[Judge], chosen: Chosen) -> dict[tuple[int, str], tuple[int, int]]:
+    """Return the judged items and those with values that count, by judge and dimension. One query."""
+    counts = _count_values(judges, with_corrected=counts_corrected(chosen))
+    return {(each.judge, each.key): (each.asked, each.read) for each in counts}
+
+
+class _ValueCount(NamedTuple):
+    """The number of items that a judge was called for on a dimension, and the number with a value."""
+
+    judge: int
+    name: str
+    key: str
+    dimension: str
+    asked: int
+    read: int
+
+
+def _count_values(judges: Iterable[Judge], *, with_corrected: bool) -> list[_ValueCount]:
+    read = _READ if with_corrected else _READ & Q(is_corrected=False)
+    own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)
+    named = own.values_list("judge", "judge__name", "dimension__key", "dimension__name")
+    counted = named.annotate(
+        asked=Count("item", distinct=True, filter=_ASKED), read=Count("item", distinct=True, filter=read)
+    )
+    return [_ValueCount(*row) for row in counted.order_by("judge__name", "dimension__position")]
+
+
+NOTHING_LEFT_OUT = gettext_lazy("No judgment with a value was corrected by a person, so all are included.")
+
+
+def add_correction_count(
+    sections: Sequence[Section], judges: Collection[Judge], chosen: Chosen
+) -> list[Section]:
+    """Return sections, the first with the number excluded for these judges. Two queries, one if all count."""
+    first, *others = sections
+    left_out = []
+    if not counts_corrected(chosen):
+        # Excluded judgments have no value and count on no page, whatever is chosen.
+        done = Judgment.objects.filter(judge__in=judges, is_corrected=True, status=Judgment.Status.DONE)
+        counts = dict(done.values_list("judge__name").annotate(Count("pk")).order_by("judge__name"))
+        number = sum(counts.values())
+        by_judge = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        message = ngettext(
+            "Without {count:,} judgment that a person corrected ({by_judge}).",
+            "Without {count:,} judgments that a person corrected ({by_judge}).",
+            number,
+        ).format(count=number, by_judge=by_judge)
+        left_out.append(message if number else str(NOTHING_LEFT_OUT))
+    left_out += [sentence for judge in list(judges)[:1] if (sentence := sentence_of_development(judge))]
+    return [replace(first, says=" ".join([*left_out, first.says]).strip()), *others]
+
+
+def explain_excluded_kinds(sections: Sequence[Section], project: Project, reason: str) -> list[Section]:
+    """Return sections; the first says why questions of other kinds are excluded, if there are any."""
+    if not sections or not has_other_kinds(project):
+        return list(sections)
+    first, *others = sections
+    return [replace(first, says=f"{first.says} {reason}".strip()), *others]
+
+
+def add_caveats(
+    sections: Sequence[Section],
+    project: Project,
+    judges: Sequence[Judge],
+    chosen: Chosen,
+    *,
+    scales_only: str,
+) -> list[Section]:
+    """Return sections with what their statistics exclude: other questions, gaps and corrected judgments."""
+    sections = add_gaps(explain_excluded_kinds(sections, project, scales_only), judges, chosen)
+    return add_correction_count(sections, judges, chosen)
+
+
+def sentence_of_development(judge: Judge) -> str:
+    """Return the number of documents that judges may learn from, in words, or empty. One query."""
+    drawn = DevelopmentDocument.objects.filter(document__project=judge.project_id).count()
+    if not drawn:
+        return ""
+    return ngettext(
+        "Without people’s values of {count:,} document used for development.",
+        "Without people’s values of {count:,} documents used for development.",
+        drawn,
+    ).format(count=drawn)

@@ -20,9 +20,8 @@ from judges.core.models import Judge
 from judges.results.queries.answers import AnswersBesidePeople, answers_beside_people
 from judges.results.queries.pairings import Pairing, measured_judges, usual_pairing
 from judges.results.queries.scores import guideline_of, stream_of_pair
-from judges.results.tables.columns import JUDGE, SYSTEM
+from judges.results.tables.columns import JUDGE, SYSTEM, add_correction_count, add_gaps
 from judges.results.tables.compared import ComparedJudges, Scored, Versus, compared_values
-from judges.results.tables.gaps import add_correction_count, add_gaps
 from judges.results.tables.parameters import SHARED, counts_corrected
 from judges.results.tables.together import strengths_table, tables_together
 
@@ -140,7 +139,6 @@ def _systems(each: Scored) -> list[list[Cell]]:
 
 
 def _summary(found: Coefficient) -> Cell:
-    """Return a mean or a deviation as a cell; its count is of items."""
     return figure(found, count=found.counts.ratings)
 
 

@@ -33,9 +33,16 @@ from judges.results.queries.scores import (
     stream_of_metric,
 )
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M
-from judges.results.tables.parameters import COEFFICIENT, CORRECTED, ROUND, chosen_round, counts_corrected
+from judges.results.tables.parameters import (
+    COEFFICIENT,
+    CORRECTED,
+    ROUND,
+    chosen_round,
+    counts_corrected,
+    values_of,
+    version_of_judges,
+)
 from judges.results.tables.together import LEVELS
-from judges.results.tables.version import values_of, version_of_judges
 
 KINDS = {False: gettext_lazy("judge"), True: gettext_lazy("metric")}
 _SAYS = gettext_lazy(

@@ -3,8 +3,7 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.results.answers import RELIABLE, TENTATIVE, amounts_of, answer_range, column_of, count_of
 from annotate.results.arrangement import Arrangement, Chart, FrontQuestion, Tables
 from annotate.results.registry import ResultsPage
-from judges.results.tables.corrected_means import gain_sentence
-from judges.results.tables.estimates import estimates_sections
+from judges.results.tables.estimates import estimates_sections, gain_sentence
 from judges.results.tables.judges import judges_sections
 from judges.results.tables.metrics import (
     METRIC_PARAMETERS,
@@ -19,6 +18,8 @@ from judges.results.tables.parameters import (
     JUDGE,
     ROUND,
     UNITS,
+    values_of,
+    version_of_judges,
 )
 from judges.results.tables.reliability import RELIABILITY_PARAMETERS, reliability_sections
 from judges.results.tables.replacement import EPSILON, replacement_sections
@@ -30,7 +31,6 @@ from judges.results.tables.two_sources import (
     compare_sources_sections,
     version_of_chosen_sources,
 )
-from judges.results.tables.version import values_of, version_of_judges
 
 _YES = "yes"
 

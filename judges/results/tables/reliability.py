@@ -14,8 +14,7 @@ from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, f
 from judges.core.models import Judge
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
 from judges.results.queries.reliability import ReliabilityReport, reliability_report
-from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, number_or_reason
-from judges.results.tables.gaps import add_caveats
+from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, SYSTEM, add_caveats, number_or_reason
 from judges.results.tables.parameters import (
     COEFFICIENT,
     CONFIDENCE,

@@ -8,9 +8,8 @@ from annotate.core.models import Project
 from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.results.queries.replacement import EPSILONS, DimensionTest, ReplacementReport, replacement_report
-from judges.results.tables.columns import JUDGE, number_or_reason, yes_or_no
-from judges.results.tables.gaps import add_caveats
+from judges.results.queries.reliability import EPSILONS, DimensionTest, ReplacementReport, replacement_report
+from judges.results.tables.columns import JUDGE, add_caveats, number_or_reason, yes_or_no
 from judges.results.tables.parameters import chosen_judge, counts_corrected
 
 _HOW = gettext_lazy(

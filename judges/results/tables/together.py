@@ -1,26 +1,49 @@
-"""The tables of all judges together: each row is a judge on a dimension."""
+"""The tables of all judges together: each row is a judge on a dimension.
+
+Also their ranking by agreement with people, its certainty, and the differences of every two judges.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement import Resampling, bias, mean_absolute_error, root_mean_squared_error
-from agreement.always_valid_means import AlwaysValidDifference, always_valid_differences
+from agreement import PairedDifference, Resampling, bias, mean_absolute_error, root_mean_squared_error
+from agreement.always_valid import AlwaysValidDifference, always_valid_differences
 from agreement.coefficient import Estimated
-from agreement.comparison import CORRELATIONS, Level, Strengths, human_ranking
-from agreement.comparison.nearer import error_difference_by_document, nearness_by_document
-from agreement.power import LEAST_DOCUMENTS, documents_needed, smallest_difference_found
+from agreement.comparison import (
+    CORRELATIONS,
+    JudgesCompared,
+    Level,
+    Strengths,
+    compare_two_judges,
+    highest_judges,
+    holm_over_pairs,
+    human_ranking,
+)
+from agreement.comparison.between_judges import (
+    AMOUNTS,
+    NAMED,
+    error_difference_by_document,
+    nearness_by_document,
+)
+from agreement.design import LEAST_DOCUMENTS, documents_needed, smallest_difference_found
 from agreement.system_differences import paired_difference
 from annotate.core.guideline import FrozenDimension
 from annotate.core.rounds import rounds_of
 from annotate.results.queries.stopping import finished_documents
 from annotate.results.queries.stopping_systems import always_valid_cells
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
-from judges.results.tables.between_judges import tables_between_judges
-from judges.results.tables.categories import category_tables
-from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, JUDGE, SYSTEM, number_or_reason
-from judges.results.tables.compared import ComparedJudges, Scored, Versus
+from judges.results.queries.scores import stream_of_pair
+from judges.results.tables.columns import (
+    ABOUT_INTERVALS_OF_M,
+    JUDGE,
+    SYSTEM,
+    difference_cell,
+    number_or_reason,
+    yes_or_no,
+)
+from judges.results.tables.compared import ComparedJudges, Scored, Versus, category_tables
 
 LEVELS = {
     Level.DATASET: gettext_lazy("all items"),
@@ -286,7 +309,6 @@ def tables_of_nearness(found: ComparedJudges) -> list[Table]:
 
 
 def _compare(pairs: Sequence[Pair], order: Sequence[int]) -> Sequence[AlwaysValidDifference]:
-    """Return every pair of judges of a dimension over finished documents."""
     differences = []
     for one, other in pairs:
         values = nearness_by_document(one.scores, other.scores, is_named=one.dimension.is_named)
@@ -439,3 +461,116 @@ def _strength_rows(each: Versus) -> Iterator[list[Cell]]:
             Cell(one.won),
             Cell(one.tied),
         ]
+
+
+_FIGURES = {
+    "spearman": gettext_lazy("Spearman"),
+    "alpha": gettext_lazy("alpha with mean"),
+    "preferences": gettext_lazy("pairs as people"),
+    "systems": gettext_lazy("Pearson, systems"),
+    "accuracy": gettext_lazy("accuracy"),
+}
+_MOST = gettext_lazy(
+    "Highest: no other judge has a higher value on the items that both judges and people rated. May be "
+    "highest: no other judge is significantly better (p below 0.05, corrected by Holm over the pairs of "
+    "judges of a dimension, not over dimensions or statistics). A single name there is significantly the "
+    "best."
+)
+_SAYS_OF_PAIRS = gettext_lazy(
+    "The first judge’s statistic minus the second’s, on the items for which both and people have values. "
+    "Each resample of documents serves both judges; between systems’ means it is Williams’ test. p is "
+    "corrected by Holm over the pairs of judges of a dimension, not over dimensions or statistics. The p "
+    "of “pairs as people” is cautious: the share moves in steps. The page Compare shows how far two "
+    "judges agree with each other."
+)
+_NO_ITEM = gettext_lazy("No item has a value of both judges and one of people.")
+
+Pairs = Sequence[tuple[FrozenDimension, Sequence[JudgesCompared]]]
+
+
+def tables_between_judges(found: ComparedJudges) -> list[Table]:
+    """Return the ranking by agreement with people, and every pair of judges; empty without a pair."""
+    pairs = []
+    for dimension, judges in found.pairs_by_dimension:
+        differences = []
+        for first, second in judges:
+            stream = stream_of_pair(found.project, first.judge, second.judge, dimension)
+            of_pair = compare_two_judges(
+                first.scores,
+                second.scores,
+                measurement_level=dimension.measurement_level,
+                generator=stream,
+            )
+            differences.append((first.judge.name, second.judge.name, *of_pair))
+        pairs.append((dimension, holm_over_pairs(differences)))
+    if not pairs:
+        return []
+    amounts = [each for each in pairs if not each[0].is_named]
+    named = [each for each in pairs if each[0].is_named]
+    tables = [_most(pairs)]
+    if amounts:
+        tables.append(
+            _table_of_differences("pairs-of-judges", gettext("Differences between judges"), amounts, AMOUNTS)
+        )
+    if named:
+        title = gettext("Differences between judges on named categories")
+        tables.append(_table_of_differences("pairs-of-judges-named", title, named, NAMED))
+    return tables
+
+
+def _most(pairs: Pairs) -> Table:
+    rows = [
+        [
+            text(dimension.name, key=dimension.key),
+            text(str(_FIGURES[figure]), key=figure),
+            text(", ".join(each.highest) or gettext("none: each is below another")),
+            yes_or_no(each.is_sure),
+            text(", ".join(each.may_be_highest)),
+        ]
+        for dimension, compared in pairs
+        for figure in (NAMED if dimension.is_named else AMOUNTS)
+        if (each := highest_judges(compared, figure))
+    ]
+    columns = [
+        DIMENSION,
+        Column("figure", gettext("By"), ColumnKind.TEXT),
+        Column("highest", gettext("highest"), ColumnKind.TEXT),
+        Column("sure", gettext("sure"), ColumnKind.TEXT),
+        Column("may_be_highest", gettext("may be highest"), ColumnKind.TEXT),
+    ]
+    return Table(
+        "most", gettext("Which judge agrees most with people"), columns, rows, heads=2, says=str(_MOST)
+    )
+
+
+def _table_of_differences(key: str, title: str, pairs: Pairs, figures: Sequence[str]) -> Table:
+    rows = []
+    for dimension, compared in pairs:
+        for each in compared:
+            row = [text(each.first), text(each.second), text(dimension.name, key=dimension.key)]
+            row.append(Cell(each.items))
+            for name in figures:
+                found = each.figures.get(name) or PairedDifference(None, 0, reason=str(_NO_ITEM))
+                what = gettext("Difference of two judges: {statistic} (function compare_two_judges)")
+                row.append(difference_cell(found, what.format(statistic=_FIGURES[name])))
+                row.append(number_or_reason(each.adjusted.get(name), found.reason))
+            rows.append(row)
+    columns = [
+        JUDGE,
+        Column("other_judge", gettext("Other judge"), ColumnKind.TEXT),
+        DIMENSION,
+        Column("items", gettext("items"), ColumnKind.COUNT),
+        *(
+            column
+            for name in figures
+            for column in (
+                Column(name, str(_FIGURES[name])),
+                Column(
+                    f"{name}_p",
+                    gettext("p, {statistic}").format(statistic=_FIGURES[name]),
+                    ColumnKind.P_VALUE,
+                ),
+            )
+        ),
+    ]
+    return Table(key, title, columns, rows, heads=3, says=str(_SAYS_OF_PAIRS))

@@ -209,7 +209,6 @@ def _bias(amounts: Sequence[ComparedSources], stream: Stream) -> Table:
 
 
 def _rank(each: ComparedSources, stream: Stream) -> tuple[Sequence[str], Sequence[int], TwoRankings]:
-    """Return the systems, the number of documents of each, and both sources' rankings."""
     documents, of_document = np.unique(each.documents, return_inverse=True)
     systems, of_system, sizes = np.unique(
         [system for _, system in each.common.units], return_inverse=True, return_counts=True

@@ -31,8 +31,8 @@ from annotate.results.registry import Result, result_of
 from annotate.results.table import Cell
 from judges.core.models import RoutingPolicy
 from judges.results.queries.scores import Material, Samples, samples_of, scores_of, stream_of_pair
+from judges.results.tables.parameters import digest_of_values
 from judges.results.tables.reliability import INDICATOR, JUDGED, indicators_in
-from judges.results.tables.version import digest_of_values
 from judges.routing.queries.audit import AuditCell
 from judges.routing.queries.units import (
     Decided,

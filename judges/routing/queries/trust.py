@@ -13,8 +13,13 @@ from annotate.results.registry import Chosen
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Judge
 from judges.results.queries.pairings import measured_judges, of_method, usual_pairing
-from judges.results.queries.reliability import DimensionIndicator, r_tells, reliability_report
-from judges.results.queries.replacement import DimensionTest, replacement_report
+from judges.results.queries.reliability import (
+    DimensionIndicator,
+    DimensionTest,
+    r_tells,
+    reliability_report,
+    replacement_report,
+)
 from judges.results.tables.compared import Scored, compared_values
 from judges.results.tables.parameters import counts_corrected
 from judges.routing.queries.calibration_state import DimensionState, calibration_state

@@ -23,10 +23,9 @@ from annotate.core.models import Project
 from annotate.results.queries.version import version_of_ratings
 from annotate.results.registry import Chosen
 from judges.core.models import CalibrationStage, Certificate, Judge, Judgment, RoutingPolicy
-from judges.results.queries.reliability import r_tells
-from judges.results.queries.replacement import DimensionTest, replacement_report
+from judges.results.queries.reliability import DimensionTest, r_tells, replacement_report
 from judges.results.tables.compared import Scored, compared_values
-from judges.results.tables.version import version_of_values
+from judges.results.tables.parameters import version_of_values
 from judges.routing.queries.route_by_reliability import FEW_VALUES, remember
 from judges.routing.queries.units import Decided, Why
 from judges.runs.queries.drift import alarms_of

@@ -14,7 +14,7 @@ from judges.core.models import Judge, Judgment, Rereading
 from judges.core.models.judges import ScoreFrom
 from judges.methods import METHODS
 from judges.methods.base import Subject
-from judges.methods.readings import Readable
+from judges.methods.reading import Readable
 
 Status = Judgment.Status
 READ_AT_ONCE = 500

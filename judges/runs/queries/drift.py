@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
 
-from agreement.control_chart import ControlPoint, control_chart
 from agreement.data import FloatArray
+from agreement.drift import ControlPoint, control_chart
 from agreement.streams import Stream
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Item, Project

@@ -15,7 +15,7 @@ from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 from judges.endpoints.prices import prices_of
 from judges.endpoints.work import UNKNOWN_PRICES
-from judges.methods.own_scale import OwnScale
+from judges.methods.scales import OwnScale
 from judges.results.queries.scores import Material, material_of, mean_of_samples
 from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
 from judges.runs.queries.samples import among

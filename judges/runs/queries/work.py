@@ -12,7 +12,7 @@ from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
-from judges.methods.readings import Readable, Reading
+from judges.methods.reading import Readable, Reading
 from judges.methods.steps import MethodStep, SteppedMethod
 from judges.runs.queries.shared import shared_by
 

@@ -15,14 +15,12 @@ from agreement.biases import (
     correlation_beyond_people,
     decline_with_quality,
     distribution_distance,
-    errors,
     later_places,
     modal_excess,
     option_order,
     order,
     perplexity_by_rating,
     place_preference,
-    quality,
     ranges_of,
     round_numbers,
     scores_given_before,
@@ -215,7 +213,7 @@ def test_a_judge_without_the_bias_is_called_biased_no_more_often_than_the_level_
     measure: Measured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The answer follows from the interval alone, and controls take longest.
-    for module in (anchoring, errors, order, quality):
+    for module in (anchoring, order):
         monkeypatch.setattr(module, "CONTROLS", 1)
     found = [measure(Scene(seed), 0.0, Stream(seed)).is_apart for seed in range(RUNS)]
     reached = np.mean([bool(each) for each in found])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement import Stream
-from agreement.comparison.answers import mean_closeness
+from agreement.comparison.categories import mean_closeness
 
 
 def test_every_item_counts_once() -> None:

@@ -6,7 +6,7 @@ from scipy import stats
 
 from agreement import crossed_differences, system_differences
 from agreement.reliability import About, correct_systems
-from agreement.reliability.rater_variances import RaterVariances
+from agreement.reliability.corrected_systems import RaterVariances
 from benchmarks.coverage_corrected import Study, simulate
 
 GOLDEN = [4, 3, 5, 2, 4, 4, 3, 5, 1, 2], [4, 4, 5, 3, 4, 5, 3, 5, 2, 3]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement.reliability.cross_fitted import monotone_fit, values_by_group, values_by_length
+from agreement.reliability.confidence import monotone_fit, values_by_group, values_by_length
 
 GAP = np.nan
 

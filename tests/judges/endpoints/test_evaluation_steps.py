@@ -10,9 +10,15 @@ from django.core.management import CommandError, call_command
 from concord_client import RefusedError
 from judges.core.models import DocumentUnits, PromptTemplate
 from judges.methods import METHODS
-from judges.methods.evaluation_steps import ask_for_steps, replace_steps, steps_in
-from judges.methods.proposed_schema import ask_for_schema, replace_schema, schema_in
-from judges.methods.readings import Unreadable
+from judges.methods.proposed_parts import (
+    ask_for_schema,
+    ask_for_steps,
+    replace_schema,
+    replace_steps,
+    schema_in,
+    steps_in,
+)
+from judges.methods.reading import Unreadable
 from judges.methods.steps import sections_of
 from judges.methods.variants import VARIANTS
 from tests.api.client import concord

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judges.laboratory.cases import Case, CaseKind, cluster_cases
-from judges.methods.readings import Readable
+from judges.methods.reading import Readable
 from judges.methods.rts import METHOD
 from tests.published.news_summeval import SCALES, lines, summaries
 

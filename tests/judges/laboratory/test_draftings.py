@@ -14,7 +14,7 @@ from annotate.core.jobs import run_job
 from judges.core.models import Drafting, Proposal
 from judges.laboratory.commands.draftings import discard_drafting, start_drafting
 from judges.laboratory.commands.proposals import accept_proposal, draw_parts, propose_examples
-from judges.laboratory.queries.draftings import state_of_drafting
+from judges.laboratory.queries.searches import state_of_drafting
 from tests.jobs import due_keys
 from tests.judges.factories import make_endpoint, make_judge
 from tests.judges.laboratory.rumours import CLARIFICATION, drafted, judge_all, planned

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from agreement.comparison.panels import (
+from agreement.comparison.between_judges import (
     MAJORITY,
     MEAN,
     MEDIAN,

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from judges.laboratory.cases import Case, CaseKind
-from judges.laboratory.wording import MOST_CASES, MOST_TRIED, ask_for_reflection, examples_text
+from judges.laboratory.cases import MOST_CASES, MOST_TRIED, Case, CaseKind, ask_for_reflection, examples_text
 from judges.methods import METHODS
 from tests.judges.methods.dimensions import FIVE
 

@@ -9,8 +9,8 @@ from judges.methods import METHODS
 from judges.methods.base import Readable, Subject
 from judges.methods.content_units import ContentUnits
 from judges.methods.factuality import FactualityBySentence, sentences_of
-from judges.methods.reading.booleans import read_answers, read_yes_or_no
-from judges.methods.readings import Reading, Unreadable
+from judges.methods.reading import Reading, Unreadable
+from judges.methods.reading.reader import read_answers, read_yes_or_no
 from judges.methods.steps import MethodStep, SteppedMethod
 from judges.methods.summequal import SummEQuAL
 from judges.methods.variants import VARIANTS

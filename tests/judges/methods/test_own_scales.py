@@ -6,8 +6,8 @@ import pytest
 from judges.core.mapping import map_values, nearest_point
 from judges.methods import METHODS
 from judges.methods.base import Subject
-from judges.methods.own_scale import OwnScale
-from judges.methods.readings import Readable, Unreadable
+from judges.methods.reading import Readable, Unreadable
+from judges.methods.scales import OwnScale
 from tests.judges.methods.dimensions import FIVE, HUNDRED, LABELLED, TEN, TOPICS
 
 ONE_TO_TEN = OwnScale(1, 10)

@@ -4,7 +4,7 @@ import pytest
 
 from judges.methods import METHODS
 from judges.methods.base import Readable, Unreadable
-from judges.methods.reading.pattern import problem_of_pattern
+from judges.methods.reading.reader import problem_of_pattern
 from tests.judges.methods.dimensions import FIVE, TOPICS
 
 DIRECT = METHODS["direct"]

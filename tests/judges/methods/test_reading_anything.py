@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from annotate.core.guideline import FrozenDimension
 from judges.methods import METHODS, Method
 from judges.methods.base import Readable, Reading
-from judges.methods.reading.booleans import read_answers, read_yes_or_no
+from judges.methods.reading.reader import read_answers, read_yes_or_no
 from tests.judges.methods.dimensions import BINARY, FIVE, HUNDRED, LABELLED, TEN, TOPICS, dimension
 
 SCALES = st.sampled_from([FIVE, LABELLED, TEN, HUNDRED, BINARY, TOPICS, dimension(minimum=-2, maximum=2)])

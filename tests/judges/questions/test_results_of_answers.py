@@ -14,7 +14,7 @@ from annotate.exports.registry import TABLES
 from annotate.questions import KINDS
 from annotate.results.page import Section
 from judges.core.models import DevelopmentDocument, Judge, Judgment
-from judges.results.tables.gaps import explain_excluded_kinds
+from judges.results.tables.columns import explain_excluded_kinds
 from judges.runs.commands.corrections import exclude
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_answers, make_judge

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from agreement.always_valid_means import always_valid_differences
-from agreement.power import documents_needed, smallest_difference_found
+from agreement.always_valid import always_valid_differences
+from agreement.design import documents_needed, smallest_difference_found
 from annotate.core.models import Assignment, Role
 from annotate.rating.commands.rounds import close_round_one
 from annotate.results.commands import current_page

@@ -36,7 +36,7 @@ from annotate.results.table import Cell
 from annotate.templatetags.figures import decimals
 from judges.core.models import DevelopmentDocument, Judge, Judgment
 from judges.results.queries.estimates import estimates_report
-from judges.results.tables.corrected_means import corrected_sentence
+from judges.results.tables.estimates import corrected_sentence
 from judges.routing.commands.policies import make_policy, route
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_member, make_project

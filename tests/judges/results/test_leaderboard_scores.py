@@ -10,7 +10,7 @@ from annotate.leaderboard.queries import leaderboard_of
 from annotate.leaderboard.standings import CORRECTED
 from annotate.rating.commands.assignments import reserve_items
 from judges.core.models import RoutingPolicy
-from judges.results.queries.leaderboard import increments
+from judges.results.queries.estimates import increments
 from judges.routing.commands.policies import make_policy, route
 from tests.additions.scenes import make_new_raters
 from tests.factories import Cast

@@ -23,7 +23,7 @@ from annotate.exports.registry import TABLES
 from annotate.templatetags.figures import decimals
 from judges.core.models import Judgment
 from judges.results.queries.scores import Material, material_of, samples_of, scores_of, stream_of_pair
-from judges.results.tables.version import digest_of_values
+from judges.results.tables.parameters import digest_of_values
 from judges.routing.commands.policies import draft_policy, make_policy, route
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError, kept_indicators

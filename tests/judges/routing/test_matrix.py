@@ -14,7 +14,7 @@ from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import result_of
 from annotate.results.table import Cell, Column, Table, text
 from judges.core.models import Judge, Judgment
-from judges.results.queries.spending import cost_of_thousand_units, spent_by_judges
+from judges.results.queries.pairings import cost_of_thousand_units, spent_by_judges
 from judges.routing.matrix import answer_verdicts
 from judges.routing.queries.trust import trust_in
 from judges.routing.results import answer_trust
