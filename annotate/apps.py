@@ -18,8 +18,7 @@ class AnnotateConfig(AppConfig):
         from annotate.disputes.commands.digests import DIGEST_MAIL
         from annotate.disputes.commands.nudges import NUDGE_MAIL
         from annotate.disputes.commands.recorded import RoundTwoCheck, RoundTwoWriting
-        from annotate.exports.commands.exports import EXPORT_JOB
-        from annotate.exports.commands.pushes import PUSH_JOB
+        from annotate.exports.commands import EXPORT_JOB, PUSH_JOB
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
         from annotate.leaderboard.results import LEADERBOARD_PAGE

@@ -18,7 +18,7 @@ from annotate.core.models import Edition, Project, Role, User, Version, VersionP
 from annotate.core.quotas import refuse_over_quota
 from annotate.core.snapshot import snapshot
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import store_export
+from annotate.exports.commands import store_export
 from annotate.exports.files import SUFFIXES, write_file
 from annotate.exports.manifest import Manifest
 from annotate.exports.queries import FOLDER

@@ -22,7 +22,7 @@ from annotate.core.page import Request, render_in_project, request_user, show_re
 from annotate.core.projects import project_cards
 from annotate.core.spreadsheets import is_for_spreadsheet
 from annotate.disputes.queries.list import waiting_for_adjudicator
-from annotate.exports.commands.exports import note_export
+from annotate.exports.commands import note_export
 from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
 from annotate.exports.registry import ExportColumn, ExportTable

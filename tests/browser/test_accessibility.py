@@ -34,7 +34,7 @@ from annotate.core.models import (
 from annotate.core.raters import disputes_of
 from annotate.disputes.commands.disputes import post_message
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from annotate.leaderboard.queries import leaderboard_of
 from annotate.people.commands import invite
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar
