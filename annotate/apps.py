@@ -39,10 +39,9 @@ class AnnotateConfig(AppConfig):
         from annotate.quality.queries import SIGNALS
         from annotate.rating.commands.rounds import ROUND_JOB
         from annotate.results.commands import RESULT_JOB
-        from annotate.results.queries.disagreements import AMONG_PEOPLE
+        from annotate.results.queries.disagreements import AMONG_PEOPLE, SPREADS
         from annotate.results.queries.pages import OWN_PAGES
         from annotate.results.queries.splits import SPLIT_AFTER_DISCUSSION, SPLITS
-        from annotate.results.queries.spreads import SPREADS
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.setup.queries import setup_on_page
         from annotate.versions.commands import VERSION_JOB

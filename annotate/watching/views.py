@@ -29,7 +29,7 @@ from annotate.exports.registry import ExportColumn, ExportTable
 from annotate.rating.commands.deadlines import set_deadline
 from annotate.rating.commands.rounds import STEPS
 from annotate.rating.forms import DeadlineForm
-from annotate.results.reproduction.queries import paper_of
+from annotate.results.reproduction.papers import paper_of
 from annotate.setup.commands import delete_project
 from annotate.setup.queries import counts_of_project
 from annotate.watching.queries.audit import COLUMNS, AuditChoices, audit_choices, audit_page, audit_rows

@@ -10,9 +10,14 @@ from annotate.management.base import ConcordCommand
 from annotate.management.file_import import ProgressLine
 from annotate.management.people import person_called
 from annotate.results.reproduction.commands import import_release
-from annotate.results.reproduction.figures import ComparedTable, FigureComparison, FigureMatch
-from annotate.results.reproduction.papers import PAPERS
-from annotate.results.reproduction.queries import Reproduction, reproduction
+from annotate.results.reproduction.papers import (
+    PAPERS,
+    ComparedTable,
+    FigureComparison,
+    FigureMatch,
+    Reproduction,
+    reproduction,
+)
 
 MARKS = {
     FigureMatch.WITHIN: " ",

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_lazy
 from agreement import Stream
 from agreement.comparison import FactorEffect, factor_effects
 from annotate.core.models import Project
-from annotate.results.arrangement import Tables
+from annotate.results.registry import Tables
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from annotate.results.text import MINUS
 from judges.core.models import Experiment, Judge

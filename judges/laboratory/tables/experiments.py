@@ -13,9 +13,8 @@ from agreement import Resampling, bias, holm_by_key
 from agreement.comparison import CORRELATIONS, Level
 from agreement.comparison.between_judges import GROUPS, GroupsCompared, compare_groups
 from annotate.core.models import Project
-from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.core.errors import NoJudgesError
 from judges.core.judge_settings import names_of_settings
 from judges.core.models import Experiment, Judge, Run

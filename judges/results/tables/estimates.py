@@ -4,10 +4,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement.reliability import LEAST_RATINGS, About
 from annotate.core.models import Project
-from annotate.results.page import Section
 from annotate.results.queries.compared_systems import DOCUMENTS, RATERS, TEXTS
 from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from judges.results.queries.estimates import (
     DimensionEstimates,
     EstimatesReport,

@@ -14,8 +14,7 @@ from agreement.power import LEAST_DOCUMENTS, documents_needed, smallest_differen
 from agreement.system_differences import paired_difference
 from annotate.core.guideline import FrozenDimension
 from annotate.core.rounds import rounds_of
-from annotate.results.queries.stopping import finished_documents
-from annotate.results.queries.stopping_systems import always_valid_cells
+from annotate.results.queries.stopping import always_valid_cells, finished_documents
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.tables.between_judges import tables_between_judges
 from judges.results.tables.categories import category_tables

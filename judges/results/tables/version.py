@@ -7,7 +7,7 @@ from django.db.models import Count, F, Max, Q, Sum
 
 from annotate.core.models import Project
 from annotate.core.version import VERSION
-from annotate.results.queries.version import ratings_of, version_of_ratings
+from annotate.results.queries.kept import ratings_of, version_of_ratings
 from judges.core.models import Judge, Judgment
 from judges.results.queries.scores import Material
 
