@@ -17,8 +17,7 @@ class AnnotateConfig(AppConfig):
         from annotate.core.translation import translate_with
         from annotate.disputes.commands.digests import DIGEST_MAIL, NUDGE_MAIL
         from annotate.disputes.commands.recorded import RoundTwoCheck, RoundTwoWriting
-        from annotate.exports.commands.exports import EXPORT_JOB
-        from annotate.exports.commands.pushes import PUSH_JOB
+        from annotate.exports.commands import EXPORT_JOB, PUSH_JOB
         from annotate.exports.tables import OWN_TABLES
         from annotate.extension import Extension, extend
         from annotate.leaderboard.results import LEADERBOARD_PAGE
@@ -38,10 +37,9 @@ class AnnotateConfig(AppConfig):
         from annotate.quality.queries import SIGNALS
         from annotate.rating.commands.rounds import ROUND_JOB
         from annotate.results.commands import RESULT_JOB
-        from annotate.results.queries.disagreements import AMONG_PEOPLE
+        from annotate.results.queries.disagreements import AMONG_PEOPLE, SPREADS
         from annotate.results.queries.pages import OWN_PAGES
         from annotate.results.queries.splits import SPLIT_AFTER_DISCUSSION, SPLITS
-        from annotate.results.queries.spreads import SPREADS
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.setup.queries import setup_on_page
         from annotate.versions.commands import VERSION_JOB

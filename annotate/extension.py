@@ -16,8 +16,8 @@ from annotate.exports.checklist import CHECKLIST_LINES, ChecklistLines
 from annotate.exports.formats.datasheet import COLLECTION_LINES, DatasheetLines
 from annotate.exports.paper.parts import PAPER_SECTIONS, PaperSection
 from annotate.exports.registry import TABLES, ExportTable
-from annotate.exports.restoring.restored import RESTORERS, Restorer
-from annotate.exports.tables.benchmark import JUDGE_SCORES, ByItem
+from annotate.exports.restoring.archive import RESTORERS, Restorer
+from annotate.exports.tables.outcomes import JUDGE_SCORES, ByItem
 from annotate.items.registry import LEADS, MARKS, ItemLead, ItemMark
 from annotate.leaderboard.registry import JUDGED, JudgedScores
 from annotate.material.commands.imports import WRITINGS, Writing

@@ -28,7 +28,7 @@ from annotate.core.models import (  # noqa: E402
     User,
 )
 from annotate.exports.choice import ExportChoice, Format  # noqa: E402
-from annotate.exports.commands.exports import start_export  # noqa: E402
+from annotate.exports.commands import start_export  # noqa: E402
 from annotate.management.demonstration import load_demonstration  # noqa: E402
 from annotate.material.commands.uploads import (  # noqa: E402
     receive_upload,

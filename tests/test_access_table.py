@@ -37,7 +37,7 @@ from annotate.core.preferences import OWN_PAGES, RATER_PAGES
 from annotate.core.rounds import disputes_of
 from annotate.disputes.commands.digests import digest_token
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from annotate.leaderboard.standings import Leaderboard
 from annotate.material.commands.uploads import receive_upload
 from annotate.people.commands import invite

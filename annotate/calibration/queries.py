@@ -9,9 +9,8 @@ from agreement.coefficient import Coefficient
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Assignment, Dispute, DisputeRater, Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
-from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import alpha_of
-from annotate.results.queries.material import rated_rounds
+from annotate.results.queries.material import default_drawn, rated_rounds
 
 RaterState = tuple[Membership, int, int, int]
 """A rater of a session with their answered items, all items, and pending disputes."""

@@ -29,7 +29,7 @@ from annotate.disputes.queries.list import DisputeFilter, count_pending_by_rater
 from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.disputes.queries.rules import rule_previews
 from annotate.results.figures import load_figures
-from annotate.results.queries.spreads import SPREADS, counted_spreads
+from annotate.results.queries.disagreements import SPREADS, counted_spreads
 from annotate.results.registry import result_of
 
 # Disputes: listed, read with thread and history, answered by their raters, decided by admins.

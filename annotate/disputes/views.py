@@ -66,7 +66,7 @@ from annotate.questions import Given, kind_of
 from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries.wording import new_wording
 from annotate.results.figures import load_figures
-from annotate.results.queries.spreads import SPREADS, counted_spreads
+from annotate.results.queries.disagreements import SPREADS, counted_spreads
 from annotate.results.registry import result_of
 
 # Round II: the work list of disputes, one dispute, its answers, thread and adjudication.

@@ -14,9 +14,7 @@ from annotate.core.access import export_in, project_for_admin, project_for_reade
 from annotate.core.models import Export, Push
 from annotate.core.page import request_user
 from annotate.exports.citation import Datasheet
-from annotate.exports.commands.datasheets import save_datasheet
-from annotate.exports.commands.exports import delete_export, start_export
-from annotate.exports.commands.pushes import start_push
+from annotate.exports.commands import delete_export, save_datasheet, start_export, start_push
 from annotate.exports.forms import EVERYTHING, DatasheetForm, ExportForm, PushForm
 from annotate.exports.queries import exports_of, pushes_of, state_of
 

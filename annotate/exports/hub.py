@@ -15,7 +15,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from annotate.core.errors import DomainError, InvalidValueError
 from annotate.core.outbound import VariableRefusedError, read_variable
-from annotate.exports.formats.packing import files_in
+from annotate.exports.manifest import files_in
 
 OnProgress = Callable[[int, int], None]
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,94}/[A-Za-z0-9][\w.-]{0,94}", re.ASCII)

@@ -21,9 +21,14 @@ from annotate.core.strings import is_for_spreadsheet
 from annotate.core.workers import worker_health
 from annotate.exports.choice import Format
 from annotate.exports.citation import Datasheet
-from annotate.exports.commands.datasheets import save_datasheet
-from annotate.exports.commands.exports import delete_export, note_export, restart_export, start_export
-from annotate.exports.commands.pushes import start_push
+from annotate.exports.commands import (
+    delete_export,
+    note_export,
+    restart_export,
+    save_datasheet,
+    start_export,
+    start_push,
+)
 from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
 from annotate.exports.forms import EVERYTHING, DatasheetForm, ExportFileForm, ExportForm, PushForm

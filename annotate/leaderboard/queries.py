@@ -25,8 +25,7 @@ from annotate.leaderboard.standings import (
     Leaderboard,
     ListedSystem,
 )
-from annotate.results.queries.by_system import mean_over_raters
-from annotate.results.queries.drawn import unequally_drawn
+from annotate.results.queries.by_system import mean_over_raters, unequally_drawn
 from annotate.results.queries.material import RatedRound, items_of, rated_rounds
 
 MOST_METADATA_VALUES = 20

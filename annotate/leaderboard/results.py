@@ -12,11 +12,9 @@ from annotate.leaderboard.queries import finished_additions, leaderboard_of
 from annotate.leaderboard.registry import JUDGED
 from annotate.leaderboard.standings import ALL, Board, Leaderboard, ListedSystem
 from annotate.results.answers import column_of
-from annotate.results.arrangement import Arrangement, Chart, Tables
-from annotate.results.page import Section
-from annotate.results.queries.version import ratings_of, version_of_ratings
-from annotate.results.registry import Chosen, Parameter, ResultsPage
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.queries.kept import ratings_of, version_of_ratings
+from annotate.results.registry import Arrangement, Chart, Chosen, Parameter, ResultsPage, Tables
+from annotate.results.table import Cell, Column, ColumnKind, Section, Table, text
 from annotate.results.text import MINUS
 
 HOW = gettext_lazy(

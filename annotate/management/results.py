@@ -12,12 +12,10 @@ from django.core.serializers.json import DjangoJSONEncoder
 from annotate.core.models import Project
 from annotate.management.base import ConcordCommand, project_called
 from annotate.results.commands import current_page
-from annotate.results.latex import Environment, Intervals
-from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.plain import plain_result
+from annotate.results.latex import CONTENT_TYPES, Environment, Intervals, writer_of
+from annotate.results.queries.kept import KeptPage, plain_result
 from annotate.results.registry import PAGES, Parameter, Result, result_of
 from annotate.results.table import Table
-from annotate.results.table_files import CONTENT_TYPES, writer_of
 
 
 class ResultsCommand(ConcordCommand):

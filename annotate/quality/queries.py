@@ -33,10 +33,9 @@ from annotate.rating.calibration import RaterCalibration, calibrate
 from annotate.rating.queries.assigned import order_for_rater
 from annotate.rating.queries.hidden_checks import Checks, checks_of
 from annotate.rating.queries.work import ItemPage, Row
-from annotate.results.page import Section
-from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.version import ratings_of, version_of_round_one
+from annotate.results.queries.kept import KeptPage, ratings_of, version_of_round_one
 from annotate.results.registry import Chosen, ResultsPage
+from annotate.results.table import Section
 
 # The gold items of a project.
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from annotate.results.arrangement import Data, Tables
+from annotate.results.registry import Data, Tables
 from annotate.results.table import Cell, Table
 from annotate.results.text import MINUS
 

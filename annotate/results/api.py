@@ -14,12 +14,11 @@ from annotate.api.operations import READ_ERRORS, ApiView, operation, reads
 from annotate.core.access import project_for_reader
 from annotate.core.models import Project
 from annotate.results.figures import load_figures, plot_of
+from annotate.results.latex import CONTENT_TYPES as TABLE_TYPES
+from annotate.results.latex import writer_of
 from annotate.results.plots import CONTENT_TYPES, draw
-from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.plain import plain_pages, plain_result
+from annotate.results.queries.kept import KeptPage, plain_pages, plain_result
 from annotate.results.registry import PAGES, Result, result_of
-from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
-from annotate.results.table_files import writer_of
 
 CHOSEN = OpenApiParameter(
     "parameters",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from django.utils.translation import gettext
 
-from annotate.results.arrangement import Chart, Data, Tables
+from annotate.results.registry import Chart, Data, Tables
 from annotate.results.table import Cell, Column, ColumnKind, Table
 from annotate.results.text import interval, number
 

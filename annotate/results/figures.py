@@ -1,18 +1,22 @@
 """A result for a page or a program: the stored one, or a task for a worker to compute it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.functional import Promise
 
 from annotate.core.database import write_if_possible
-from annotate.core.errors import UndefinedResultError
+from annotate.core.errors import DomainError, UndefinedResultError
 from annotate.core.models import ComputedResult, Project
 from annotate.core.page import Request, render_in_project
+from annotate.results.charts import chart_of
 from annotate.results.commands import ask_for_page, compute_page, keep_plot
 from annotate.results.plots import draw
 from annotate.results.queries.kept import KeptPage, load_kept_page, load_kept_plot
-from annotate.results.registry import Result, version_of
+from annotate.results.registry import PAGES, Data, Result, result_of, version_of
 from annotate.results.shown import ShownPage
 from annotate.results.table import Table
 
@@ -90,3 +94,44 @@ def ask_worker(project: Project, result: Result) -> None:
     """Enqueue the computation of a result after the commit, unless it was enqueued just before."""
     # Where another process writes, the page asks again in a moment.
     write_if_possible(lambda: ask_for_page(project=project, result=result))
+
+
+@dataclass(frozen=True)
+class FrontCard:
+    """A question's message and chart; without a table, its statistics are not computed yet."""
+
+    title: str | Promise
+    answer: str
+    result: Result
+    kept: KeptPage
+    table: Table | None
+    chart: Data | None
+
+    @property
+    def is_waiting(self) -> bool:
+        return not self.kept.is_current and not self.kept.row.problem
+
+
+def front_cards(project: Project, units: str) -> Sequence[FrontCard]:
+    """Return the cards of all pages that have some; pages that cannot be computed have none.
+
+    units: the URL of the list of units, which points lead to.
+    """
+    found = []
+    for page in PAGES.values():
+        if not page.arrangement.cards:
+            continue
+        try:
+            result = result_of(project, page)
+            kept = load_figures(project, result)
+        except DomainError:
+            continue  # its own page shows the reason
+        tables = {table.key: table for table in kept.tables}
+        for card in page.arrangement.cards:
+            table = tables.get(card.chart.table)
+            chart = chart_of(table, card.chart, units, tables) if table else None
+            if kept.is_current and chart is None:
+                continue
+            answer = card.answer(tables) if tables else ""
+            found.append(FrontCard(card.title, answer, result, kept, table, chart))
+    return found

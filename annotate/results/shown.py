@@ -11,12 +11,10 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 
-from annotate.results.arrangement import LAST, Arrangement, Chart, Data, Tables
 from annotate.results.charts import chart_of
-from annotate.results.page import Section
 from annotate.results.queries.kept import KeptPage
-from annotate.results.registry import Result
-from annotate.results.table import Cell, Table
+from annotate.results.registry import LAST, Arrangement, Chart, Data, Result, Tables
+from annotate.results.table import Cell, Section, Table
 
 ROWS = 12
 ORPHANS = 4  # too few rows for a separate page

@@ -1,28 +1,35 @@
 """Pages about results."""
 
 from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
 
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 from django.views.decorators.vary import vary_on_headers
 
 from annotate.core import access
 from annotate.core.errors import DomainError
-from annotate.core.models import Project
-from annotate.core.page import Request, render_in_project
+from annotate.core.models import Document, Project, System
+from annotate.core.page import Request, offer_choices, render_in_project
 from annotate.core.rounds import uncounted_annotators
+from annotate.questions.scale import SCALE
+from annotate.rating.queries.own_items import has_many_documents
 from annotate.results.charts import differences_chart
-from annotate.results.figures import ask_worker, load_figures, plot_of, show_figures
-from annotate.results.forms import DisagreementForm
-from annotate.results.front import front_cards
+from annotate.results.figures import ask_worker, front_cards, load_figures, plot_of, show_figures
+from annotate.results.latex import CONTENT_TYPES as TABLE_TYPES
+from annotate.results.latex import table_file
 from annotate.results.plots import CONTENT_TYPES, draw
 from annotate.results.queries.disagreements import (
     SOURCES,
+    Disagreement,
     DisagreementSource,
     UnitApart,
     shows_systems,
@@ -39,14 +46,62 @@ from annotate.results.registry import (
     UnknownChoiceError,
     result_of,
 )
-from annotate.results.reproduction.figures import build_result_table
-from annotate.results.reproduction.queries import Reproduction, paper_of, reproduction
+from annotate.results.reproduction.papers import Reproduction, build_result_table, paper_of, reproduction
 from annotate.results.shown import Link
 from annotate.results.table import Table
-from annotate.results.table_files import CONTENT_TYPES as TABLE_TYPES
-from annotate.results.table_files import table_file
 
 # Results: pages of tables and plots from stored results, recomputed after a change of the data.
+
+
+class DisagreementForm(forms.Form):
+    """Dimension, system, document, and minimum range; unknown values select all."""
+
+    dimension = forms.ChoiceField(label=_("Dimension"), required=False)
+    apart = forms.FloatField(label=_("Minimum difference"), min_value=0, max_value=100, required=False)
+    system = forms.ChoiceField(label=_("System"), required=False)
+    document = forms.ChoiceField(label=_("Document"), required=False)
+
+    def __init__(self, asked: QueryDict, *, project: Project, shows_systems: bool) -> None:
+        super().__init__({"apart": 1, **{name: asked[name] for name in asked}})
+        any_of = [("", gettext("any"))]
+        systems = System.objects.filter(project=project, compares=False).order_by("name")
+        self._documents = Document.objects.filter(project=project)
+        choices: dict[str, Any] = {
+            "dimension": project.dimensions.filter(kind=SCALE.key)
+            .order_by("position")
+            .values_list("key", "name"),
+            "system": systems.values_list("name", "name"),
+        }
+        if has_many_documents(project.pk):  # thousands of choices take longer than the rest of the page
+            self.fields["document"] = forms.CharField(label=_("Key of the document"), required=False)
+        else:
+            choices["document"] = self._documents.order_by("key").values_list("key", "key")
+        for name, listed in choices.items():
+            offer_choices(self, name, [*any_of, *listed])
+        if not shows_systems:
+            del self.fields["system"]
+
+    def clean_document(self) -> str:
+        """Return the key of an existing document."""
+        key: str = self.cleaned_data["document"]
+        if key and not self._documents.filter(key=key).exists():
+            raise forms.ValidationError(_("No document has this key."))
+        return key
+
+    @property
+    def meant(self) -> Disagreement:
+        """The filter."""
+        return Disagreement(**self._chosen_values)
+
+    @property
+    def query(self) -> str:
+        """The filter as a URL query."""
+        return urlencode(self._chosen_values)
+
+    @property
+    def _chosen_values(self) -> dict[str, Any]:
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}
 
 
 @login_required

@@ -13,10 +13,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from annotate.core.models import Project
-from annotate.results.arrangement import Chart
 from annotate.results.charts import chart_of
 from annotate.results.latex import Environment
-from annotate.results.registry import Result
+from annotate.results.registry import Chart, Result
 from annotate.results.table import Cell, Column, ColumnKind, Table
 from annotate.results.text import interval, marks_of, number
 

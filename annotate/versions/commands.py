@@ -18,7 +18,7 @@ from annotate.core.files import keep_file, scratch
 from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
 from annotate.core.models import Edition, Project, Role, User, Version, VersionPart, VersionRequest
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import store_export
+from annotate.exports.commands import store_export
 from annotate.exports.files import SUFFIXES, write_file
 from annotate.exports.manifest import Manifest
 from annotate.exports.queries import FOLDER

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotate.core.models import Project
 from annotate.exports.registry import TABLES, ExportTable, ValueKind
-from annotate.results.queries.unit_values import DECIMALS, texts_of, values_of_people
+from annotate.results.queries.reliability_data import DECIMALS, texts_of, values_of_people
 
 CONTENT = ("guidelines", "documents", "items", "comparisons", "parts", "ratings", "disputes", "judgments")
 # Of judgments only what standings can rest on: tokens, seconds and costs may differ.

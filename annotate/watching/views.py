@@ -20,14 +20,14 @@ from annotate.core.models import Role
 from annotate.core.page import READERS, Request, offer_choices, render_in_project, request_user, show_refusal
 from annotate.core.strings import is_for_spreadsheet
 from annotate.disputes.queries.list import waiting_for_adjudicator
-from annotate.exports.commands.exports import note_export
+from annotate.exports.commands import note_export
 from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
 from annotate.exports.registry import ExportColumn, ExportTable
 from annotate.rating.commands.deadlines import set_deadline
 from annotate.rating.commands.rounds import STEPS
 from annotate.rating.forms import DeadlineForm
-from annotate.results.reproduction.queries import paper_of
+from annotate.results.reproduction.papers import paper_of
 from annotate.setup.commands import delete_project
 from annotate.setup.queries import counts_of_project
 from annotate.watching.queries.audit import COLUMNS, AuditChoices, audit_choices, audit_page, audit_rows

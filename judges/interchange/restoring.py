@@ -4,9 +4,8 @@ from itertools import islice
 from typing import Any
 
 from annotate.core.models import System
-from annotate.exports.restoring.archive import ExportArchive
-from annotate.exports.restoring.people import actor
-from annotate.exports.restoring.restored import Restored, RestoredRows
+from annotate.exports.restoring.archive import ExportArchive, Restored, RestoredRows
+from annotate.exports.restoring.ratings import actor
 from judges.core.models import (
     DevelopmentDocument,
     Endpoint,

@@ -4,8 +4,7 @@ from django.utils.translation import gettext_lazy
 
 from annotate.core.models import Project
 from annotate.core.page import Request
-from annotate.results.arrangement import Arrangement, Chart
-from annotate.results.registry import ResultsPage
+from annotate.results.registry import Arrangement, Chart, ResultsPage
 from judges.core.access import may_change_judges
 from judges.core.models import Judge
 from judges.laboratory.forms import ExperimentForm

@@ -23,11 +23,17 @@ from annotate.core.models import Project
 from annotate.core.rounds import round_one
 from annotate.rating.queries.assigned import median_seconds
 from annotate.results.answers import amounts_of
-from annotate.results.arrangement import Arrangement, Chart, Tables
-from annotate.results.page import Section
 from annotate.results.queries.study import WAGE
-from annotate.results.registry import Chosen, NumberParameter, Parameter, ResultsPage
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.registry import (
+    Arrangement,
+    Chart,
+    Chosen,
+    NumberParameter,
+    Parameter,
+    ResultsPage,
+    Tables,
+)
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from judges.core.models import Calibration, Judge
 from judges.core.stages import JudgeStage
 from judges.results.queries.confidences import Kind, evidence_of

@@ -10,10 +10,8 @@ from django.utils.translation import gettext, gettext_noop
 from agreement.reliability import Use
 from annotate.core.models import Project
 from annotate.rating.queries.assigned import median_seconds
-from annotate.results.arrangement import Arrangement, Tables
-from annotate.results.page import Section
-from annotate.results.registry import Chosen, ResultsPage
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.registry import Arrangement, Chosen, ResultsPage, Tables
+from annotate.results.table import Cell, Column, ColumnKind, Section, Table, text
 from judges.core.models import Judge
 from judges.results.queries.pairings import (
     THOUSAND,

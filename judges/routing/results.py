@@ -10,9 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from agreement import Coefficient
 from agreement.reliability import Ground, JudgeUse, JudgeVerdict, ReplacementControl, Shown, Use
 from annotate.core.models import Project
-from annotate.results.arrangement import Arrangement, Tables
-from annotate.results.page import Section
-from annotate.results.registry import Chosen, ResultsPage
+from annotate.results.registry import Arrangement, Chosen, ResultsPage, Tables
 from annotate.results.table import (
     BAD,
     DIMENSION,
@@ -22,6 +20,7 @@ from annotate.results.table import (
     Cell,
     Column,
     ColumnKind,
+    Section,
     Table,
     figure,
     text,

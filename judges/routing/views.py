@@ -14,8 +14,8 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.page import Request, request_user
 from annotate.results.figures import load_figures
+from annotate.results.latex import table_file
 from annotate.results.queries.kept import KeptPage
-from annotate.results.table_files import table_file
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
 from judges.core.models import Calibration, RoutingPolicy
 from judges.core.page import add_refusal, render_judges

@@ -14,7 +14,7 @@ from annotate.api.documentation import schema
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import ApiToken, Export
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, make_project, make_user
 

@@ -34,12 +34,12 @@ from annotate.core.models import (
 from annotate.core.rounds import disputes_of
 from annotate.disputes.commands.disputes import post_message
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from annotate.leaderboard.queries import leaderboard_of
 from annotate.people.commands import invite
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar
 from annotate.rating.commands.rounds import close_round_one, open_round_two
-from annotate.results.reproduction.queries import BEGUN
+from annotate.results.reproduction.papers import BEGUN
 from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
 from annotate.setup.commands import add_image, create_project
 from annotate.webhooks.commands import add_webhook, try_webhook

@@ -19,7 +19,7 @@ from annotate.core.files import JobNotes, StorageAwayError, changed_at, iter_fil
 from annotate.core.jobs import run_job
 from annotate.core.models import DataImport, Export, Item
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from annotate.material.commands.uploads import receive_upload, remove_orphans
 from annotate.material.queries.imports import refused_file_of
 from concord.backups.archive import BackupError, reading, writing

@@ -28,7 +28,7 @@ WORKER = "celery -A concord worker --pool threads --concurrency 4 --loglevel WAR
 ASK_FOR_EXPORT = """
 from annotate.core.models import Project, User
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 for _ in range(4):
     start_export(project=Project.objects.get(slug="{slug}"), choice=ExportChoice(Format.JSONL), by=None)
 """

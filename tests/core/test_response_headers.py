@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotate.core.responses import content_policy
-from annotate.results.plots.said import style_by_attributes
+from annotate.results.plots import style_by_attributes
 from tests.api.client import ApiClient
 from tests.factories import make_project
 

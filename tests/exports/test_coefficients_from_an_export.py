@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.folder import write_folder
+from annotate.exports.files import write_folder
 from annotate.rating.commands.rounds import close_round_one
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate

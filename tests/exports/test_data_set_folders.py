@@ -15,10 +15,9 @@ from django.urls import reverse
 from annotate.core.models import AuditEntry, Rating
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.citation import Card, Datasheet, DatasheetSection, SplitName, read_text_licences
-from annotate.exports.commands.datasheets import save_datasheet
-from annotate.exports.commands.exports import start_export
-from annotate.exports.folder import write_folder
-from annotate.exports.formats.data_card import DEFAULT, size_category
+from annotate.exports.commands import save_datasheet, start_export
+from annotate.exports.files import write_folder
+from annotate.exports.formats.datasheet import DEFAULT, size_category
 from annotate.exports.forms import DatasheetForm, ExportForm
 from annotate.exports.queries import choice_of
 from tests.api.client import ApiClient

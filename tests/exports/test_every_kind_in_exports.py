@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from annotate.core.models import ComparisonSide, Dimension, Item, ItemPart, Project, Rating, System
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.folder import write_folder
+from annotate.exports.files import write_folder
 from annotate.exports.manifest import hash_of, sha256_of
 from annotate.exports.registry import TABLES, Row
 from annotate.exports.restoring.archive import ADDED_COLUMNS, ExportArchive

@@ -33,10 +33,9 @@ from annotate.core.models import (
 from annotate.core.version import VERSION
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.folder import write_folder
+from annotate.exports.files import write_folder
 from annotate.exports.formats.text import CHUNK, FORMATS, comma_separated, export_table
-from annotate.exports.registry import TABLES
-from annotate.exports.tables.rows import ColumnRows
+from annotate.exports.registry import TABLES, ColumnRows
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two

@@ -16,9 +16,9 @@ from django.utils import timezone
 from annotate.core.errors import NotReadyError
 from annotate.core.jobs import MAX_ATTEMPTS, run_job
 from annotate.core.models import AuditEntry, Export
+from annotate.exports import commands
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands import exports
-from annotate.exports.commands.exports import delete_export, restart_export, start_export
+from annotate.exports.commands import delete_export, restart_export, start_export
 from annotate.exports.files import write_file
 from annotate.exports.manifest import Manifest
 from annotate.exports.queries import notes_of, state_of
@@ -129,7 +129,7 @@ def test_a_worker_that_comes_back_leaves_the_export_to_its_successor(monkeypatch
         run_job("export", export.pk)
         return write_file(*arguments)
 
-    monkeypatch.setattr(exports, "write_file", write_slowly)
+    monkeypatch.setattr(commands, "write_file", write_slowly)
     run_job("export", export.pk)
     export.refresh_from_db()
     assert export.status == Status.READY
@@ -160,7 +160,7 @@ def test_an_export_that_breaks_leaves_no_file(monkeypatch: pytest.MonkeyPatch) -
     def break_off(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(exports, "write_file", break_off)
+    monkeypatch.setattr(commands, "write_file", break_off)
     for _ in range(MAX_ATTEMPTS):
         run_job("export", export.pk)
     export.refresh_from_db()
@@ -193,7 +193,7 @@ def test_a_worker_stops_when_its_export_is_deleted(
             delete_export(export=export)
         return write_file(*arguments)
 
-    monkeypatch.setattr(exports, "write_file", delete_meanwhile)
+    monkeypatch.setattr(commands, "write_file", delete_meanwhile)
     run_job("export", export.pk)
     assert files() == before
     assert not Export.objects.exists()

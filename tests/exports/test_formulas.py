@@ -11,8 +11,8 @@ from django.urls import reverse
 from annotate.core.audit import record
 from annotate.exports.formats.text import comma_separated, jsonl
 from annotate.exports.registry import ExportColumn, ExportTable
+from annotate.results.latex import writer_of
 from annotate.results.table import Cell, Column, ColumnKind, Table
-from annotate.results.table_files import writer_of
 from tests.factories import make_project
 from tests.rating.rounds import opened, rate
 

@@ -35,11 +35,10 @@ from annotate.disputes.commands.disputes import (
     take_back,
 )
 from annotate.exports.citation import Datasheet, DatasheetSection
-from annotate.exports.commands.datasheets import save_datasheet
+from annotate.exports.commands import save_datasheet
 from annotate.exports.manifest import hash_of, sha256_of
 from annotate.exports.registry import TABLES, ExportPart, Row
-from annotate.exports.restoring.archive import ExportArchive
-from annotate.exports.restoring.restored import RESTORERS, Restored
+from annotate.exports.restoring.archive import RESTORERS, ExportArchive, Restored
 from annotate.people.queries import people_of
 from annotate.quality.commands import decide_counting, mark_gold
 from annotate.rating.commands.plans import choose_plan

@@ -16,8 +16,8 @@ from agreement import COEFFICIENTS, MEASURES, ReliabilityData
 from annotate.core.jobs import run_job
 from annotate.core.models import Dimension, Dispute, Item, Project, Rating, System
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import EXPORT_JOB
-from annotate.exports.folder import write_folder
+from annotate.exports.commands import EXPORT_JOB
+from annotate.exports.files import write_folder
 from annotate.exports.paper.parts import SOURCES, format_latex, join_words, read_entries
 from annotate.exports.paper.writing import COMPILE
 from annotate.management.demonstration import load_demonstration

@@ -8,7 +8,7 @@ import pytest
 
 from annotate.core.models import Item
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.folder import write_folder
+from annotate.exports.files import write_folder
 from annotate.exports.registry import TABLES, ExportPart
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.evidence import Passage

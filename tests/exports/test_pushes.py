@@ -19,8 +19,7 @@ from annotate.core.jobs import run_job
 from annotate.core.models import AuditEntry, Export, KeptAnswer, Push
 from annotate.core.outbound import PermittedHost, VariablePermit, host_of
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import delete_export, start_export
-from annotate.exports.commands.pushes import start_push
+from annotate.exports.commands import delete_export, start_export, start_push
 from tests.api.client import ApiClient
 from tests.exports.hub import Hub, hub
 from tests.factories import Cast, make_project
@@ -199,7 +198,7 @@ def test_a_push_ends_with_its_export(there: Hub, cast: Cast, monkeypatch: pytest
         return made(self, asked)
 
     monkeypatch.setattr(Hub, "made", delete_meanwhile)
-    monkeypatch.setattr("annotate.exports.commands.pushes.push_folder", deleting(export))
+    monkeypatch.setattr("annotate.exports.commands.push_folder", deleting(export))
     run_job("push", push.pk)
     assert not Push.objects.exists()
 

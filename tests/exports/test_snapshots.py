@@ -19,8 +19,7 @@ from annotate.core.database import snapshot
 from annotate.core.models import Item, Project
 from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.files import write_file
-from annotate.exports.folder import write_folder
+from annotate.exports.files import write_file, write_folder
 from annotate.exports.formats import workbook
 from annotate.exports.registry import TABLES, ExportPart
 from tests.factories import Cast, make_outside_rater, make_project

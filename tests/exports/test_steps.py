@@ -25,7 +25,7 @@ from annotate.core.models import (
 )
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.folder import write_folder
+from annotate.exports.files import write_folder
 from annotate.material.commands.imports import import_file
 from annotate.material.queries.check import FileCheck
 from annotate.material.reading.progress import silent

@@ -24,9 +24,8 @@ from annotate.core.models import (
 )
 from annotate.management.demonstration import PEOPLE, begin_project, load_demonstration, make_accounts
 from annotate.results.commands import compute_page
-from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import alpha_of
-from annotate.results.queries.material import rated_rounds
+from annotate.results.queries.material import default_drawn, rated_rounds
 from annotate.results.registry import PAGES, result_of
 from annotate.setup.commands import delete_project
 from annotate.setup.presets import TEMPLATES

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotate.core.jobs import run_job
 from annotate.core.models import Assignment, Membership, Notice, NoticeKind, User
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from annotate.people.commands import save_preferences
 from annotate.people.installation import erase_person
 from annotate.periodic_tasks import find_due_jobs

@@ -40,7 +40,7 @@ from annotate.core.models import (
 )
 from annotate.disputes.commands.disputes import answer_dispute, post_message
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from annotate.people import own_data
 from annotate.people.commands import save_preferences
 from annotate.people.mails import post_account_mail

@@ -11,8 +11,7 @@ from django.core.management import CommandError
 from django.urls import reverse
 
 from annotate.core.models import Project
-from annotate.results.reproduction.figures import Figure, FigureMatch, compare, read_figures
-from annotate.results.reproduction.papers import PAPERS
+from annotate.results.reproduction.papers import PAPERS, Figure, FigureMatch, compare, read_figures
 from annotate.setup.commands import create_project
 from judges.core.models import Judgment
 from tests.factories import make_user

@@ -12,9 +12,8 @@ from django.urls import reverse
 from annotate.core.models import Assignment, ComputedResult, Dispute, Membership, Rating, RatingChange
 from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.rating.commands.rounds import close_round_one, open_round_two
-from annotate.results.queries.disagreements import Disagreement, UnitsApart
+from annotate.results.queries.disagreements import Disagreement, UnitsApart, spread_sections
 from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.spreads import spread_sections
 from tests.api.client import ApiClient
 from tests.factories import Cast
 from tests.questions.asking import give, open_questions

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotate.core.models import Project
 from annotate.results.commands import current_page
-from annotate.results.queries.plain import plain_result
+from annotate.results.queries.kept import plain_result
 from annotate.results.registry import result_of
 
 Row = dict[str, Any]  # a Cell by the key of its column; Any, as a test knows what a cell holds

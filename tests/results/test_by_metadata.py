@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from agreement import ReliabilityData, krippendorff_alpha
 from annotate.core.models import Item
-from annotate.results.queries import by_metadata
+from annotate.results.queries import by_system
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate
 from tests.results.reading import cells_of
@@ -59,7 +59,7 @@ def test_alpha_of_a_value_matches_its_units(cast: Cast) -> None:
 
 
 def test_rare_values_and_missing_ones_share_a_row(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_metadata, "MOST_VALUES", 1)
+    monkeypatch.setattr(by_system, "MOST_VALUES", 1)
     Item.objects.filter(pk=cast.items[0].pk).update(metadata={})
     rows = cells_of(cast.project, "metadata", "means", column="length")
     assert [row["metadata"].value for row in rows] == ["8", "all others"]

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from annotate.results.answers import group_systems
-from annotate.results.arrangement import Chart
 from annotate.results.charts import chart_of, differences_chart
+from annotate.results.registry import Chart
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
 from tests.results.test_plots import TABLES, plotted
 

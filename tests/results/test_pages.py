@@ -25,8 +25,7 @@ from annotate.rating.commands.rounds import close_round_one, close_round_two, op
 from annotate.rating.queries import own_items
 from annotate.results import figures, shown
 from annotate.results.commands import ask_for_page, current_page
-from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.plain import plain_result
+from annotate.results.queries.kept import KeptPage, plain_result
 from annotate.results.queries.reliability_data import rated_items
 from annotate.results.registry import PAGES, Result, result_of
 from tests.factories import Cast, make_project

@@ -18,7 +18,7 @@ from annotate.quality.commands import decide_counting
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.results import figures
 from annotate.results.commands import add_up_changes
-from annotate.results.queries.version import version_of_ratings
+from annotate.results.queries.kept import version_of_ratings
 from tests.factories import Cast, make_project
 from tests.material.files import jsonl, source
 from tests.material.files import rating as recorded

@@ -23,7 +23,7 @@ from annotate.core.models import (
     Role,
 )
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from annotate.material.commands.uploads import discard_forgotten, receive_upload, remove_orphans
 from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records

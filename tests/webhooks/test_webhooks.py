@@ -21,7 +21,7 @@ from annotate.core.models import AuditEntry, Delivery, Webhook
 from annotate.core.outbound import is_public
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
+from annotate.exports.commands import start_export
 from annotate.periodic_tasks import enqueue_jobs
 from annotate.rating.commands.rounds import close_round_two
 from annotate.setup.commands import delete_project

@@ -1,12 +1,19 @@
-"""A draft of a datasheet (Gebru and others 2021), with the facts that the project itself provides."""
+"""Markdown documents of a data set: its data card, and a draft of its datasheet (Gebru and others 2021)."""
 
+import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import yaml
 
 from annotate.core.models import Project
+from annotate.core.version import VERSION
 from annotate.exports.choice import ExportChoice
-from annotate.exports.citation import Datasheet, DatasheetSection
+from annotate.exports.citation import Datasheet, DatasheetSection, bibtex
 from annotate.exports.facts import Facts, facts_of
+from annotate.exports.manifest import Passed
+from annotate.exports.registry import ExportTable
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell
@@ -37,9 +44,16 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
         for each in (DatasheetSection.COMPOSITION, DatasheetSection.COLLECTION, DatasheetSection.DISTRIBUTION)
     )
     licence = f"{choice.licence}." if choice.licence else TO_WRITE
+    compared = f"{facts.comparisons:,} comparisons set several of these texts side by side."
+    left_out = ", ".join(sorted(choice.left_out))
     sections = {
         "Motivation": [written.get(DatasheetSection.MOTIVATION) or plain(project.description) or TO_WRITE],
-        "Composition": [*composition, *_composition(facts, choice)],
+        "Composition": [
+            *composition,
+            f"{facts.items:,} texts of {facts.systems:,} systems about {facts.documents:,} documents.",
+            *([compared] if facts.comparisons else []),
+            *([f"Left out of this release: {left_out}."] if left_out else []),
+        ],
         "Collection process": [
             *(collection or [f"Who the raters are and what they were paid: {TO_WRITE}"]),
             *_collection(project, facts),
@@ -55,15 +69,6 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
     for title, paragraphs in sections.items():
         parts += [f"## {title}", *paragraphs]
     return "\n\n".join(parts) + "\n"
-
-
-def _composition(facts: Facts, choice: ExportChoice) -> list[str]:
-    lines = [f"{facts.items:,} texts of {facts.systems:,} systems about {facts.documents:,} documents."]
-    if facts.comparisons:
-        lines.append(f"{facts.comparisons:,} comparisons set several of these texts side by side.")
-    if choice.left_out:
-        lines.append(f"Left out of this release: {', '.join(sorted(choice.left_out))}.")
-    return lines
 
 
 def _collection(project: Project, facts: Facts) -> Iterator[str]:
@@ -94,10 +99,8 @@ def agreement(project: Project) -> list[str]:
     alphas = read_alphas(project)
     if not alphas:
         return []
-    lines = ["| dimension | Round I reliability | Round II agreement after discussion |", "|---|---|---|"]
-    lines += [f"| {name} | {first} | {second} |" for name, first, second in alphas]
     says = "Krippendorff's alpha with its 95 % interval. Only Round I ratings are independent of each other."
-    return [says, "\n".join(lines)]
+    return [says, _table("dimension | Round I reliability | Round II agreement after discussion", alphas)]
 
 
 def read_alphas(project: Project) -> list[tuple[str, str, str]]:
@@ -119,3 +122,111 @@ def _format_with_interval(alpha: Cell) -> str:
     if alpha.low is None or alpha.high is None:
         return f"{alpha.value:.3f}"
     return f"{alpha.value:.3f} ({alpha.low:.3f} to {alpha.high:.3f})"
+
+
+DEFAULT = "benchmark"
+_KEYS = (
+    "`document`, `system` and `dimension` together are a unit and join the tables. Only ratings of round 1 "
+    "are independent of each other. People appear under pseudonyms. Lists are lists in `benchmark`; "
+    "elsewhere lists and objects are JSON in a text."
+)
+_MOST_SIGNS = 300  # Maximum length of a string in the example row.
+
+
+def data_card(project: Project, choice: ExportChoice, tables: Sequence[ExportTable], passed: Passed) -> str:
+    """Return the card as Markdown below its YAML, which assigns files to configurations."""
+    head = yaml.safe_dump(_head(project, choice, tables, passed), sort_keys=False, allow_unicode=True)
+    configurations = ((f"`{each.name}`", f"{passed.rows[each.name]:,}", each.says) for each in tables)
+    measured, cited = agreement(project), cite(project, choice, passed)
+    sections = [
+        f"# {plain_line(project.name)}",
+        plain(project.description),
+        _table("configuration | rows | what it holds", configurations),
+        _KEYS,
+        *(["## Agreement", *measured] if measured else []),
+        *_loading(project, choice, tables),
+        *_licences(choice),
+        *(["## Citing it", f"```bibtex\n{cited}\n```"] if cited else []),
+        "How it was made: [DATASHEET.md](DATASHEET.md) and [CHECKLIST.md](CHECKLIST.md). Exported by Concord "
+        f"{VERSION}; `manifest.json` has the content hash.",
+        "## Columns",
+        *(
+            f"### {table.name}\n\n"
+            + _table("column | meaning", ((f"`{column.name}`", column.meaning) for column in table.columns))
+            for table in tables
+        ),
+    ]
+    return f"---\n{head}---\n\n" + "\n\n".join(filter(None, sections)) + "\n"
+
+
+def cite(project: Project, choice: ExportChoice, passed: Passed) -> str:
+    return bibtex(project.slug, project.name, choice.card, passed.latest)
+
+
+def _head(
+    project: Project, choice: ExportChoice, tables: Sequence[ExportTable], passed: Passed
+) -> dict[str, Any]:
+    written = Datasheet.from_dict(project.datasheet)
+    return {
+        **({"language": list(written.languages)} if written.languages else {}),
+        **({"task_categories": list(written.task_categories)} if written.task_categories else {}),
+        "size_categories": [size_category(passed.rows.get(DEFAULT, 0))],
+        **({"license": choice.licence} if choice.licence else {}),
+        "pretty_name": project.name,
+        "annotations_creators": ["expert-generated"],
+        "tags": ["human-evaluation", "inter-annotator-agreement", "croissant"],
+        "configs": [
+            {
+                "config_name": table.name,
+                "data_files": [{"split": choice.card.split.value, "path": f"data/{table.name}/*.parquet"}],
+                **({"default": True} if table.name == DEFAULT else {}),
+            }
+            for table in tables
+        ],
+    }
+
+
+def size_category(rows: int) -> str:
+    """Return the Hub's name for data sets of this size."""
+    ends = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T")
+    index = next((index for index in range(len(ends)) if rows < 10 ** (index + 3)), len(ends))
+    if index == 0:
+        return f"n<{ends[0]}"
+    return f"{ends[index - 1]}<n<{ends[index]}" if index < len(ends) else f"n>{ends[-1]}"
+
+
+def _loading(project: Project, choice: ExportChoice, tables: Sequence[ExportTable]) -> Iterator[str]:
+    default = next((table for table in tables if table.name == DEFAULT), None)
+    if default is None:  # there are no items
+        return
+    name, split = DEFAULT, choice.card.split
+    yield "## Loading it"
+    loaded = f'load_dataset("{project.slug}", split="{split}")'
+    yield "Its name is that of this folder, or `name/data-set` on the Hub:"
+    yield f"```python\nfrom datasets import load_dataset\n\n{name} = {loaded}\n```"
+    row = next(iter(default.rows(project)))
+    first = {column: _shorten(row[column]) for column in default.names}
+    yield f"A row of `{name}`:"
+    yield f"```json\n{json.dumps(first, ensure_ascii=False, indent=1, default=str)}\n```"
+
+
+def _shorten(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_shorten(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _shorten(each) for name, each in value.items()}
+    return f"{value[:_MOST_SIGNS]}…" if isinstance(value, str) and len(value) > _MOST_SIGNS else value
+
+
+def _licences(choice: ExportChoice) -> Iterator[str]:
+    sources = choice.card.text_licences
+    rows = [("ratings and all else that is not named here", choice.licence)] if choice.licence else []
+    if rows or sources:
+        yield "## Licences"
+        yield _table("of | licence", (map(plain_line, each) for each in [*sources, *rows]))
+
+
+def _table(heads: str, rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown. heads: with bars between them."""
+    rule = "|---" * (heads.count("|") + 1)
+    return "\n".join([f"| {heads} |", f"{rule}|", *(f"| {' | '.join(cells)} |" for cells in rows)])

@@ -17,7 +17,7 @@ from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-from annotate.exports.formats.packing import add_file, new_archive
+from annotate.exports.manifest import add_file, new_archive
 from annotate.exports.registry import ExportTable, Row
 
 ROWS_OF_SHEET = 1_048_576

@@ -1,4 +1,4 @@
-"""An export restored as a project, all of it or nothing."""
+"""Restores an export as a project, all of it or nothing."""
 
 import logging
 import math
@@ -39,18 +39,22 @@ from annotate.core.rounds import seed_of_round
 from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.activity import last_activity
 from annotate.exports.citation import Datasheet
-from annotate.exports.restoring.archive import ExportArchive, MisfitError
-from annotate.exports.restoring.assignments import restore_assignments
-from annotate.exports.restoring.people import actor, restore_outside_raters, restore_raters
-from annotate.exports.restoring.ratings import restore_ratings
-from annotate.exports.restoring.restored import RESTORERS, Restored, RestoredRows
-from annotate.exports.tables.disputes import DISPUTE_EVENTS, DISPUTES, POSTS
+from annotate.exports.restoring.archive import RESTORERS, ExportArchive, MisfitError, Restored, RestoredRows
+from annotate.exports.restoring.ratings import (
+    actor,
+    restore_assignments,
+    restore_outside_raters,
+    restore_raters,
+    restore_ratings,
+)
 from annotate.exports.tables.material import COMPARISONS, FROZEN_SETTINGS, PARTS, PROJECT, ROUND_FIELDS
+from annotate.exports.tables.ratings import DISPUTE_EVENTS, DISPUTES, POSTS
 from annotate.people.commands import add_member
 from annotate.questions import KINDS
 
 logger = logging.getLogger(__name__)
 
+TEXTS_AT_ONCE = 500
 POINT_FIELDS = frozenset(each.name for each in fields(FrozenPoint))
 
 
@@ -100,8 +104,12 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
                 "There is a project “{project}” already; an export is imported where there is none."
             ).format(project=row["project"])
         )
+    try:
+        datasheet = Datasheet.from_dict(row["datasheet"] or {}).to_dict()
+    except (ValueError, AttributeError) as error:
+        raise MisfitError("the datasheet has other fields") from error
     project = Project.objects.create(
-        slug=row["project"], created_by=admin, datasheet=_read_datasheet(row), **PROJECT.fields(row)
+        slug=row["project"], created_by=admin, datasheet=datasheet, **PROJECT.fields(row)
     )
     after = {"content_hash": archive.content_hash, "concord_version": archive.manifest["concord_version"]}
     record(project, "project.restored", project, after=after, by=admin)
@@ -109,23 +117,24 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
         add_member(project=project, role=Role.ADMIN, user=admin)
     restored = Restored(project)
     _restore_guidelines(restored, archive)
-    restore_material(restored, archive)
+    _restore_material(restored, archive)
     restore_raters(restored, archive)
     restore_outside_raters(restored, archive)
-    restore_acknowledgements(restored, archive)
+    read = (
+        Acknowledgement(
+            annotator=restored.raters[row["rater"]],
+            guideline=restored.guidelines[row["guideline_version"]],
+            at=row["at"],
+        )
+        for row in archive.rows("acknowledgements")
+    )
+    Acknowledgement.objects.bulk_create(read, TEXTS_AT_ONCE)  # in order, since the last one counts
     restore_assignments(restored, archive)
     restore_ratings(restored, archive)
-    restore_disputes(restored, archive)
+    _restore_disputes(restored, archive)
     for restorer in RESTORERS.values():
         restorer(restored, archive)
     return project
-
-
-def _read_datasheet(row: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return Datasheet.from_dict(row["datasheet"] or {}).to_dict()
-    except (ValueError, AttributeError) as error:
-        raise MisfitError("the datasheet has other fields") from error
 
 
 def _restore_guidelines(restored: Restored, archive: ExportArchive) -> None:
@@ -141,7 +150,14 @@ def _restore_guidelines(restored: Restored, archive: ExportArchive) -> None:
             restored.guidelines[version] = _guideline(restored, version, found)
     for (number, version), found in versions.items():
         if number is not None and found[0]["in_force"]:
-            restored.rounds[number] = _round(restored, number, version, found[0])
+            restored.rounds[number] = Round.objects.create(
+                project=restored.project,
+                number=number,
+                status=found[0]["status"],
+                guideline=restored.guidelines[version],
+                seed=seed_of_round(restored.project, number),
+                **{name: found[0][name] for name in ROUND_FIELDS},
+            )
     if versions:
         restored.project.guidelines = newest_first[0][1][0]["project_guidelines"]
         restored.project.save(update_fields=["guidelines"])
@@ -193,73 +209,40 @@ def _guideline(restored: Restored, version: int, rows: list[dict[str, Any]]) -> 
     )
 
 
-def _round(restored: Restored, number: int, version: int, row: dict[str, Any]) -> Round:
-    return Round.objects.create(
-        project=restored.project,
-        number=number,
-        status=row["status"],
-        guideline=restored.guidelines[version],
-        seed=seed_of_round(restored.project, number),
-        **{name: row[name] for name in ROUND_FIELDS},
-    )
-
-
-AT_ONCE = 500
-
-
-def restore_acknowledgements(restored: Restored, archive: ExportArchive) -> None:
-    """Make the acknowledgements in order; the last one counts."""
-    read = (
-        Acknowledgement(
-            annotator=restored.raters[row["rater"]],
-            guideline=restored.guidelines[row["guideline_version"]],
-            at=row["at"],
+def _restore_disputes(restored: Restored, archive: ExportArchive) -> None:
+    disputes: RestoredRows[int, Dispute] = RestoredRows()
+    for row in archive.rows("disputes"):
+        disputes[row["dispute"]] = Dispute(
+            round=restored.rounds[1],
+            item_id=restored.item(row),
+            dimension=restored.dimensions[row["dimension"]],
+            active_at=row["last_changed_at"],
+            **DISPUTES.fields(row),
         )
-        for row in archive.rows("acknowledgements")
-    )
-    Acknowledgement.objects.bulk_create(read, AT_ONCE)
-
-
-def restore_disputes(restored: Restored, archive: ExportArchive) -> None:
-    disputes = RestoredRows((row["dispute"], _dispute(restored, row)) for row in archive.rows("disputes"))
     Dispute.objects.bulk_create(disputes.values())
-    Post.objects.bulk_create(_post(restored, disputes, row) for row in archive.rows("posts"))
-    DisputeEvent.objects.bulk_create(
-        _event(restored, disputes, row) for row in archive.rows("dispute_events")
+    Post.objects.bulk_create(
+        Post(dispute=disputes[row["dispute"]], author=restored.raters[row["rater"]], **POSTS.fields(row))
+        for row in archive.rows("posts")
     )
+    DisputeEvent.objects.bulk_create(
+        DisputeEvent(
+            dispute=disputes[row["dispute"]],
+            **(DISPUTE_EVENTS.fields(row) | {"actor": actor(restored, row["by"])}),
+        )
+        for row in archive.rows("dispute_events")
+    )
+    # Posts move the time of a dispute, and the export does not contain who is still asked for an answer.
     Dispute.objects.filter(round__project=restored.project).update(active_at=last_activity(restored.project))
     ask_raters(disputes.values())
     ended = DisputeRater.objects.filter(dispute__round__project=restored.project)
     ended.exclude(dispute__status=Dispute.Status.OPEN).update(since=None)
 
 
-def _dispute(restored: Restored, row: dict[str, Any]) -> Dispute:
-    return Dispute(
-        round=restored.rounds[1],
-        item_id=restored.item(row),
-        dimension=restored.dimensions[row["dimension"]],
-        active_at=row["last_changed_at"],
-        **DISPUTES.fields(row),
-    )
-
-
-def _post(restored: Restored, disputes: RestoredRows[int, Dispute], row: dict[str, Any]) -> Post:
-    author = restored.raters[row["rater"]]
-    return Post(dispute=disputes[row["dispute"]], author=author, **POSTS.fields(row))
-
-
-def _event(restored: Restored, disputes: RestoredRows[int, Dispute], row: dict[str, Any]) -> DisputeEvent:
-    saved = DISPUTE_EVENTS.fields(row) | {"actor": actor(restored, row["by"])}
-    return DisputeEvent(dispute=disputes[row["dispute"]], **saved)
-
-
-TEXTS_AT_ONCE = 500
-
-
-def restore_material(restored: Restored, archive: ExportArchive) -> None:
+def _restore_material(restored: Restored, archive: ExportArchive) -> None:
     for key, rows in groupby(archive.rows("documents"), key=itemgetter("document")):
         found = list(rows)
         texts = [{"label": row["label"], "text": row["text"]} for row in found]
+        # The digest is over labels and texts alone, and a plain part names no format, as in an import.
         parts = [
             part if row["format"] == TextFormat.PLAIN else {**part, "format": row["format"]}
             for part, row in zip(texts, found, strict=True)

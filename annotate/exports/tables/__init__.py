@@ -1,7 +1,5 @@
 """What annotate exports, each table streamed row by row; annotators appear under their pseudonyms only."""
 
-from annotate.exports.tables.benchmark import BENCHMARK_TABLE
-from annotate.exports.tables.disputes import DISPUTE_EVENTS, DISPUTES, POSTS
 from annotate.exports.tables.material import (
     COMPARISONS,
     DOCUMENTS,
@@ -10,16 +8,18 @@ from annotate.exports.tables.material import (
     PARTS,
     PROJECT,
 )
-from annotate.exports.tables.outcomes import OUTCOME_TABLE
-from annotate.exports.tables.raters import RATERS
+from annotate.exports.tables.outcomes import BENCHMARK_TABLE, OUTCOME_TABLE, SOFT_LABEL_TABLE
 from annotate.exports.tables.ratings import (
     ACKNOWLEDGEMENTS,
     ASSIGNMENTS,
+    DISPUTE_EVENTS,
+    DISPUTES,
     HISTORY,
+    POSTS,
+    RATERS,
     RATINGS,
+    SPAN_TABLE,
 )
-from annotate.exports.tables.soft_labels import SOFT_LABEL_TABLE
-from annotate.exports.tables.spans import SPAN_TABLE
 
 OWN_TABLES = (
     *(PROJECT, GUIDELINES, DOCUMENTS, ITEMS, COMPARISONS, PARTS, BENCHMARK_TABLE),

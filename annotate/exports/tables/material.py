@@ -8,8 +8,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import ComparisonSide, Document, Guideline, Item, ItemPart, Project, TextFormat
 from annotate.core.rounds import rounds_of
 from annotate.core.version import VERSION
-from annotate.exports.registry import COLUMNS, ExportTable, Row
-from annotate.exports.tables.rows import TEXTS_AT_ONCE, ColumnRows
+from annotate.exports.registry import COLUMNS, TEXTS_AT_ONCE, ColumnRows, ExportTable, Row
 from annotate.setup.queries import versions_of
 
 ROUND_FIELDS = ("opened_at", "closed_at", "work_order", "dimension_order")

@@ -14,8 +14,7 @@ from django.core.management.base import CommandError
 from annotate.core.models import Project
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.citation import Card, SplitName, read_text_licences
-from annotate.exports.files import SUFFIXES, write_file
-from annotate.exports.folder import write_folder
+from annotate.exports.files import SUFFIXES, write_file, write_folder
 from annotate.exports.formats.text import FORMATS, export_table
 from annotate.exports.hub import push_folder
 from annotate.exports.manifest import Manifest

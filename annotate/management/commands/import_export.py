@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.exports.folder import write_folder
+from annotate.exports.files import write_folder
 from annotate.exports.restoring import restore_export
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.management.base import ConcordCommand, RowCounter, person_called

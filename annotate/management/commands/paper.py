@@ -10,8 +10,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.folder import write_folder
-from annotate.exports.formats.packing import files_in
+from annotate.exports.files import write_folder
+from annotate.exports.manifest import files_in
 from annotate.exports.paper.writing import COMPILE
 from annotate.management.base import ConcordCommand, project_called
 

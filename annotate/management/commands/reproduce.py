@@ -9,9 +9,14 @@ from typing import Any
 from annotate.management.base import ConcordCommand, person_called
 from annotate.management.file_import import ProgressLine
 from annotate.results.reproduction.commands import import_release
-from annotate.results.reproduction.figures import ComparedTable, FigureComparison, FigureMatch
-from annotate.results.reproduction.papers import PAPERS
-from annotate.results.reproduction.queries import Reproduction, reproduction
+from annotate.results.reproduction.papers import (
+    PAPERS,
+    ComparedTable,
+    FigureComparison,
+    FigureMatch,
+    Reproduction,
+    reproduction,
+)
 
 MARKS = {
     FigureMatch.WITHIN: " ",

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
 from annotate.management.results import ResultsCommand
-from annotate.results.queries.plain import plain_pages
+from annotate.results.queries.kept import plain_pages
 from annotate.results.registry import PAGES
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotate.core.translation import gettext
-from annotate.results.plots.said import describe_row, figure_of
+from annotate.results.plots import describe_row, figure_of
 from annotate.results.plots.style import (
     INK,
     LINE,

@@ -11,7 +11,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from annotate.results.plots.said import POINT
+from annotate.results.plots import POINT
 
 # Files for papers have separate colours; charts of pages use the colours of the stylesheet.
 INK, SOFT, LINE, PAPER = "#1d2327", "#5a646b", "#d9d6d0", "#ffffff"

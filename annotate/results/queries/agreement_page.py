@@ -26,16 +26,11 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import MeasurementLevelChoices, Project, Rating, Round
 from annotate.core.scale import normalize
 from annotate.disputes.queries.activity import DisputeCounts, dispute_counts_by_dimension
-from annotate.results.page import Section
-from annotate.results.queries.agreement import Drawn
-from annotate.results.queries.breakdown import breakdowns
-from annotate.results.queries.latent import latent_tables
-from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
-from annotate.results.queries.movement import movement
-from annotate.results.queries.skewed import skewed_tables
+from annotate.results.queries.agreement_tables import breakdowns, latent_tables, movement, skewed_tables
+from annotate.results.queries.material import Drawn, ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.splits import split_tables
 from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,30 @@
-"""Units that raters disagree on, and all answers and comments about one of them."""
+"""The range of raters' values of each unit, the units listed by it, and all answers about one unit."""
 
+import base64
+import zlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
+from django.db.models import Count, Max, Min
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.guidelines import guideline_of
 from annotate.core.models import Dimension, Dispute, Item, Post, Project, Rating, Round
-from annotate.core.scale import normalize
+from annotate.core.scale import distance, normalize
+from annotate.disputes.queries.rules import answers_by_unit
 from annotate.questions import Given, kind_of
 from annotate.questions.scale import SCALE
-from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.spreads import SPREADS, units_of
-from annotate.results.registry import ResultsPage
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.queries.kept import KeptPage, ratings_of, version_of_round_one
+from annotate.results.registry import Chosen, ResultsPage
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 
 
 @dataclass(frozen=True)
@@ -160,14 +166,6 @@ class UnitsApart(PagedUnits):
             wanted &= np.isin(units["item"], list(items.values_list("pk", flat=True)))
         self._units = units[wanted]
 
-    def _others(self, dimensions: Mapping[int, Dimension]) -> dict[int, FrozenDimension]:
-        """Return the dimensions that are no scales, as Round I froze them. One query if there are any."""
-        if all(each.kind == SCALE.key for each in dimensions.values()):
-            return {}
-        round = self._project.rounds.select_related("guideline").filter(number=1).first()
-        frozen = FrozenGuideline.from_json(round.guideline.content).dimensions if round else ()
-        return {each.id: each for each in frozen if not each.is_scale}
-
     def __len__(self) -> int:
         return len(self._units)
 
@@ -176,7 +174,12 @@ class UnitsApart(PagedUnits):
         chosen = self._units[part]
         by_key = items_with_texts(chosen["item"].tolist())
         dimensions = self._project.dimensions.in_bulk()
-        given = _values_of_raters(by_key, self._others(dimensions))
+        others: dict[int, FrozenDimension] = {}
+        if any(each.kind != SCALE.key for each in dimensions.values()):
+            round = self._project.rounds.select_related("guideline").filter(number=1).first()
+            frozen = FrozenGuideline.from_json(round.guideline.content).dimensions if round else ()
+            others = {each.id: each for each in frozen if not each.is_scale}
+        given = _values_of_raters(by_key, others)
         return [
             UnitApart(
                 item=by_key[item],
@@ -225,39 +228,40 @@ def _values_of_raters(
 def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
     """Return units with their outputs and values as a table for a file; some have reasons and marks."""
     with_reasons = any(each.mark for each in units)
-    system = [Column("system", gettext("System"), ColumnKind.TEXT)] if with_systems else []
     columns = [
         Column("document", gettext("Document"), ColumnKind.TEXT),
         Column("title", gettext("Title"), ColumnKind.TEXT),
-        *system,
+        Column("system", gettext("System"), ColumnKind.TEXT),
         DIMENSION,
         Column("difference", gettext("difference"), decimals=2),
         Column("lowest", gettext("lowest"), decimals=2),
         Column("highest", gettext("highest"), decimals=2),
         Column("ratings", gettext("ratings"), ColumnKind.COUNT),
         Column("values", gettext("Values"), ColumnKind.TEXT),
-        *([Column("reasons", gettext("Reasons"), ColumnKind.TEXT)] if with_reasons else []),
-        *([Column("mark", gettext("test"), ColumnKind.TEXT)] if with_reasons else []),
+        Column("reasons", gettext("Reasons"), ColumnKind.TEXT),
+        Column("mark", gettext("test"), ColumnKind.TEXT),
         Column("text", gettext("Text"), ColumnKind.TEXT),
     ]
     rows = [
         [
             text(each.item.document.key),
             text(str(each.item.document)),
-            *([text(each.item.system.name)] if with_systems else []),
+            text(each.item.system.name),
             text(each.dimension.name, key=each.dimension.key),
             Cell(float(each.apart)),
             Cell(float(each.lowest)),
             Cell(float(each.highest)),
             Cell(each.ratings),
             text("; ".join(f"{one.name}: {one.says or f'{one.value:g}'}" for one in each.given)),
-            *([text("; ".join(f"{one.name}: {one.reason}" for one in each.reasons))] if with_reasons else []),
-            *([text(each.mark)] if with_reasons else []),
+            text("; ".join(f"{one.name}: {one.reason}" for one in each.reasons)),
+            text(each.mark),
             text(each.item.text),
         ]
         for each in units
     ]
-    return Table("disagreements", gettext("Disagreements"), columns, rows, heads=len(system) + 3)
+    table = Table("disagreements", gettext("Disagreements"), columns, rows, heads=4)
+    hidden = (() if with_systems else ("system",)) + (() if with_reasons else ("reasons", "mark"))
+    return table.select([column.key for column in columns if column.key not in hidden])
 
 
 def unit_page(project: Project, item_id: int, key: str) -> UnitPage | None:
@@ -293,6 +297,93 @@ def _answers_of_raters(item: Item, dimension: FrozenDimension) -> list[RaterSaid
             name = rating.assignment.annotator.rater_name
             by_rater.setdefault(name, {})[rating.assignment.round.number] = rating
     return [(name, given.get(1), given.get(2)) for name, given in by_rater.items()]
+
+
+UnitArray = npt.NDArray[Any]
+UNIT = np.dtype(
+    [
+        ("item", np.int64),
+        ("dimension", np.int64),
+        ("lowest", np.float64),
+        ("highest", np.float64),
+        ("ratings", np.int32),
+        ("apart", np.float64),
+    ]
+)
+_COLUMNS = [
+    DIMENSION,
+    Column("apart", lambda: gettext("range"), ColumnKind.COUNT),
+    Column("units", lambda: gettext("units"), ColumnKind.COUNT),
+]
+BATCH = 20_000
+
+
+def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
+    """Return the number of units with at least two values by their range, and the table of all units.
+
+    Three queries; one more if there are questions of other kinds than scales.
+    """
+    keys = dict(project.dimensions.values_list("pk", "key"))
+    units = np.fromiter(_units(project), UNIT)
+    rank = {pk: index for index, pk in enumerate(sorted(keys, key=keys.__getitem__))}
+    ranks = np.array([rank[pk] for pk in units["dimension"].tolist()], int)
+    # The last key sorts first: the largest range, then the item, then the key of the dimension.
+    units = units[np.lexsort((ranks, units["item"], -units["apart"]))]
+    paired = units[units["ratings"] >= 2]
+    counts = Counter(zip(paired["dimension"].tolist(), paired["apart"].tolist(), strict=True))
+    rows = [
+        [text(keys[pk], key=str(pk)), Cell(normalize(apart)), Cell(count)]
+        for (pk, apart), count in sorted(counts.items())
+    ]
+    table = Table("units", gettext("Units by the range of their values"), _COLUMNS, rows, heads=2)
+    # The units are too many for rows of a table, which pages would load whole.
+    packed = base64.b64encode(zlib.compress(units.tobytes(), 1)).decode()
+    return [Section(gettext("Range of values"), "", [table], packed=packed)]
+
+
+SPREADS = ResultsPage(
+    "spreads",
+    _("Range of values"),
+    _("Round I values of each unit, the largest minus the smallest."),
+    spread_sections,
+    version_of_round_one,
+    ratings_of,
+    shown_on="disagreements",
+)
+
+
+def counted_spreads(kept: KeptPage) -> Mapping[int, Counter[float]]:
+    counted: dict[int, Counter[float]] = {}
+    for dimension, apart, units in (row for table in kept.tables for row in table.rows):
+        counted.setdefault(int(dimension.key), Counter())[float(apart.value or 0)] = int(units.value or 0)
+    return counted
+
+
+def units_of(kept: KeptPage) -> UnitArray:
+    """Return every rated unit, the largest difference first, then by item and the key of its dimension."""
+    packed = b"".join(base64.b64decode(section.packed) for section in kept.sections)
+    return np.frombuffer(zlib.decompress(packed), UNIT) if packed else np.empty(0, UNIT)
+
+
+def _units(project: Project) -> Iterator[tuple[float, ...]]:
+    given = Rating.objects.filter(
+        assignment__round__project=project,
+        assignment__round__number=1,
+        assignment__annotator__counted=True,
+        value__isnull=False,
+    )
+    round = project.rounds.select_related("guideline").filter(number=1).first()
+    if round is not None:
+        for item, dimension, answers in answers_by_unit(given, guideline_of(round)):
+            values = [each.value for each in answers]
+            apart = kind_of(dimension).spread(dimension, answers)
+            yield item, dimension.id, min(values), max(values), len(values), apart
+    scales = given.filter(dimension__kind=SCALE.key)
+    units = scales.values_list("assignment__item", "dimension").annotate(
+        lowest=Min("value"), highest=Max("value"), ratings=Count("pk")
+    )
+    for item, key, lowest, highest, ratings in units.order_by().iterator(BATCH):
+        yield item, key, lowest, highest, ratings, distance(lowest, highest)
 
 
 AMONG_PEOPLE = DisagreementSource(

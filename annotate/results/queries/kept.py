@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
+from django.db.models import Max, Sum
 from django.utils import timezone
 
-from annotate.core.models import ComputedResult, Project
-from annotate.results.page import Section
-from annotate.results.registry import Result
-from annotate.results.table import Table, Value
+from annotate.core.models import AuditEntry, ChangeCount, ComputedResult, Project, Rating
+from annotate.results.registry import PAGES, Result, ResultsPage
+from annotate.results.table import Section, Table, Value
 
 WORKER_SHOULD_TAKE = timedelta(seconds=30)
 MOST_WITHOUT_CONTENTS = 5  # tables of a page
@@ -108,3 +109,78 @@ def sections_from(content: str) -> list[Section]:
 
 def sections_to(sections: Sequence[Section]) -> str:
     return json.dumps([section.to_kept() for section in sections], ensure_ascii=False)
+
+
+Source = ChangeCount.Source
+MOST_COUNTED = 1_000  # more than are computed at once; to count a million takes a third of a second
+
+
+def version_of_ratings(project: Project) -> Sequence[object]:
+    """Return a value that changes with every change of ratings, disputes or configuration. Two queries.
+
+    The database counts every statement that writes ratings or disputes. Excluding raters from the statistics,
+    and changing names and scales, are administrative acts. Downloading data changes nothing.
+    """
+    acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
+    return [acts.aggregate(last=Max("pk"))["last"], *_changes(project, Source.RATINGS, Source.DISPUTES)]
+
+
+def version_of_round_one(project: Project) -> Sequence[object]:
+    """Return a value that changes with Round I's values and with the set of counted raters. Two queries."""
+    acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
+    changes = ChangeCount.objects.filter(round__project=project, round__number=1, source=Source.RATINGS)
+    return [acts.aggregate(last=Max("pk"))["last"], changes.aggregate(number=Sum("number"))["number"]]
+
+
+def ratings_of(project: Project) -> int:
+    """Return the number of ratings of a project, counted up to MOST_COUNTED. One query."""
+    return Rating.objects.filter(assignment__round__project=project)[:MOST_COUNTED].count()
+
+
+def _changes(project: Project, *sources: ChangeCount.Source) -> Sequence[object]:
+    counts = ChangeCount.objects.filter(round__project=project, source__in=sources)
+    return list(counts.values_list("round", "source").annotate(Sum("number")).order_by("round", "source"))
+
+
+def plain_page(page: ResultsPage) -> dict[str, Any]:
+    return {
+        "name": page.name,
+        "title": str(page.title),
+        "says": str(page.says),
+        "parameters": [each.name for each in page.parameters],
+    }
+
+
+def plain_pages() -> list[dict[str, Any]]:
+    return [plain_page(page) for page in PAGES.values()]
+
+
+def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None) -> dict[str, Any]:
+    """Return a result with all content of its page; empty parts of a cell are omitted.
+
+    most_rows: maximum number of rows of a table; `rows_in_all` is its total number. current: whether the
+    results are from the current data; otherwise a worker computes them.
+    """
+    tables = {each.key: each for each in kept.tables}
+    return {
+        **plain_page(result.page),
+        "chosen": result.chosen,
+        "choices": {
+            each.parameter.name: [{"value": value, "name": name} for value, name in each.options]
+            for each in result.choices
+        },
+        "current": kept.is_current,
+        "computed_at": kept.row.computed_at,
+        "problem": kept.row.problem,
+        "answer": result.page.arrangement.answer(tables) if tables else "",
+        "warnings": kept.warnings,
+        "sections": [_plain_section(section, most_rows) for section in kept.sections],
+    }
+
+
+def _plain_section(section: Section, most_rows: int | None) -> dict[str, Any]:
+    tables = [
+        {**replace(table, rows=table.rows[:most_rows]).to_dict(), "rows_in_all": len(table.rows)}
+        for table in section.tables
+    ]
+    return {**section.heading(), "tables": tables}

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Count
 from django.utils.translation import gettext
 
 from agreement import ReliabilityData, Resampling
@@ -14,10 +15,11 @@ from agreement.streams import Stream
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Project, Round
 from annotate.core.rounds import rounds_of
-from annotate.results.queries.agreement import Drawn
 from annotate.results.queries.reliability_data import RatedItems, rated_items_of_rounds
 from annotate.results.table import Column
 
+Drawn = Literal["units", "documents"]
+"""What intervals resample."""
 Made = TypeVar("Made")
 ROMAN = {1: "I", 2: "II"}
 
@@ -121,3 +123,14 @@ def items_of(project: Project) -> ItemOrigins:
         documents={item: document for item, _, document, _ in listed},
         gold=frozenset(item for item, *_, gold in listed if gold is not None),
     )
+
+
+def default_drawn(project: Project) -> Drawn:
+    """Return the default resampling of intervals: documents if one has several items. One query.
+
+    Ratings of one document share its difficulty, so intervals that resample units alone are too narrow.
+    """
+    items = (
+        Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT).order_by().values("document")
+    )
+    return "documents" if items.annotate(items=Count("pk")).filter(items__gt=1).exists() else "units"

@@ -20,19 +20,18 @@ from annotate.results.answers import (
     answer_systems,
     group_systems,
 )
-from annotate.results.arrangement import Arrangement, Chart, FrontQuestion
-from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import agreement_sections
-from annotate.results.queries.by_metadata import METADATA, has_metadata, metadata_sections
+from annotate.results.queries.by_system import METADATA, has_metadata, metadata_sections
 from annotate.results.queries.compared_systems import ABOUT, ACROSS
+from annotate.results.queries.kept import ratings_of, version_of_ratings
+from annotate.results.queries.material import default_drawn
 from annotate.results.queries.passages import has_passages_to_compare, passages_sections
 from annotate.results.queries.severity import severity_sections, size_of_severity
 from annotate.results.queries.so_far import interim_sections
 from annotate.results.queries.study import STUDY_PARAMETERS, study_sections
 from annotate.results.queries.systems import ORDER, systems_sections
-from annotate.results.queries.version import ratings_of, version_of_ratings
 from annotate.results.questions.page import QUESTION, has_other_questions, questions_sections
-from annotate.results.registry import Chosen, Parameter, ResultsPage
+from annotate.results.registry import Arrangement, Chart, Chosen, FrontQuestion, Parameter, ResultsPage
 
 _ALPHA = Chart("alpha", lines=(TENTATIVE, RELIABLE))
 _MEANS = Chart("means", refine=group_systems)

@@ -16,9 +16,8 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Membership, Project, Rating, Round
 from annotate.core.rounds import rounds_of
 from annotate.rating.evidence import Passage, passages_from_json
-from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 
 _WORD = re.compile(r"\S+")
 _SAYS = gettext_lazy(

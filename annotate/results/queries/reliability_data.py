@@ -1,14 +1,20 @@
 """Ratings of a project as reliability data, one table per dimension."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from agreement import ReliabilityData
+from agreement.data import FloatArray
+from agreement.groups import mean_values
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import Membership, Rating, Round
+from annotate.core.guidelines import guideline_of
+from annotate.core.models import Assignment, Item, Membership, Project, Rating, Round
+from annotate.core.rounds import rounds_of
 
 _COLUMNS = ("round", "dimension", "item", "document", "rater")
 _ROW = np.dtype([*((name, "i8") for name in _COLUMNS), ("value", "f8")])
@@ -116,3 +122,123 @@ def _table(dimension: FrozenDimension, rows: np.ndarray, raters: dict[int, str])
         raters=list(raters.values()),
     )
     return RatedItems(rows["item"][first], np.array(list(raters), dtype=np.int64), data)
+
+
+_NUMBERS = ("dimension", "item", "annotator", "document", "position")
+_TIMED = np.dtype([*((name, "i8") for name in _NUMBERS), ("value", "f8"), ("at", "f8")])
+NAMES_OF_THIRDS = {
+    "first_third": gettext_lazy("first third"),
+    "middle": gettext_lazy("middle"),
+    "last_third": gettext_lazy("last third"),
+}
+UNTIMED = gettext_lazy("These ratings were imported, and imported ratings have no times.")
+
+
+def read_timed_ratings(round: Round) -> np.ndarray:
+    """Return a round's values given in Concord, as records with these names. One query.
+
+    position: in the rater's own order of work, over all documents. at: seconds since 1970.
+    """
+    assignment_fields = ("item", "annotator", "item__document", "position")
+    ratings = (
+        Rating.objects.filter(assignment__round=round, value__isnull=False)
+        .exclude(assignment__plan=Assignment.Plan.IMPORTED)
+        .values_list(
+            "dimension", *(f"assignment__{name}" for name in assignment_fields), "value", "created_at"
+        )
+    )
+    rows = ((*numbers, at.timestamp()) for *numbers, at in ratings.iterator(20_000))
+    return np.fromiter(rows, dtype=_TIMED)
+
+
+def timed_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> np.ndarray:
+    known = np.isin(timed["annotator"], rated.annotators) & np.isin(timed["item"], rated.items)
+    rows: np.ndarray = timed[known & (timed["dimension"] == dimension.id)]
+    return rows
+
+
+def times_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> FloatArray:
+    """Return (raters, units): the time of each value of a dimension, NaN if unknown."""
+    rows = timed_of(dimension, rated, timed)
+    times = np.full(rated.data.values.shape, np.nan)
+    times[_positions(rated.annotators, rows["annotator"]), _positions(rated.items, rows["item"])] = rows["at"]
+    return times
+
+
+def _positions(among: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+    order = np.argsort(among)
+    return order[np.searchsorted(among, wanted, sorter=order)]
+
+
+Unit = tuple[str, str]
+"""The key of a document and the name of a system."""
+Values = Iterator[tuple[str, int, float]]
+"""Dimension key, item and value."""
+DECIMALS = 12  # the same values added in another order differ behind these
+
+
+def texts_of(project: Project, *, bridges: bool = False) -> dict[int, tuple[Unit, tuple[str, str]]]:
+    """Return the unit and the digests of each output by its key, gold items aside except bridging ones."""
+    counted = Q(gold__isnull=True) | Q(gold__bridging__isnull=False) if bridges else Q(gold__isnull=True)
+    items = Item.objects.filter(counted, document__project=project, kind=Item.Kind.OUTPUT).order_by("pk")
+    rows = items.values_list("pk", "document__key", "system__name", "document__digest", "digest")
+    return {item: ((document, system), (source, output)) for item, document, system, source, output in rows}
+
+
+def values_of_people(
+    project: Project, number: int, *, bridges: bool = False
+) -> tuple[Sequence[FrozenDimension], Values]:
+    """Return the dimensions of a round, or of Round I, with people's values: means, of names the mode.
+
+    Nothing before Round I. bridges: with the values of bridging items.
+    """
+    rounds = rounds_of(project)
+    round = rounds.get(number) or rounds.get(1)
+    if round is None:
+        return (), iter(())
+    dimensions = guideline_of(round).scales
+
+    def values() -> Values:
+        rated = rated_items(round)
+        for each in dimensions:
+            own = rated[each.key]
+            given = own.data.values
+            # As of a judge's samples, except for ties: people have no first answer that could decide.
+            means = _find_majority(given) if each.is_named else mean_values(given)
+            for item, value in zip(own.items.tolist(), means.tolist(), strict=True):
+                if not np.isnan(value):
+                    yield each.key, item, value
+        if bridges:
+            yield from _bridging_values(project, dimensions)
+
+    return dimensions, values()
+
+
+def _bridging_values(project: Project, dimensions: Sequence[FrozenDimension]) -> Values:
+    """Yield the means of bridging items, which raters meet among the hidden checks. One query."""
+    given = Rating.objects.filter(
+        assignment__round__project=project,
+        assignment__plan=Assignment.Plan.GOLD,
+        assignment__item__gold__bridging__isnull=False,
+        assignment__annotator__counted=True,
+    )
+    found: dict[tuple[int, int], list[float]] = {}
+    for dimension, item, value in given.order_by("pk").values_list("dimension", "assignment__item", "value"):
+        if value is not None:
+            found.setdefault((dimension, item), []).append(value)
+    by_id = {each.id: each for each in dimensions}
+    for (dimension, item), values in found.items():
+        if each := by_id.get(dimension):
+            column = np.array(values)[:, None]
+            value = float((_find_majority(column) if each.is_named else mean_values(column))[0])
+            if not np.isnan(value):
+                yield each.key, item, value
+
+
+def _find_majority(values: FloatArray) -> FloatArray:
+    """Return (items,): the most frequent of the raters' categories (raters, items), NaN for a tie."""
+    times = np.sum(values[:, None, :] == values[None, :, :], axis=1)
+    most = times.max(axis=0, initial=0)
+    found = np.take_along_axis(values, times.argmax(axis=0)[None], axis=0)[0] if len(values) else most
+    tied = np.any((times == most) & (values != found), axis=0)
+    return np.where((most > 0) & ~tied, found, np.nan)

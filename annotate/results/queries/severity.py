@@ -13,12 +13,11 @@ from agreement.coefficient import Estimated
 from agreement.severity import NO_VARIANCE, SHOWN, FairAverage
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
-from annotate.results.page import Section
+from annotate.results.queries.kept import ratings_of
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
-from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
-from annotate.results.queries.version import ratings_of
+from annotate.results.queries.reliability_data import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, times_of
 from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 
 _TIMES = 4
 """How much longer a value takes here than on other pages."""

@@ -11,21 +11,25 @@ from agreement.ranks import holm_by_key
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.core.models.rounds import WorkOrder
-from annotate.results.page import Section
-from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.agreement_page import alpha_of
-from annotate.results.queries.material import RatedRound, items_of, rated_rounds
-from annotate.results.queries.reliability_data import RatedItems
+from annotate.results.queries.material import RatedRound, default_drawn, items_of, rated_rounds
+from annotate.results.queries.reliability_data import (
+    NAMES_OF_THIRDS,
+    UNTIMED,
+    RatedItems,
+    read_timed_ratings,
+    timed_of,
+    times_of,
+)
 from annotate.results.queries.stopping import (
     finished_documents,
     items_of_documents,
     say_outlook,
     stopping_section,
+    systems_so_far_section,
 )
-from annotate.results.queries.stopping_systems import systems_so_far_section
-from annotate.results.queries.timed import NAMES_OF_THIRDS, UNTIMED, read_timed_ratings, timed_of, times_of
 from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 
 _SAYS = gettext_lazy(
     "Round I in thirds of its time. A unit counts in the third of its last value. A rater’s difference is "

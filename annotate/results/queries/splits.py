@@ -13,8 +13,6 @@ from agreement.data import ReliabilityData
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project, Rating, RatingChange
 from annotate.core.scale import distance, normalize
-from annotate.results.page import Section
-from annotate.results.queries.agreement import default_drawn
 from annotate.results.queries.disagreements import (
     Disagreement,
     DisagreementSource,
@@ -23,11 +21,10 @@ from annotate.results.queries.disagreements import (
     UnitApart,
     items_with_texts,
 )
-from annotate.results.queries.kept import KeptPage
-from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
-from annotate.results.queries.version import ratings_of, version_of_ratings
+from annotate.results.queries.kept import KeptPage, ratings_of, version_of_ratings
+from annotate.results.queries.material import ItemOrigins, RatedRound, default_drawn, items_of, rated_rounds
 from annotate.results.registry import Chosen, ResultsPage
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 
 MOST_UNITS = 1_000
 """Maximum number of listed units per dimension, those with the smallest p first."""

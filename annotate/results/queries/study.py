@@ -18,7 +18,6 @@ from agreement.variance_components import (
 )
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Assignment, Project, Round
-from annotate.results.page import Section
 from annotate.results.queries.agreement_page import alpha_of
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
 from annotate.results.queries.study_designs import (
@@ -39,7 +38,7 @@ from annotate.results.queries.study_variances import (
     variances_section,
 )
 from annotate.results.registry import Chosen, NumberParameter, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 
 RATERS = (1, 2, 3, 5, 8, 12)
 TIMES = (1, 2, 4, 8)

@@ -17,10 +17,9 @@ from agreement.design import (
     width_of_difference,
 )
 from annotate.core.models import Project
-from annotate.results.page import Section
 from annotate.results.queries.study_variances import WANTED, Planned, Size
 from annotate.results.registry import Chosen, NumberParameter, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 
 POWER, DIFFERENCE, ALPHA = "power", "difference", "alpha"
 GOALS = {

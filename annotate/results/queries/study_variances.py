@@ -8,11 +8,10 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import VarianceComponents, variance_components, why_no_components
 from annotate.core.guideline import FrozenDimension
-from annotate.results.page import Section
 from annotate.results.queries.by_system import values_by_document
 from annotate.results.queries.material import ItemOrigins, RatedRound
 from annotate.results.registry import Chosen, NumberParameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 
 RATERS = (2, 3, 5, 8, 12)
 TIMES = (1, 2, 4, 8)

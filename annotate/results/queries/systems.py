@@ -13,23 +13,39 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import MeasurementLevelChoices, Project
 from annotate.questions.scale import SCALE
 from annotate.results.answers import NO_SYSTEM
-from annotate.results.page import Section
-from annotate.results.queries.by_system import difference_cell, mean_over_raters, values_by_document, warn_if
+from annotate.results.queries.by_system import (
+    Unequal,
+    difference_cell,
+    mean_over_raters,
+    unequally_drawn,
+    values_by_document,
+    warn_if,
+)
 from annotate.results.queries.compared_systems import (
     ComparedSystems,
     adjust_together,
+    compare_shares,
     compare_systems,
     describe_adjustment,
     describe_reach,
     is_about_these_texts,
     is_across_dimensions,
     name_outlying_systems,
+    shares_section,
 )
-from annotate.results.queries.drawn import Unequal, unequally_drawn
 from annotate.results.queries.material import ItemOrigins, RatedRound, items_of, rated_rounds
-from annotate.results.queries.shares import compare_shares, shares_section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, mark_best, text
+from annotate.results.table import (
+    DIMENSION,
+    Cell,
+    Column,
+    ColumnKind,
+    Section,
+    Table,
+    figure,
+    mark_best,
+    text,
+)
 
 _SYSTEM = Column("system", lambda: gettext("System"), ColumnKind.TEXT)
 _ADJUSTED = gettext_lazy("p values adjusted over all pairs of a dimension: Holm 1979.")

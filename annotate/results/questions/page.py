@@ -14,15 +14,24 @@ from annotate.core.rounds import round_one
 from annotate.questions import Given, kind_of
 from annotate.questions.scale import SCALE
 from annotate.questions.spans import SPANS
-from annotate.results.page import Section
 from annotate.results.queries.agreement_page import AFTER_DISCUSSION, RELIABILITY
-from annotate.results.questions.answers import QuestionAnswers, answers_of_rounds
-from annotate.results.questions.comparisons import preference_tables, ranking_tables
-from annotate.results.questions.labels import labels_tables, parts_tables
-from annotate.results.questions.shared import Rounds, agreement_table, end_of, means_table
-from annotate.results.questions.spans import spans_tables
+from annotate.results.questions.answers import (
+    QuestionAnswers,
+    Rounds,
+    agreement_table,
+    answers_of_rounds,
+    end_of,
+    means_table,
+)
+from annotate.results.questions.tables import (
+    labels_tables,
+    parts_tables,
+    preference_tables,
+    ranking_tables,
+    spans_tables,
+)
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, text
+from annotate.results.table import Cell, Column, ColumnKind, Section, Table, text
 
 
 def has_other_questions(project: Project) -> bool:

@@ -14,8 +14,7 @@ from annotate.material.reading.progress import OnProgress, silent
 from annotate.material.reading.report import ImportReport
 from annotate.material.reading.source import Source
 from annotate.people.commands import add_member
-from annotate.results.reproduction.papers import Paper, release_files
-from annotate.results.reproduction.queries import BEGUN, paper_of
+from annotate.results.reproduction.papers import BEGUN, Paper, paper_of, release_files
 from annotate.setup.commands import create_project
 
 

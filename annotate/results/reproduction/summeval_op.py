@@ -10,8 +10,7 @@ from annotate.results.commands import current_page
 from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
-from annotate.results.reproduction.figures import Computed, Key
-from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
+from annotate.results.reproduction.papers import Absent, Computed, Key, Paper, ReleaseFile
 from annotate.results.table import Cell
 from annotate.setup.presets.opinion_summaries import OPINION_SUMMARIES
 

@@ -9,8 +9,16 @@ from django.utils.translation import gettext
 from annotate.core.models import Project
 from annotate.exports.checklist import ChecklistLine
 from annotate.exports.facts import write_days
-from annotate.exports.registry import ExportColumn, ExportPart, ExportTable, Row, ValueKind, read_columns
-from annotate.exports.tables.rows import ColumnRows, add_actor_names
+from annotate.exports.registry import (
+    ColumnRows,
+    ExportColumn,
+    ExportPart,
+    ExportTable,
+    Row,
+    ValueKind,
+    add_actor_names,
+    read_columns,
+)
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.table import Cell

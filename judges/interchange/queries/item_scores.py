@@ -10,8 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import MeasurementLevelChoices, Project
-from annotate.exports.registry import Row
-from annotate.exports.tables.rows import AT_ONCE
+from annotate.exports.registry import AT_ONCE, Row
 from annotate.items.registry import ItemLead, ItemMark
 from judges.core.mapping import map_values
 from judges.core.models import OF_PROJECT, Judge, Judgment

@@ -13,8 +13,7 @@ from annotate.material.reading.source import Source
 from annotate.results.commands import current_page
 from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
-from annotate.results.reproduction.figures import Computed, Key
-from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
+from annotate.results.reproduction.papers import Absent, Computed, Key, Paper, ReleaseFile
 from annotate.results.table import Value
 from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
 from judges.core.models import Judge

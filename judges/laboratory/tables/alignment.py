@@ -14,10 +14,8 @@ from agreement.comparison import JudgesCompared, compare_two_judges, holm_over_p
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.core.rounds import last_round
-from annotate.results.arrangement import Tables
-from annotate.results.page import Section
-from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.registry import Chosen, Tables
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from judges.core.models import Judge, Proposal
 from judges.laboratory.queries.cases import Part, is_in_part
 from judges.results.queries.pairings import measured_judges

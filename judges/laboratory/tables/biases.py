@@ -30,10 +30,8 @@ from agreement.biases import (
 from agreement.comparison import Scores
 from annotate.core.models import Project
 from annotate.results.answers import column_of
-from annotate.results.arrangement import Tables
-from annotate.results.page import Section
-from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.registry import Chosen, Tables
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.core.models import Judge
 from judges.laboratory.tables import kinds_of_bias as kinds
 from judges.laboratory.tables.kinds_of_bias import (

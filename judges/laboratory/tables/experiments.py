@@ -16,10 +16,8 @@ from agreement import Resampling, Stream, bias, holm_by_key
 from agreement.comparison import CORRELATIONS, FactorEffect, Level, factor_effects
 from agreement.comparison.between_judges import GROUPS, GroupsCompared, compare_groups
 from annotate.core.models import Project
-from annotate.results.arrangement import Tables
-from annotate.results.page import Section
-from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.registry import Chosen, Parameter, Tables
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from annotate.results.text import MINUS
 from judges.core.errors import NoJudgesError
 from judges.core.judge_settings import names_of_settings

@@ -28,10 +28,8 @@ from agreement.comparison import (
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.results.answers import amounts_of, column_of
-from annotate.results.arrangement import Tables
-from annotate.results.page import Section
-from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.registry import Chosen, Tables
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.results.tables.columns import JUDGE, add_correction_count, difference_cell, number_or_reason
 from judges.results.tables.compared import ComparedJudges, PeopleOnDimension, Scored, compared_values
 from judges.results.tables.parameters import chosen_judge

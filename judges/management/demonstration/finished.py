@@ -27,7 +27,7 @@ from annotate.core.models import (
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
 from annotate.disputes.commands.state import current_answers
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import EXPORT_JOB, start_export
+from annotate.exports.commands import EXPORT_JOB, start_export
 from annotate.items.commands import tag_items
 from annotate.management.demonstration import NAME as UNFINISHED
 from annotate.management.demonstration import PEOPLE, Person, add_texts, begin_project, make_accounts

@@ -6,7 +6,6 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.core.models import Project
 from annotate.core.rounds import rounds_of
 from annotate.core.scale import normalize
-from annotate.results.page import Section
 from annotate.results.queries.disagreements import (
     Disagreement,
     DisagreementSource,
@@ -17,7 +16,7 @@ from annotate.results.queries.disagreements import (
 )
 from annotate.results.queries.kept import KeptPage
 from annotate.results.registry import Chosen, ResultsPage
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from judges.core.models import Judge
 from judges.results.queries.scores import material_of, samples_of, value_of_samples
 from judges.results.tables.columns import JUDGE, SYSTEM

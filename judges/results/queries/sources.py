@@ -22,8 +22,8 @@ from annotate.core.models import (
     VersionPart,
 )
 from annotate.core.rounds import last_round, rounds_of
-from annotate.results.queries.unit_values import DECIMALS, Unit, texts_of, values_of_people
-from annotate.results.queries.version import version_of_ratings
+from annotate.results.queries.kept import version_of_ratings
+from annotate.results.queries.reliability_data import DECIMALS, Unit, texts_of, values_of_people
 from judges.core.models import Judge
 from judges.results.queries.pairings import first_judge, measured_judges
 from judges.results.queries.scores import guideline_of, material_of, samples_of, value_of_samples

@@ -13,9 +13,8 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from agreement import PairedDifference
 from agreement.reliability import Estimate
 from annotate.core.models import Project
-from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from judges.core.material import has_other_kinds
 from judges.core.models import DevelopmentDocument, Judge, Judgment
 from judges.results.tables.parameters import counts_corrected

@@ -10,11 +10,10 @@ from django.utils.translation import gettext, gettext_lazy
 from agreement.reliability import LEAST_RATINGS, About, CorrectionGain, Gain
 from agreement.system_differences import KNOWN
 from annotate.core.models import Project
-from annotate.results.page import Section
 from annotate.results.queries.by_system import difference_cell
 from annotate.results.queries.compared_systems import DOCUMENTS, RATERS, TEXTS
 from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from annotate.results.text import MINUS
 from judges.results.queries.estimates import (
     DimensionCorrection,

@@ -12,9 +12,8 @@ from agreement.reliability import indicator, validity
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.core.scale import normalize
-from annotate.results.page import Section
 from annotate.results.registry import Chosen
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.core.errors import NoJudgesError
 from judges.core.models import Judge
 from judges.results.queries.answers import AnswersBesidePeople, answers_beside_people

@@ -19,9 +19,8 @@ from agreement.reliability import meta_correlation
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
 from annotate.core.rounds import last_round
-from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.core.errors import NoMetricsError
 from judges.core.models import Judge, Metric, MetricValue
 from judges.results.queries.scores import (

@@ -1,8 +1,7 @@
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.results.answers import RELIABLE, TENTATIVE, amounts_of, answer_range, column_of, count_of
-from annotate.results.arrangement import Arrangement, Chart, FrontQuestion, Tables
-from annotate.results.registry import ResultsPage
+from annotate.results.registry import Arrangement, Chart, FrontQuestion, ResultsPage, Tables
 from judges.results.tables.estimates import estimates_sections, gain_sentence
 from judges.results.tables.judges import judges_sections
 from judges.results.tables.metrics import (

@@ -11,8 +11,8 @@ from annotate.core.models import Project, Round
 from annotate.core.rounds import rounds_of
 from annotate.core.version import VERSION
 from annotate.results.queries.compared_systems import DOCUMENTS, RATERS, TEXTS, reach_parameter
+from annotate.results.queries.kept import ratings_of, version_of_ratings
 from annotate.results.queries.material import ROMAN
-from annotate.results.queries.version import ratings_of, version_of_ratings
 from annotate.results.registry import Chosen, Parameter
 from judges.core.errors import NoJudgesError
 from judges.core.models import Judge, Judgment

@@ -7,10 +7,9 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from agreement.reliability import CoefficientSpread
 from annotate.core.models import Project
-from annotate.results.page import Section
 from annotate.results.queries.material import ROMAN
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.core.models import Judge
 from judges.results.queries.pairings import Pairing, measured_judges, of_method, usual_pairing
 from judges.results.queries.reliability import ReliabilityReport, reliability_report

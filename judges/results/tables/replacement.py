@@ -5,9 +5,8 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from agreement.reliability import AlternativeAnnotatorTest, ErrorStatistic
 from annotate.core.errors import NotReadyError
 from annotate.core.models import Project
-from annotate.results.page import Section
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.results.queries.reliability import EPSILONS, DimensionTest, ReplacementReport, replacement_report
 from judges.results.tables.columns import JUDGE, add_caveats, number_or_reason, yes_or_no
 from judges.results.tables.parameters import chosen_judge, counts_corrected

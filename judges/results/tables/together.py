@@ -31,8 +31,7 @@ from agreement.design import LEAST_DOCUMENTS, documents_needed, smallest_differe
 from agreement.system_differences import paired_difference
 from annotate.core.guideline import FrozenDimension
 from annotate.core.rounds import rounds_of
-from annotate.results.queries.stopping import finished_documents
-from annotate.results.queries.stopping_systems import always_valid_cells
+from annotate.results.queries.stopping import always_valid_cells, finished_documents
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.results.queries.scores import stream_of_pair
 from judges.results.tables.columns import (

@@ -20,10 +20,9 @@ from agreement import (
 from agreement.data import FloatArray
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
-from annotate.results.page import Section
 from annotate.results.queries.by_system import difference_cell
 from annotate.results.registry import Chosen, Parameter
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
+from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 from judges.results.queries.sources import (
     JUDGE,
     CommonUnits,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from agreement.reliability import Ground
 from annotate.core.guideline import FrozenDimension
-from annotate.results.arrangement import Data
+from annotate.results.registry import Data
 from judges.core.models import RoutingPolicy
 from judges.routing.queries.audit import audited_share
 from judges.routing.queries.units import PartOfUnits, PolicyCell, sum_parts

@@ -20,7 +20,7 @@ from agreement.reliability import (
 )
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
-from annotate.results.queries.version import version_of_ratings
+from annotate.results.queries.kept import version_of_ratings
 from annotate.results.registry import Chosen
 from judges.core.models import CalibrationStage, Certificate, Judge, Judgment, RoutingPolicy
 from judges.results.queries.reliability import DimensionTest, r_tells, replacement_report

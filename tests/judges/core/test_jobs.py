@@ -36,8 +36,7 @@ from annotate.core.models import (
 from annotate.core.models import DataImport as Import
 from annotate.disputes.commands.digests import nudge_raters, write_digests
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.commands.exports import start_export
-from annotate.exports.commands.pushes import start_push
+from annotate.exports.commands import start_export, start_push
 from annotate.material.commands.uploads import ask_for_preview, receive_upload
 from annotate.material.reading.guessing import guess_mapping
 from annotate.material.reading.readers import first_records
@@ -130,7 +129,7 @@ def an_export(_provider: Provider, _folder: Path) -> Case:
     cast = make_project()
     made = start_export(project=cast.project, choice=ExportChoice(Format.JSONL), by=cast.admin)
     ready = Export.objects.filter(status="ready")
-    return Case("export", made, "annotate.exports.commands.exports.write_file", ready.count)
+    return Case("export", made, "annotate.exports.commands.write_file", ready.count)
 
 
 def a_version(_provider: Provider, _folder: Path) -> Case:
@@ -146,7 +145,7 @@ def a_push(_provider: Provider, _folder: Path) -> Case:
     run_job("export", export.pk)
     push = start_push(export=export, repository="someone/boots", private=True, by=cast.admin)
     fails, pushed = (
-        "annotate.exports.commands.pushes.push_folder",
+        "annotate.exports.commands.push_folder",
         Push.objects.filter(url="https://hub.example"),
     )
     return Case("push", push, fails, pushed.count, does=lambda *_, **__: "https://hub.example")

@@ -12,7 +12,7 @@ from annotate.core.models import ComparisonSide, Item
 from annotate.exports.formats.text import export_table
 from annotate.exports.registry import TABLES
 from annotate.questions import KINDS
-from annotate.results.page import Section
+from annotate.results.table import Section
 from judges.core.models import DevelopmentDocument, Judge, Judgment
 from judges.results.tables.columns import explain_excluded_kinds
 from judges.runs.commands.corrections import exclude

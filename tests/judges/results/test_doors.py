@@ -21,7 +21,7 @@ from django.utils import timezone
 from annotate.core.guideline import DimensionSpec
 from annotate.core.models import Document, Project, Rating, Role
 from annotate.exports.choice import ExportChoice, Format
-from annotate.exports.folder import write_folder
+from annotate.exports.files import write_folder
 from annotate.exports.formats.datasheet import datasheet
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results.registry import PAGES, Chosen

@@ -1,10 +1,13 @@
-"""Exports: requested, written by a worker, deleted; and the record of each download."""
+"""Exports and pushes: requested by people, done by workers; and the datasheet of exports."""
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from shutil import rmtree
+from tempfile import gettempdir
 from time import monotonic
 from typing import Any
+from zipfile import ZipFile
 
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -12,21 +15,22 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from annotate.core.configuration import refuse_over_quota
+from annotate.core.configuration import lock_project, refuse_over_quota
 from annotate.core.errors import NotReadyError
 from annotate.core.files import keep_file, scratch
-from annotate.core.jobs import JobKind, TakenOverError, own_row, wake_worker
+from annotate.core.jobs import JobKind, TakenOverError, is_silent, own_row, wake_worker
 from annotate.core.mails import give_notice
-from annotate.core.models import Export, NoticeKind, Project, User
+from annotate.core.models import Export, NoticeKind, Project, Push, User
 from annotate.core.version import VERSION
-from annotate.exports.choice import ExportChoice
+from annotate.exports.choice import ExportChoice, Format
+from annotate.exports.citation import Datasheet
 from annotate.exports.files import SUFFIXES, write_file
+from annotate.exports.hub import push_folder, refuse_repository
 from annotate.exports.manifest import Manifest
 from annotate.exports.queries import FOLDER, choice_of, may_restart, notes_of
 from annotate.webhooks.commands import announce
 from annotate.webhooks.events import EXPORT_READY
 
-Status = Export.Status
 TELL_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
@@ -70,7 +74,7 @@ def _create_export(project: Project, choice: ExportChoice, by: User | None, **fi
 
 def _describe_file(manifest: Manifest, name: str, size: int) -> dict[str, Any]:
     return {
-        "status": Status.READY,
+        "status": Export.Status.READY,
         "file": name,
         "size": size,
         "content_hash": manifest.content_hash,
@@ -94,7 +98,7 @@ def restart_export(*, export: Export) -> None:
     locked = Export.objects.select_for_update().get(pk=export.pk)
     if not may_restart(locked):
         raise NotReadyError(gettext("A worker is at this export already, or has finished it."))
-    locked.status, locked.message, locked.lease = Status.WAITING, "", None
+    locked.status, locked.message, locked.lease = Export.Status.WAITING, "", None
     locked.touched_at, locked.attempts = timezone.now(), 0
     locked.save(update_fields=["status", "message", "lease", "touched_at", "attempts"])
     wake_worker(EXPORT_JOB, export.pk)
@@ -106,7 +110,7 @@ def delete_export(*, export: Export) -> None:
     locked = Export.objects.select_for_update().filter(pk=export.pk).first()
     if locked is None:
         return
-    name, under_way, notes = locked.file.name, locked.status == Status.WRITING, notes_of(locked)
+    name, under_way, notes = locked.file.name, locked.status == Export.Status.WRITING, notes_of(locked)
     locked.delete()
     record(export.project, "export.deleted", export, before={"content_hash": export.content_hash})
     transaction.on_commit(lambda: default_storage.delete(name) if name else None)
@@ -183,8 +187,92 @@ EXPORT_JOB = JobKind(
     Export,
     _write,
     does="writes the file of an export",
-    statuses={Status.WAITING: Status.WRITING},
+    statuses={Export.Status.WAITING: Export.Status.WRITING},
     reason="message",
     related=("project",),
     prepare=_forget_files_of,
+)
+
+
+@transaction.atomic
+def save_datasheet(*, project: Project, datasheet: Datasheet, by: User | None) -> Project:
+    """Store a project's datasheet for future exports, and return the project. Locks the project."""
+    locked = lock_project(project)
+    before, locked.datasheet = locked.datasheet, datasheet.to_dict()
+    locked.save(update_fields=["datasheet"])
+    record(
+        locked,
+        "project.datasheet_changed",
+        locked,
+        before={"datasheet": before},
+        after={"datasheet": locked.datasheet},
+        by=by,
+    )
+    return locked
+
+
+@transaction.atomic
+def start_push(*, export: Export, repository: str, private: bool, by: User) -> Push:
+    """Start a push of an export, again or for the first time; a worker does it.
+
+    Locks the export. Raises NotReadyError unless it is a data set that is ready, and during another push;
+    InvalidValueError for an invalid repository name.
+    """
+    refuse_repository(repository)
+    export = Export.objects.select_for_update(of=("self",)).select_related("project").get(pk=export.pk)
+    if export.format != Format.HUGGING_FACE or export.status != Export.Status.READY:
+        raise NotReadyError(gettext("Only a Hugging Face data set that is ready can be pushed."))
+    push, is_new = Push.objects.get_or_create(
+        export=export, repository=repository, defaults={"private": private, "created_by": by}
+    )
+    if not is_new:
+        if push.status == Push.Status.PUSHING and not is_silent(push):
+            raise NotReadyError(gettext("A worker is already pushing this export."))
+        push.status, push.message, push.lease = Push.Status.WAITING, "", None
+        push.private, push.created_by = private, by
+        push.sent, push.attempts, push.touched_at = 0, 0, timezone.now()
+        push.save()
+    facts = {"repository": repository, "private": private, "content_hash": export.content_hash}
+    record(export.project, "export.pushed", export, after=facts, by=by)
+    wake_worker(PUSH_JOB, push.pk)
+    return push
+
+
+def _push(push: Push) -> None:
+    def on_progress(sent: int, size: int) -> None:
+        if not own_row(push).update(sent=sent, size=size, touched_at=timezone.now()):
+            raise TakenOverError
+
+    unpacked = _folder_of(push)
+    unpacked.mkdir(mode=0o700)
+    try:
+        with push.export.file.open("rb") as file, ZipFile(file) as archive:
+            archive.extractall(unpacked)
+        (folder,) = unpacked.iterdir()
+        slug = push.export.project.slug
+        url = push_folder(
+            folder, push.repository, project=slug, private=push.private, on_progress=on_progress
+        )
+    finally:
+        rmtree(unpacked, ignore_errors=True)
+    own_row(push).update(status=Push.Status.PUSHED, url=url, lease=None, touched_at=timezone.now())
+
+
+def _folder_of(push: Push) -> Path:
+    """Return the folder in which the worker with this lease unpacks the export.
+
+    The next worker removes its remains.
+    """
+    return Path(gettempdir(), f"concord-push-{push.lease}")
+
+
+PUSH_JOB = JobKind(
+    "push",
+    Push,
+    _push,
+    does="pushes a data set to the Hub",
+    statuses={Push.Status.WAITING: Push.Status.PUSHING},
+    reason="message",
+    related=("export__project",),
+    prepare=lambda push: rmtree(_folder_of(push), ignore_errors=True),
 )
