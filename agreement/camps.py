@@ -30,7 +30,7 @@ _FIRST_DRAWS, _DRAWS = 2_000, 20_000
 _WORTH_MORE_DRAWS = 0.02
 _PENALTY = 0.25
 _UNITS_IN_FIT = 5_000
-_CLOSE = 1e-9
+_CLOSE = 1e-9  # sums of equal values in another order differ by less
 
 
 @dataclass(frozen=True)

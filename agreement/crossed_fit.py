@@ -267,7 +267,7 @@ RATER, RATER_BY_SYSTEM, DOCUMENT, RATER_BY_DOCUMENT, DOCUMENT_BY_SYSTEM, RESIDUA
 _OF_CELLS = (RATER, RATER_BY_SYSTEM)
 _OF_DOCUMENT = (DOCUMENT, RATER_BY_DOCUMENT, DOCUMENT_BY_SYSTEM, RESIDUAL)
 _NOTHING = 1e-6  # of all variance: smaller components are 0
-_STEP = 1e-3
+_STEP = 1e-3  # of differences, as a share of each variance
 _AS_FIXED = 1e4  # times all variances: effects with such a variance are not shrunk
 
 

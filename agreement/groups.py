@@ -130,7 +130,7 @@ def _why_undefined(overall: Coefficient, documents: int) -> str:
 
 CORRELATED = frozenset({"pearson", "spearman", "kendall_tau_b"})
 """The names of the coefficients that it knows."""
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # a correlation this near to 1 is 1, for which Fisher's z is infinite
 
 
 def fisher_interval(

@@ -23,8 +23,8 @@ def posterior_of(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 LEAST_RATERS = 3
 _STEPS = 2000
-_CLOSE = 1e-10
-_SMALLEST = 1e-300
+_CLOSE = 1e-10  # the relative change of the log-likelihood with which the steps end
+_SMALLEST = 1e-300  # instead of probabilities of 0, whose logarithms are infinite
 _SMOOTHING = 0.01  # of MACE's counts, divided among categories, as in Hovy and others' program
 
 

@@ -12,7 +12,7 @@ from agreement.groups import fisher_limits
 from agreement.streams import Randomness, substream
 from agreement.student import t_p_value, t_reach
 
-_TINY = 1e-12
+_TINY = 1e-12  # differences that only rounding makes
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _undefined_interval(found: PairedDifference, reason: str) -> PairedDifferenc
 
 
 LEAST_PAIRS = 5
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # a correlation this near to 1 is 1, for which Fisher's z is infinite
 
 
 def williams_test(first: float, second: float, between: float, size: int) -> tuple[float, float]:

@@ -13,7 +13,7 @@ import scipy
 
 from agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData
 
-_LARGEST_CODE = 2**62
+_LARGEST_CODE = 2**62  # twice as many are too many for 64 bits with a sign
 _SMALL = 2**14  # numbers; a sparse array of fewer takes longer to make than a dense one to multiply
 _TABULATED = 4  # possible keys for each one that is there: up to these counting in a table beats sorting
 

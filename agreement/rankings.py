@@ -198,7 +198,7 @@ def mean_concordance(
 
 LEAST_DOCUMENTS = 5
 _STEPS = 200
-_CLOSE = 1e-10
+_CLOSE = 1e-10  # the largest step of Newton's method with which it ends
 _NO_MAXIMUM = (
     "The likelihood has no maximum that can be computed: one system nearly always comes before another."
 )

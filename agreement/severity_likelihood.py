@@ -147,8 +147,8 @@ class RatedPatterns:
 LOG_SPREADS = (-5.0, 3.0)
 """Between which logarithms the standard deviation of units is looked for."""
 _NODES = 21
-_STEP = 1e-4
-_SMALLEST = 1e-300
+_STEP = 1e-4  # of central differences
+_SMALLEST = 1e-300  # instead of probabilities of 0, whose logarithms are infinite
 Slopes = tuple[FloatArray, FloatArray]
 
 

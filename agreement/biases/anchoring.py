@@ -31,7 +31,7 @@ Range = tuple[float, float]
 """Part of a scale, by its lowest and highest point."""
 _NEEDS = "Values of the judge and of two people on two dimensions of the same items are needed."
 _NO_REMAINDER = "The judge’s values are people’s means, so there are no errors to correlate."
-_LEAST = 1e-9
+_LEAST = 1e-9  # a smaller range or variance is rounding of 0
 
 
 def correlated_errors(dimensions: Sequence[Scores], *, generator: Randomness) -> Bias:

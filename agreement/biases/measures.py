@@ -276,7 +276,7 @@ class CauseBeyondQuality:
             yield usable, one[:, 0], others[:, 0]
 
 
-_LEAST = 1e-9
+_LEAST = 1e-9  # a smaller range or variance is rounding of 0
 
 
 def _products(w: FloatArray, x: FloatArray, judge: FloatArray, cause: FloatArray) -> list[FloatArray]:

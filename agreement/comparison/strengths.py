@@ -29,7 +29,7 @@ from agreement.system_differences import differences_of_estimates
 
 LEAST_DOCUMENTS = 5
 _STEPS = 60
-_CLOSE = 1e-9
+_CLOSE = 1e-9  # the largest step of Newton's method with which it ends
 _FURTHEST = 15.0  # of a strength on the logarithmic scale: beyond it the likelihood has no maximum
 _ONE_ORDER = (
     "Texts were shown in one order only, so strength cannot be told from the liking for a place; compare in "

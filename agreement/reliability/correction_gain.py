@@ -15,7 +15,7 @@ from agreement.data import FloatArray, divide_where
 from agreement.reliability.estimates import check_level
 from agreement.student import t_reach
 
-_NOT_SINGULAR = 1e-9
+_NOT_SINGULAR = 1e-9  # a smaller determinant, as a share of its diagonal, has no inverse
 PARTS = 2
 """The judge's mean on a document, and the rest of its score of a text."""
 

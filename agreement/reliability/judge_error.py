@@ -38,7 +38,7 @@ _LEAST_OF_SAME_ORDER = 8
 """Documents from which an order of systems that is the same in every resample is sure."""
 _MOST_UNDEFINED = 0.05  # of the resamples
 _DECIMALS = 12
-_TINY = 1e-9
+_TINY = 1e-9  # means that differ by less are equal but for rounding
 _TOO_FEW_OF_RATER = (
     "A rater has too few values, or too few texts that another rater rated too: let raters rate more of the "
     "same texts, or exclude raters with few ratings."

@@ -64,18 +64,7 @@ def _ask_for_all(drafting: Drafting) -> str:
                 _lock(drafting)
                 Proposal.objects.filter(pk=proposal.pk).update(is_in_flight=True)
             try:
-                reply = _ask(
-                    server,
-                    Question(
-                        drafter.model,
-                        (Message("user", proposal.request),),
-                        temperature=drafter.temperature,
-                        max_tokens=LONGEST[Proposal.Kind(proposal.kind)],
-                        max_tokens_name=drafter.max_tokens_name,
-                        reasoning_effort=drafter.reasoning_effort,
-                        extra_body=drafter.extra_body,
-                    ),
-                )
+                reply = _ask(server, _question(drafter, proposal))
             except RequestFailed as error:
                 if not error.permanent:
                     _store(drafting, proposal, {})
@@ -93,6 +82,18 @@ def _affords(drafting: Drafting, proposal: Proposal) -> bool:
     spent = Drafting.objects.values_list("spent", flat=True).get(pk=drafting.pk)
     cost = plan_of_calls(drafting.drafter, [proposal]).cost
     return cost is not None and spent + cost <= drafting.budget
+
+
+def _question(drafter: Judge, proposal: Proposal) -> Question:
+    return Question(
+        drafter.model,
+        (Message("user", proposal.request),),
+        temperature=drafter.temperature,
+        max_tokens=LONGEST[Proposal.Kind(proposal.kind)],
+        max_tokens_name=drafter.max_tokens_name,
+        reasoning_effort=drafter.reasoning_effort,
+        extra_body=drafter.extra_body,
+    )
 
 
 def _ask(server: Server, question: Question) -> Reply:
@@ -157,6 +158,7 @@ def _store(drafting: Drafting, proposal: Proposal, became: Mapping[str, Any]) ->
 
 
 def _lock(drafting: Drafting) -> Drafting:
+    """Return the drafting, locked, while this worker holds it; raises TakenOverError."""
     locked = own_row(drafting).select_for_update().first()
     if locked is None:
         raise TakenOverError

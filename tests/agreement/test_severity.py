@@ -202,8 +202,8 @@ def test_without_differences_of_units_the_spread_at_its_bound_has_no_variance() 
     values = generator.integers(1, 4, (3, 40)).astype(float)
     values[2] = 4 - values[0]
     documents = np.repeat(np.arange(10), 4)
-    likelihood = SeverityLikelihood(RatedPoints.of(values, [1, 2, 3], ["S"] * 40, documents), 0.25)
-    fit = severity.SeverityFit(likelihood, severity._search(likelihood), 0.95)
+    fit = severity.fit_severities(RatedPoints.of(values, [1, 2, 3], ["S"] * 40, documents), 0.25, 0.95)
+    assert fit is not None
     assert fit.parameters[-1] == -5
     assert not fit.covariance[-1].any()
     assert not fit.covariance[:, -1].any()
