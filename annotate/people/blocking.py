@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils.translation import gettext
 
-from annotate.api.commands import revoke_tokens
+from annotate.api.tokens import revoke_tokens
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Invitation, User
 from annotate.people.acts import record_everywhere

@@ -19,7 +19,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.api.commands import revoke_tokens
+from annotate.api.tokens import revoke_tokens
 from annotate.core.errors import SingleSignOnError
 from annotate.core.models import Invitation, User
 from annotate.people.acts import record_everywhere

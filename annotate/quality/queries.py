@@ -30,9 +30,8 @@ from annotate.core.scale_text import name_on_page
 from annotate.disputes.queries.rules import Rule, rules_of
 from annotate.quality import RatedItem, Signals, signals_of
 from annotate.questions.scale import SCALE
-from annotate.rating.calibration import RaterCalibration, calibrate
-from annotate.rating.queries.assigned import order_for_rater
-from annotate.rating.queries.hidden_checks import Checks, checks_of
+from annotate.rating.queries.assignments import order_for_rater
+from annotate.rating.queries.hidden_checks import Checks, RaterCalibration, calibrate, checks_of
 from annotate.rating.queries.work import ItemPage, Row
 from annotate.results.page import Section
 from annotate.results.queries.kept import KeptPage

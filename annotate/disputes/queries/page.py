@@ -43,7 +43,7 @@ from annotate.disputes.scale_axis import ScaleAxis, scale_axis
 from annotate.questions import Given, ItemContent, QuestionKind, kind_of
 from annotate.questions.preference import PREFERENCE
 from annotate.questions.scale import SCALE
-from annotate.rating.queries.contents import content_of
+from annotate.rating.queries.assignments import content_of
 from annotate.rating.queries.work import Row, ScaleChoice
 
 

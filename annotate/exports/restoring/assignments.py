@@ -10,7 +10,7 @@ from annotate.core.models import AssignedUnit, Assignment, Item, Round
 from annotate.exports.restoring.archive import ExportArchive
 from annotate.exports.restoring.restored import Restored
 from annotate.exports.tables.ratings import ASSIGNMENTS
-from annotate.rating.queries.assigned import dimensions_of_kind
+from annotate.rating.queries.assignments import dimensions_of_kind
 
 ASSIGNMENTS_AT_ONCE = 1000
 Rows = list[dict[str, Any]]

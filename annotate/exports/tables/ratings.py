@@ -25,8 +25,7 @@ from annotate.exports.tables.rows import (
     add_actor_names,
 )
 from annotate.questions.kind import hidden_dimensions
-from annotate.rating.queries.assigned import dimensions_of_kind, order_for_rater
-from annotate.rating.queries.contents import stored_answer
+from annotate.rating.queries.assignments import dimensions_of_kind, order_for_rater, stored_answer
 
 
 def _ratings(project: Project) -> ColumnRows:

@@ -11,7 +11,7 @@ from annotate.exports.registry import COLUMNS, ExportTable, Row
 from annotate.exports.tables.rows import IN_ORDER, TEXTS_AT_ONCE
 from annotate.questions.spans import SPANS
 from annotate.rating.evidence import passages_from_json
-from annotate.rating.queries.contents import texts_of
+from annotate.rating.queries.assignments import texts_of
 
 
 def _spans(project: Project) -> Iterator[Row]:

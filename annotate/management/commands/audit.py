@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from annotate.management.base import ConcordCommand
 from annotate.management.projects import project_called
-from annotate.watching.queries.audit import audit_rows
-from annotate.watching.queries.audit_sources import AuditFilter
+from annotate.watching.queries.audit import AuditFilter, audit_rows
 
 
 class Command(ConcordCommand):

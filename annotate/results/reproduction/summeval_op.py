@@ -13,7 +13,7 @@ from annotate.results.reproduction.commands import items_of_release, ratings_of_
 from annotate.results.reproduction.figures import Computed, Key
 from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
 from annotate.results.table import Cell
-from annotate.setup.presets.opinion_summaries import OPINION_SUMMARIES
+from annotate.setup.presets import OPINION_SUMMARIES
 
 
 def compute_figures(project: Project) -> Computed:

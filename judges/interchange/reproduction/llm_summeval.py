@@ -16,10 +16,10 @@ from annotate.results.reproduction.commands import items_of_release, ratings_of_
 from annotate.results.reproduction.figures import Computed, Key
 from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
 from annotate.results.table import Value
-from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
+from annotate.setup.presets import NEWS_SUMMARIES
 from judges.core.models import Judge
 from judges.interchange.commands import import_judgments
-from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading import JudgmentMapping
 from judges.results.tables.judges import INDICATORS, anchor_of
 
 MODEL = "gpt-3.5-turbo-0301"

@@ -21,7 +21,7 @@ from annotate.results.reproduction.commands import items_of_release, ratings_of_
 from annotate.results.reproduction.figures import Computed, Key
 from annotate.results.reproduction.papers import Absent, Paper, ReleaseFile
 from judges.interchange.commands import add_recorded_judge, import_judgments
-from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading import JudgmentMapping
 from judges.methods.own_scale import OwnScale
 
 MODEL = "gpt-3.5-turbo-0613"

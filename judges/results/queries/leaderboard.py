@@ -10,7 +10,7 @@ from agreement.data import FloatArray
 from agreement.reliability import RatedSample
 from annotate.core.models import Project
 from annotate.core.rounds import last_round
-from annotate.leaderboard.registry import JudgedScores
+from annotate.leaderboard.standings import JudgedScores
 from judges.core.models import Drafting, RoutingPolicy, Run
 from judges.results.queries.estimates import load_sampled_units
 from judges.results.queries.scores import material_of, samples_of, scores_of

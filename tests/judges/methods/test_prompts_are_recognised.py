@@ -10,7 +10,7 @@ import pytest
 
 from annotate.core.guideline import FrozenDimension, FrozenPoint
 from annotate.core.specification import DimensionSpec
-from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
+from annotate.setup.presets import NEWS_SUMMARIES
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from tests.judges.replay import Replay, replaying
