@@ -11,7 +11,6 @@ from annotate.people import api as people_api
 from annotate.quality import api as quality_api
 from annotate.rating.api import ratings as ratings_api
 from annotate.rating.api import rounds as rounds_api
-from annotate.rating.api import work as work_api
 from annotate.results import api as results_api
 from annotate.setup import api as setup_api
 from annotate.versions import api as versions_api
@@ -96,7 +95,7 @@ urlpatterns = [
         webhooks_api.DeliveryAgain.as_view(),
         name="delivery_again",
     ),
-    path(f"{P}work/", work_api.Work.as_view(), name="work"),
-    path(f"{P}work/<position:position>/", work_api.AssignmentView.as_view(), name="work_item"),
-    path(f"{P}work/<position:position>/<slug:key>/", work_api.OwnRating.as_view(), name="own_rating"),
+    path(f"{P}work/", ratings_api.Work.as_view(), name="work"),
+    path(f"{P}work/<position:position>/", ratings_api.AssignmentView.as_view(), name="work_item"),
+    path(f"{P}work/<position:position>/<slug:key>/", ratings_api.OwnRating.as_view(), name="own_rating"),
 ]

@@ -44,7 +44,7 @@ class AnnotateConfig(AppConfig):
         from annotate.setup.queries import setup_on_page
         from annotate.versions.commands import VERSION_JOB
         from annotate.watching.heartbeat import Heartbeat
-        from annotate.watching.queries.needs import work_waits
+        from annotate.watching.queries.overview import work_waits
         from annotate.webhooks.commands import DELIVERY_JOB
 
         current_app.steps["worker"].update(

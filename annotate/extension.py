@@ -19,7 +19,7 @@ from annotate.exports.registry import TABLES, ExportTable
 from annotate.exports.restoring.archive import RESTORERS, Restorer
 from annotate.exports.tables.outcomes import JUDGE_SCORES, ByItem
 from annotate.items.registry import LEADS, MARKS, ItemLead, ItemMark
-from annotate.leaderboard.registry import JUDGED, JudgedScores
+from annotate.leaderboard.standings import JUDGED, JudgedScores
 from annotate.material.commands.imports import WRITINGS, Writing
 from annotate.material.import_kinds import KINDS, ImportKind
 from annotate.material.queries.check import CHECKS, FileCheck

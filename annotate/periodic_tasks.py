@@ -13,7 +13,7 @@ from annotate.leaderboard.commands import age_out_submissions
 from annotate.material.commands.uploads import discard_forgotten, remove_orphans
 from annotate.people.sessions import forget_ended_sessions
 from annotate.people.sign_in_limits import forget_old_attempts
-from annotate.rating.commands.deadlines import note_deadlines
+from annotate.rating.commands.rounds import note_deadlines
 from annotate.results.commands import add_up_changes
 from annotate.tasks import forget_acts, send_digests
 

@@ -20,8 +20,8 @@ from django.test import Client  # noqa: E402
 
 from annotate.core.models import Project, Role, User  # noqa: E402
 from annotate.people.commands import add_member  # noqa: E402
+from annotate.rating.commands.assignments import acknowledge_wording  # noqa: E402
 from annotate.rating.commands.rounds import open_round_one  # noqa: E402
-from annotate.rating.commands.wording import acknowledge_wording  # noqa: E402
 from annotate.setup.commands import create_project  # noqa: E402
 from annotate.setup.presets import TEMPLATES  # noqa: E402
 from benchmarks.export_fill import add_items  # noqa: E402

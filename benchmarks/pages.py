@@ -304,7 +304,7 @@ def pages(people: dict[str, Any], names: dict[str, Any], port: int | None = None
     """Yield every address with what the project has, as each who may open it: here, or at a server's port."""
     from django.test import Client
 
-    from annotate.api.commands import SCOPES, make_token
+    from annotate.api.tokens import SCOPES, make_token
 
     for who, user in people.items():
         client: Any = Client()

@@ -18,8 +18,8 @@ from annotate.core.models import Item, Project, Role, User  # noqa: E402
 from annotate.material.commands.comparisons import draw_comparisons  # noqa: E402
 from annotate.material.commands.parts import import_parts  # noqa: E402
 from annotate.people.commands import add_member  # noqa: E402
+from annotate.rating.commands.assignments import acknowledge_wording  # noqa: E402
 from annotate.rating.commands.rounds import open_round_one  # noqa: E402
-from annotate.rating.commands.wording import acknowledge_wording  # noqa: E402
 from annotate.setup.commands import add_dimension, create_project  # noqa: E402
 from benchmarks.annotators_fill import session_of  # noqa: E402
 from benchmarks.export_fill import add_items  # noqa: E402

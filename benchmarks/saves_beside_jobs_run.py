@@ -55,7 +55,7 @@ from judges.core.models import Endpoint, Judge  # noqa: E402
 from judges.core.specification import PolicySpec, Scope  # noqa: E402
 from judges.endpoints.commands import create_template  # noqa: E402
 from judges.interchange.commands import JUDGMENTS  # noqa: E402
-from judges.interchange.reading.mapping import guess_judgment_mapping  # noqa: E402
+from judges.interchange.reading import guess_judgment_mapping  # noqa: E402
 from judges.metrics.commands import METRICS, compute_metrics  # noqa: E402
 from judges.metrics.computing import MEASURES  # noqa: E402
 from judges.metrics.reading import guess_metric_mapping  # noqa: E402

@@ -51,8 +51,7 @@ def write_paper(arguments: Sequence[str]) -> None:
 
 def manage_running(arguments: Sequence[str]) -> None:
     """Run a management command on the Concord that runs on this machine, unless a variable names another."""
-    from concord_client.local import find_running
-    from concord_client.server import RefusedError
+    from concord_client.server import RefusedError, find_running
 
     if not any(os.environ.get(name) for name in ("CONCORD_DATA", "DATABASE_URL")):
         with suppress(RefusedError):
@@ -87,7 +86,7 @@ def make_local_token(address: str) -> str:
     import django
 
     django.setup()
-    from annotate.api.commands import LONGEST, SCOPES, make_token
+    from annotate.api.tokens import LONGEST, SCOPES, make_token
     from annotate.core.access import may_begin_projects
     from annotate.core.models import User
     from annotate.management.demonstration import PEOPLE

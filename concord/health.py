@@ -17,7 +17,7 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from annotate.core.files import is_local
-from concord.schema.comparison import UNAPPLIED, compare_database
+from concord.schema import UNAPPLIED, compare_database
 
 LIVE, READY = "/health/live", "/health/ready"
 NOT_STORED = {"Cache-Control": "no-store"}

@@ -23,9 +23,10 @@ from concord.environment import (
     positive,
     read,
     secret_key,
+    single_sign_on,
+    single_sign_on_accounts,
     time_zone,
 )
-from concord.single_sign_on import single_sign_on, single_sign_on_accounts
 
 PACKAGE = Path(__file__).resolve().parent
 # The wheel contains templates, static files and translations. In the repository they are outside the package.
@@ -64,15 +65,15 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "concord.health.HealthMiddleware",
-    "concord.metrics.exposition.MetricsMiddleware",
+    "concord.metrics.MetricsMiddleware",
     "concord.request_log.RequestLogMiddleware",
-    "concord.heavy_pages.HeavyPagesMiddleware",
-    "concord.waiting_writers.WaitingWritersMiddleware",
+    "concord.middleware.HeavyPagesMiddleware",
+    "concord.middleware.WaitingWritersMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "concord.compression.CompressionMiddleware",
-    "concord.static_files.StaticFilesMiddleware",
+    "concord.middleware.CompressionMiddleware",
+    "concord.middleware.StaticFilesMiddleware",
     "annotate.core.responses.ResponseHeadersMiddleware",
-    "annotate.leaderboard.without_cookies.WithoutCookiesMiddleware",
+    "concord.middleware.WithoutCookiesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -306,7 +307,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {"ProposalKind": ["examples", "clarification", "wording"]},
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "annotate.api.examples.add_examples",
+        "annotate.api.schema.add_examples",
     ],
 }
 

@@ -1,7 +1,11 @@
 """All routes."""
 
 from django.apps import apps
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.decorators.http import require_GET
 from django.views.generic import RedirectView
 
 from annotate.api.documentation import not_there
@@ -17,7 +21,14 @@ from annotate.people.views.sign_in import (
     callback,
     sign_in,
 )
-from concord.styleguide import styleguide
+
+
+@require_GET
+def styleguide(request: HttpRequest) -> HttpResponse:
+    if not settings.DEBUG:
+        raise Http404
+    return render(request, "styleguide.html")
+
 
 handler500 = "annotate.core.responses.fault"
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -5,37 +5,45 @@ python -m concord.web --workers 2 --blocking-threads 4        (and any other opt
 Workers are forks of a process that has loaded everything, so that each adds little memory.
 """
 
-import ctypes
+import atexit
+import os
+import shutil
 import sys
-from contextlib import suppress
+import tempfile
 
 from granian.cli import entrypoint
 
-from concord.metrics.sharing import share_counts
+# prometheus_client stores its counts in files of this folder, so that the worker that answers `/metrics` sums
+# those of all. It reads the variable when it is imported.
+FOLDER_OF_COUNTS = "PROMETHEUS_MULTIPROC_DIR"
 
-share_counts()  # before anything counts
+
+def share_counts() -> None:
+    """Let all workers of this server share their counts."""
+    if os.environ.get(FOLDER_OF_COUNTS):
+        return
+    folder, server = tempfile.mkdtemp(prefix="concord-metrics-"), os.getpid()
+    os.environ[FOLDER_OF_COUNTS] = folder
+    atexit.register(_remove, folder, server)
+
+
+def _remove(folder: str, server: int) -> None:
+    if os.getpid() == server:  # workers are forks, and end before it
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+share_counts()
 
 import concord.wsgi  # noqa: E402
-from concord.schema.comparison import log_problem_at_start  # noqa: E402
-
-M_ARENA_MAX, ARENAS = -8, 2
-
-
-def keep_few_arenas() -> None:
-    """Let threads share the memory that pages have freed; separate arenas take a third of the process's.
-
-    Only the GNU C library has arenas.
-    """
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
-
+from concord.celery import limit_arenas  # noqa: E402
+from concord.schema import log_problem_at_start  # noqa: E402
 
 # A save queues for its turn after each response of the database: .5 ms instead of 5 during a page's
 # computation.
 TURN_SECONDS = 0.0005
 
 if __name__ == "__main__":
-    keep_few_arenas()
+    limit_arenas()
     log_problem_at_start()
     sys.setswitchinterval(TURN_SECONDS)
     if not any(each.endswith("respawn-failed-workers") for each in sys.argv):

@@ -20,11 +20,13 @@ class JudgesConfig(AppConfig):
         from judges.endpoints.prices import check_price_list
         from judges.interchange.kind import JUDGMENTS_KIND
         from judges.interchange.queries.export import (
+            ITEM_LEAD,
+            ITEM_MARKS,
             JUDGE_TABLES,
             judges_in_checklist,
             judges_in_datasheet,
+            scores_by_item,
         )
-        from judges.interchange.queries.item_scores import ITEM_LEAD, ITEM_MARKS, scores_by_item
         from judges.interchange.reproduction.llm_summeval import LLM_SUMMEVAL
         from judges.interchange.reproduction.topical_chat import TOPICAL_CHAT
         from judges.interchange.restoring import restore_judges
@@ -44,12 +46,11 @@ class JudgesConfig(AppConfig):
         from judges.results.queries.disagreements import JUDGES_AND_PEOPLE
         from judges.results.queries.estimates import JUDGED_SCORES
         from judges.results.tables.pages import JUDGES_RESULTS
-        from judges.routing.commands.shared_assignments import ask_for_routed_units
+        from judges.routing.commands.policies import ask_for_routed_units
         from judges.routing.forecasts import ROUTES_PAGE
-        from judges.routing.matrix import VERDICTS_PAGE
         from judges.routing.paper import judges_in_paper
-        from judges.routing.queries.watching import needs_of_routing
-        from judges.routing.results import TRUST_PAGE
+        from judges.routing.queries.preview import needs_of_routing
+        from judges.routing.results import TRUST_PAGE, VERDICTS_PAGE
         from judges.runs.commands.leases import RUN_FINISHED, RUN_STOPPED
         from judges.runs.commands.rereading import REREADING_JOB
         from judges.runs.commands.stop_mails import STOP_MAIL

@@ -8,7 +8,7 @@ from celery import bootsteps
 from django.conf import settings
 
 from annotate.core.jobs import PeriodicTask
-from judges.routing.commands.stopping import stop_contradicted_judges
+from judges.routing.commands.certificates import stop_contradicted_judges
 from judges.runs.asker import stop_calls
 from judges.runs.commands.drift import finish_ended_checks, start_due_checks
 from judges.runs.commands.leases import finish_left_undone, sweep

@@ -18,8 +18,8 @@ from django.test import Client
 from django.urls import get_resolver, resolve
 from django.utils import timezone
 
-from annotate.api.commands import SCOPES, make_token
 from annotate.api.documentation import schema
+from annotate.api.tokens import SCOPES, make_token
 from annotate.core.models import (
     Addition,
     GoldItem,

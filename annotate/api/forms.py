@@ -8,7 +8,7 @@ from django import forms
 from django.utils.choices import flatten_choices
 from rest_framework import serializers
 
-from annotate.api.pages import LARGEST_KEY
+from annotate.api.operations import LARGEST_KEY
 from annotate.api.values import Amount, ChoiceValue, Data, Flag, Input, Number, Text, Whole, list_choices
 from annotate.core.errors import InvalidValueError
 

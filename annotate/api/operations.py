@@ -1,26 +1,133 @@
 """Operations of the API: scope, request, response, and their entries in the schema."""
 
+import hashlib
+import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import timedelta
 from functools import wraps
 from typing import Any, TypeVar
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils import timezone
 from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import NotFound, ParseError
 from rest_framework.fields import empty
+from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.parsers import JSONParser
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotate.api.authentication import TokenAuthentication
 from annotate.api.errors import ErrorAnswer
-from annotate.api.idempotency import HEADER, KEY, done_once
-from annotate.api.pages import CursorPages, PageFilter, page_of
-from annotate.api.permissions import HasScope, TokenThrottle
+from annotate.api.permissions import HasScope, TokenAuthentication, TokenThrottle
+from annotate.core.errors import DomainError, InvalidValueError
+from annotate.core.models import ApiToken, KeptAnswer
+
+HEADER = "Idempotency-Key"
+KEPT = timedelta(days=1)
+KEY = r"[A-Za-z0-9_.:-]{1,200}"
+
+
+class KeyUsedError(DomainError):
+    """An Idempotency-Key that came with another request before."""
+
+    code = "idempotency_key_used"
+
+
+class ShownOnce(Response):
+    """A response with a secret.
+
+    The secret is stored nowhere, so the stored response does not have it either.
+    """
+
+    def __init__(self, data: Mapping[str, Any], *, secret: str, status: int = 200) -> None:
+        super().__init__({**data, "secret": secret}, status=status)
+
+
+@transaction.atomic
+def done_once(request: Request, write: Callable[[], Response]) -> Response:
+    """Run a write and store its response, or return the stored response to the same request of the last day.
+
+    Both are one transaction. A second request blocks on the unique key until the first ends, and a rejected
+    write stores nothing. Raises KeyUsedError for another request with the same key.
+    """
+    key = request.headers.get(HEADER)
+    if key is None:
+        return write()
+    if not re.fullmatch(KEY, key):
+        raise InvalidValueError(
+            gettext("{header} has 1 to 200 letters, digits or any of _ . : -.").format(header=HEADER)
+        )
+    token = request.auth
+    assert isinstance(token, ApiToken)
+    KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()
+    sent = request._request
+    address = f"{sent.method} {sent.get_full_path()}\n".encode()
+    asked = hashlib.sha256(address + sent.body).hexdigest()
+    kept, is_new = KeptAnswer.objects.select_for_update().get_or_create(
+        token=token, key=key, defaults={"request": asked}
+    )
+    if is_new:
+        answer = write()
+        data = {**answer.data, "secret": ""} if isinstance(answer, ShownOnce) else answer.data
+        kept.status, kept.content = answer.status_code, JSONRenderer().render(data).decode() or "null"
+        kept.save(update_fields=["status", "content"])
+        return answer
+    if kept.request != asked:
+        raise KeyUsedError(
+            gettext(
+                "This {header} came with another request within the last day; use a new key for each write."
+            ).format(header=HEADER)
+        )
+    return Response(json.loads(kept.content), status=kept.status, headers={"Idempotent-Replayed": "true"})
+
+
+LARGEST_KEY = 2**63 - 1
+
+
+class PageFilter(serializers.Serializer[Any]):
+    """The requested part of a list."""
+
+    cursor = serializers.CharField(required=False, help_text="From the `next` or `previous` of another page.")
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=500, help_text="Rows on a page; 100 where it is not given."
+    )
+
+
+class CursorPages(CursorPagination):
+    """Pages of rows in the order of their keys."""
+
+    ordering = "pk"
+    page_size = 100
+    page_size_query_param = "limit"
+    max_page_size = 500
+
+    def decode_cursor(self, request: Request) -> Cursor | None:
+        """Return the cursor. Answers 404 for an invalid one."""
+        cursor = super().decode_cursor(request)
+        if cursor and cursor.position is not None:
+            position = str(cursor.position)
+            if not (position.isascii() and position.isdecimal() and int(position) <= LARGEST_KEY):
+                raise NotFound(self.invalid_cursor_message)
+        return cursor
+
+
+def page_of(rows: type[serializers.BaseSerializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of a page of these rows."""
+    fields = {
+        "next": serializers.CharField(allow_null=True, help_text="The address of the next page."),
+        "previous": serializers.CharField(allow_null=True, help_text="The address of the page before."),
+        "results": rows(many=True),
+        "__doc__": f"A page of {rows.__name__}.",
+    }
+    return type(f"{rows.__name__}Page", (serializers.Serializer,), fields)
+
 
 Serializer = serializers.BaseSerializer[Any]
 Handler = Callable[..., Any]

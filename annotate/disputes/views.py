@@ -63,8 +63,8 @@ from annotate.disputes.queries.list import (
 from annotate.disputes.queries.page import DisputePage, dispute_page, version_of
 from annotate.disputes.queries.rules import rule_previews
 from annotate.questions import Given, kind_of
-from annotate.rating.commands.wording import acknowledge_wording
-from annotate.rating.queries.wording import new_wording
+from annotate.rating.commands.assignments import acknowledge_wording
+from annotate.rating.queries.work import new_wording
 from annotate.results.figures import load_figures
 from annotate.results.queries.disagreements import SPREADS, counted_spreads
 from annotate.results.registry import result_of

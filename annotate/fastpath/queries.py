@@ -8,16 +8,16 @@ each call.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cached_property
 from threading import local
 from typing import Any, Generic, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import Model, QuerySet
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.models import JSONField, Model, QuerySet
 from django.db.models.base import ModelState
 
 from annotate.fastpath import is_off
-from annotate.fastpath.pipeline import Statement
-from annotate.fastpath.statements import execute, send_together
+from annotate.fastpath.statements import Statement, execute, send_together, write
 
 NUMBERS = (2_000_000_011, 2_000_000_033, 2_000_000_063)  # stand-ins that integer columns can hold
 WORD = "a stand-in"
@@ -154,3 +154,72 @@ class _Objects:
             if related is not None:
                 refer_back(related, made)
         return made
+
+
+# Drivers accept them unchanged, except for JSON columns.
+PLAIN = frozenset({int, float, bool, str, type(None)})
+
+
+class PreparedInsert:
+    """Inserts a row with all of a table's columns but its key, from the values of an object.
+
+    A subquery can replace a column; its parameters then come last. A row inserted in the same round trip has
+    no key yet, so another row cannot refer to it by value. The ORM takes the object instead, so that field of
+    the row must be set to it too.
+    """
+
+    def __init__(self, model: type[Model], **subqueries: str) -> None:
+        self._table = model._meta.db_table
+        fields: list[Any] = [field for field in model._meta.local_concrete_fields if not field.primary_key]
+        self._fields = [field for field in fields if field.name not in subqueries]
+        self._subqueries = {
+            field.column: subqueries[field.name] for field in fields if field.name in subqueries
+        }
+
+    def run(self, row: Model, *parameters: object) -> None:
+        """Insert the row. By libpq and by cursor its key is unknown afterwards."""
+        if is_off():
+            write(row)
+            return
+        execute(self._sql, [*_values(self._fields, row), *parameters])
+
+    @cached_property
+    def _sql(self) -> str:
+        quote = connection.ops.quote_name
+        columns = [*(field.column for field in self._fields), *self._subqueries]
+        values = [*("%s" for _ in self._fields), *self._subqueries.values()]
+        return f"INSERT INTO {quote(self._table)} ({_list(map(quote, columns))}) VALUES ({_list(values)})"
+
+
+class PreparedUpdate:
+    def __init__(self, model: type[Model], *names: str) -> None:
+        self._table = model._meta.db_table
+        self._names = names
+        self._fields: list[Any] = [model._meta.get_field(name) for name in names]
+
+    def run(self, row: Model) -> None:
+        if is_off():
+            write(row, self._names)
+            return
+        execute(self._sql, [*_values(self._fields, row), row.pk])
+
+    @cached_property
+    def _sql(self) -> str:
+        quote = connection.ops.quote_name
+        columns = _list(f"{quote(field.column)} = %s" for field in self._fields)
+        return f"UPDATE {quote(self._table)} SET {columns} WHERE id = %s"
+
+
+def _list(parts: Iterable[str]) -> str:
+    return ", ".join(parts)
+
+
+def _values(fields: list[Any], row: Model) -> list[Any]:
+    here = connections[DEFAULT_DB_ALIAS]
+    given = [(field, getattr(row, field.attname)) for field in fields]
+    return [
+        value
+        if type(value) in PLAIN and not isinstance(field, JSONField)
+        else field.get_db_prep_save(value, here)
+        for field, value in given
+    ]

@@ -15,10 +15,10 @@ from annotate.core.errors import UndefinedResultError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.metadata import metadata_text
 from annotate.core.models import Addition, Document, Item, Project, Rating, Round
-from annotate.leaderboard.registry import JUDGED
 from annotate.leaderboard.standings import (
     ALL,
     CORRECTED,
+    JUDGED,
     PEOPLE,
     Board,
     Effort,

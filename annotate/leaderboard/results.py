@@ -9,8 +9,7 @@ from annotate.core.metadata import metadata_names
 from annotate.core.models import Project
 from annotate.core.rounds import last_round
 from annotate.leaderboard.queries import finished_additions, leaderboard_of
-from annotate.leaderboard.registry import JUDGED
-from annotate.leaderboard.standings import ALL, Board, Leaderboard, ListedSystem
+from annotate.leaderboard.standings import ALL, JUDGED, Board, Leaderboard, ListedSystem
 from annotate.results.answers import column_of
 from annotate.results.queries.kept import ratings_of, version_of_ratings
 from annotate.results.registry import Arrangement, Chart, Chosen, Parameter, ResultsPage, Tables

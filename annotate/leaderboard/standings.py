@@ -1,8 +1,11 @@
 """A leaderboard, and the JSON that versions store of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from typing import Any
+
+from annotate.core.models import Project
 
 FORMAT = 1
 ALL = "all"
@@ -104,3 +107,21 @@ class Leaderboard:
 
 def _systems(plain: Sequence[Mapping[str, Any]]) -> list[ListedSystem]:
     return [ListedSystem(**each) for each in plain]
+
+
+@dataclass(frozen=True)
+class JudgedScores:
+    """Data of an app with judges about a project.
+
+    scores: by dimension key, if a judge decides a part of the units, the score of each item by its key; the
+    mean of a system's scores is an unbiased estimate of people's mean. money: spent on judges. version: a
+    value that changes whenever these can change.
+    """
+
+    scores: Callable[[Project], Mapping[str, Mapping[int, float]]]
+    money: Callable[[Project], Decimal]
+    version: Callable[[Project], Sequence[object]]
+
+
+JUDGED: dict[str, JudgedScores] = {}
+"""By app."""

@@ -22,7 +22,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.api.commands import revoke_tokens
+from annotate.api.tokens import revoke_tokens
 from annotate.core.audit import log_security
 from annotate.core.errors import InvitationUnusableError, SingleSignOnError
 from annotate.core.models import Invitation, User

@@ -34,7 +34,7 @@ from annotate.people.forms import (
 )
 from annotate.people.queries import PendingInvitation, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
-from annotate.rating.commands.reassignment import hand_over_work
+from annotate.rating.commands.assignments import hand_over_work
 
 NewInvitation = form_input("NewInvitation", InvitationForm, without=("send",))
 NewInvitations = form_input(

@@ -20,7 +20,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotate.api.commands import revoke_tokens
+from annotate.api.tokens import revoke_tokens
 from annotate.core.keys import ACTIONS, DIGITS, NAMED, VALUES, KeySet, problems_of
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Membership, Preferences, Role, User

@@ -14,7 +14,7 @@ from django.db.models import Count, F, Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotate.api.commands import revoke_tokens
+from annotate.api.tokens import revoke_tokens
 from annotate.core.audit import log_security, record
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import (

@@ -28,7 +28,7 @@ from annotate.quality.queries import practice_of, practice_values
 from annotate.questions.scale import SCALE
 from annotate.rating.commands.ratings import SubmittedAnswer, check_answer
 from annotate.rating.evidence import check_passages, passages_to_json
-from annotate.rating.queries.contents import item_texts
+from annotate.rating.queries.assignments import item_texts
 
 # Leaving an annotator's ratings out of the statistics, and taking them in again.
 

@@ -29,9 +29,8 @@ from annotate.core.scale import distance
 from annotate.disputes.queries.rules import Rule, rules_of
 from annotate.quality import RatedItem, Signals, signals_of
 from annotate.questions.scale import SCALE
-from annotate.rating.calibration import RaterCalibration, calibrate
-from annotate.rating.queries.assigned import order_for_rater
-from annotate.rating.queries.hidden_checks import Checks, checks_of
+from annotate.rating.queries.assignments import order_for_rater
+from annotate.rating.queries.hidden_checks import Checks, RaterCalibration, calibrate, checks_of
 from annotate.rating.queries.work import ItemPage, Row
 from annotate.results.queries.kept import KeptPage, ratings_of, version_of_round_one
 from annotate.results.registry import Chosen, ResultsPage

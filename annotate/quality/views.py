@@ -45,7 +45,7 @@ from annotate.quality.queries import (
     raters_with_signals,
 )
 from annotate.questions.scale import SCALE
-from annotate.rating.commands.outside import screen_out
+from annotate.rating.commands.assignments import screen_out
 from annotate.rating.commands.ratings import SubmittedAnswer
 from annotate.rating.forms import AnswerForm, sent_answers
 from annotate.rating.rows import practice_rows_as_html

@@ -16,10 +16,13 @@ from annotate.questions.kind import (
     ItemContent,
     Options,
     QuestionKind,
+    choice_lines,
     named_list,
+    one_of_keys,
+    read_key,
+    read_list,
     refuse_data,
 )
-from annotate.questions.replies import choice_lines, one_of_keys, read_key, read_list
 
 DISTANCES = {"jaccard": jaccard_distance, "masi": masi_distance}
 MOST_LABELS = 50

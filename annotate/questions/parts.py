@@ -15,14 +15,12 @@ from annotate.questions.kind import (
     ItemContent,
     Options,
     QuestionKind,
-    named_list,
-    refuse_data,
-)
-from annotate.questions.replies import (
     choice_lines,
+    named_list,
     one_of_keys,
     read_key,
     read_list,
+    refuse_data,
     strict_object,
     unreadable_reply,
 )

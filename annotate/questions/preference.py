@@ -7,8 +7,16 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
-from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
-from annotate.questions.replies import unreadable_reply
+from annotate.questions.kind import (
+    Cleaned,
+    Data,
+    Given,
+    ItemContent,
+    Options,
+    QuestionKind,
+    refuse_data,
+    unreadable_reply,
+)
 
 MOST_STRENGTH = 3
 STRENGTHS = ("slightly better", "better", "much better")

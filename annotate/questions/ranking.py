@@ -9,8 +9,18 @@ from django.utils.translation import gettext, gettext_lazy
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import format_value
-from annotate.questions.kind import Cleaned, Data, Given, ItemContent, Options, QuestionKind, refuse_data
-from annotate.questions.replies import LETTERS, read_list, unreadable_reply
+from annotate.questions.kind import (
+    LETTERS,
+    Cleaned,
+    Data,
+    Given,
+    ItemContent,
+    Options,
+    QuestionKind,
+    read_list,
+    refuse_data,
+    unreadable_reply,
+)
 
 MOST_SIDES = 10
 

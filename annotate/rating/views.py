@@ -38,11 +38,12 @@ from annotate.core.rounds import round_one, rounds_of
 from annotate.fastpath.sessions import Question, prefetch_request
 from annotate.rating.commands.assignments import (
     LOADED_AHEAD,
+    acknowledge_wording,
+    complete_study,
     renew_reservation,
     renew_reservations,
     reserve_items,
 )
-from annotate.rating.commands.outside import complete_study
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import (
     Answer,
@@ -52,10 +53,9 @@ from annotate.rating.commands.ratings import (
     save_rating,
     save_ratings,
 )
-from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.forms import NOT_APPLICABLE, AnswerForm, OwnWorkForm, PlanForm, sent_answers
 from annotate.rating.planning import CannotBeMetError
-from annotate.rating.queries.assigned import asked_dimensions
+from annotate.rating.queries.assignments import asked_dimensions
 from annotate.rating.queries.own_items import (
     TIMED_ITEMS,
     load_with_answers,
@@ -64,6 +64,7 @@ from annotate.rating.queries.own_items import (
     own_items,
     own_rows,
     own_spreads,
+    progress,
     seconds_for_an_item,
 )
 from annotate.rating.queries.plans import (
@@ -73,9 +74,15 @@ from annotate.rating.queries.plans import (
     severity_by_plan,
     shared_out,
 )
-from annotate.rating.queries.progress import progress
-from annotate.rating.queries.wording import has_guidelines_to_read, new_wording
-from annotate.rating.queries.work import ItemPage, add_next, first_position, first_unfinished, item_page
+from annotate.rating.queries.work import (
+    ItemPage,
+    add_next,
+    first_position,
+    first_unfinished,
+    has_guidelines_to_read,
+    item_page,
+    new_wording,
+)
 from annotate.rating.rows import rows_as_html
 
 # Rating in Round I: where to go on, one item, saving.

@@ -27,8 +27,7 @@ from annotate.material.commands.copying import copy_documents, copy_outputs
 from annotate.people.commands import add_member
 from annotate.setup.commands import create_project
 from annotate.setup.queries import template_of
-from annotate.versions.content import content_hash, read_values
-from annotate.versions.queries import UNDER_WAY, first_edition, next_version
+from annotate.versions.queries import UNDER_WAY, content_hash, first_edition, next_version, read_values
 
 Status = VersionRequest.Status
 EVERYTHING = ExportChoice(Format.JSONL)

@@ -1,8 +1,11 @@
 """The versions of a benchmark and of its editions, and the state of the next one."""
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -21,7 +24,9 @@ from annotate.core.models import (
 )
 from annotate.core.rounds import rounds_of
 from annotate.exports.citation import Card, bibtex
+from annotate.exports.registry import TABLES, ExportTable, ValueKind
 from annotate.leaderboard.queries import finished_additions
+from annotate.results.queries.reliability_data import DECIMALS, texts_of, values_of_people
 
 UNDER_WAY = (VersionRequest.Status.WAITING, VersionRequest.Status.MAKING)
 
@@ -140,3 +145,50 @@ def version_without_change(project: Project) -> Version | None:
 
 def _newest_request(project: Project) -> VersionRequest | None:
     return project.version_requests.select_related("version").order_by("-pk").first()
+
+
+CONTENT = ("guidelines", "documents", "items", "comparisons", "parts", "ratings", "disputes", "judgments")
+# Of judgments only what standings can rest on: tokens, seconds and costs may differ.
+OF_JUDGMENTS = frozenset(
+    {"judge", "document", "system", "other_system", "dimension", "sample", "status", "value", "data"}
+)
+
+
+def content_hash(projects: list[Project]) -> str:
+    """Return a SHA-256 over the content of a benchmark and its additions, in this order.
+
+    It covers guidelines, sources, outputs, ratings, disputes and values of judges. It excludes times, the
+    project's names and the order of rows.
+    """
+    found = hashlib.sha256()
+    for project in projects:
+        for name in filter(TABLES.__contains__, CONTENT):
+            found.update(f"{name}\n".encode())
+            # Rows are in the order of identifiers, which differ in a restored project.
+            for digest in sorted(_digests(TABLES[name], project)):
+                found.update(digest)
+    return found.hexdigest()
+
+
+def _digests(table: ExportTable, project: Project) -> Iterator[bytes]:
+    names = [
+        each.name
+        for each in table.columns
+        if each.kind != ValueKind.TIME
+        and not each.lost
+        and (table.name != "judgments" or each.name in OF_JUDGMENTS)
+    ]
+    for row in table.rows(project):
+        values = [row[name] for name in names]
+        line = json.dumps(values, ensure_ascii=False, sort_keys=True, default=str)
+        yield hashlib.sha256(line.encode()).digest()
+
+
+def read_values(project: Project) -> dict[str, Any]:
+    """Return people's values at the end of the last round, as `VersionPart.values` has them."""
+    texts, found = texts_of(project), dict[str, Any]()
+    for dimension, item, value in values_of_people(project, 2)[1]:
+        if item in texts:
+            unit, digests = texts[item]
+            found.setdefault(dimension, []).append([*unit, *digests, round(value, DECIMALS)])
+    return found

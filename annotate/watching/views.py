@@ -24,14 +24,20 @@ from annotate.exports.commands import note_export
 from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
 from annotate.exports.registry import ExportColumn, ExportTable
-from annotate.rating.commands.deadlines import set_deadline
-from annotate.rating.commands.rounds import STEPS
+from annotate.rating.commands.rounds import STEPS, set_deadline
 from annotate.rating.forms import DeadlineForm
 from annotate.results.reproduction.papers import paper_of
 from annotate.setup.commands import delete_project
 from annotate.setup.queries import counts_of_project
-from annotate.watching.queries.audit import COLUMNS, AuditChoices, audit_choices, audit_page, audit_rows
-from annotate.watching.queries.audit_sources import AuditFilter, Cursor
+from annotate.watching.queries.audit import (
+    COLUMNS,
+    AuditChoices,
+    AuditFilter,
+    Cursor,
+    audit_choices,
+    audit_page,
+    audit_rows,
+)
 from annotate.watching.queries.overview import overview, own_work, waiting_for
 
 

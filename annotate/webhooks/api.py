@@ -5,8 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotate.api.forms import form_input, valid
-from annotate.api.idempotency import ShownOnce
-from annotate.api.operations import ApiView, reads, writes
+from annotate.api.operations import ApiView, ShownOnce, reads, writes
 from annotate.core.access import delivery_of, project_for_admin, webhook_in
 from annotate.core.models import Delivery, Webhook
 from annotate.core.page import request_user

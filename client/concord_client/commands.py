@@ -11,9 +11,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, cast
 
-from concord_client.local import find_access, forget_token
 from concord_client.operations import Operation, load_operations, resolve, write_json
-from concord_client.server import RefusedError, Server
+from concord_client.server import RefusedError, Server, find_access, forget_token
 
 JsonObject = dict[str, Any]
 SERVER_COMMANDS = {

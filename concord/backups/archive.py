@@ -1,14 +1,27 @@
 """The file of a backup: a zip archive with a manifest of its parts and their digests."""
 
+import base64
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
+from uuid import uuid4
+
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from django.conf import settings
+from django.core.exceptions import SuspiciousFileOperation
+from django.core.files.storage import default_storage
+from django.views.decorators.debug import sensitive_variables
+
+from annotate.core.files import is_local, iter_file_names, keep_file, scratch
 
 MANIFEST, SECRETS = "manifest.json", "secrets.encrypted"
 FORMAT = 1
@@ -106,3 +119,122 @@ def reading(path: Path) -> Iterator[Reader]:
 def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
     while chunk := file.read(CHUNK):
         yield chunk
+
+
+SHORTEST_PASSPHRASE = 12  # characters
+SALT_BYTES = 16
+WORK = 2**16  # a tenth of a second and 64 MB for each guess
+
+
+@sensitive_variables()
+def lock_secrets(passphrase: str, manifest: bytes) -> bytes:
+    """Return the secrets that read and sign the database's contents, encrypted."""
+    if len(passphrase) < SHORTEST_PASSPHRASE:
+        raise BackupError(f"A passphrase has at least {SHORTEST_PASSPHRASE} characters.")
+    secrets = {
+        "CONCORD_SECRET_KEY": settings.SECRET_KEY,
+        "CONCORD_KEY_ENCRYPTION": ",".join(settings.KEY_ENCRYPTION),
+        "CONCORD_SECRET_KEY_FALLBACKS": ",".join(map(str, settings.SECRET_KEY_FALLBACKS)),
+    }
+    locked = {"manifest": hashlib.sha256(manifest).hexdigest(), "secrets": secrets}
+    salt = os.urandom(SALT_BYTES)
+    return salt + _cipher(passphrase, salt).encrypt(json.dumps(locked).encode())
+
+
+@sensitive_variables()
+def unlock_secrets(passphrase: str, locked: bytes, manifest: bytes) -> dict[str, str]:
+    """Return the secrets; BackupError for another passphrase, or a manifest that has changed since."""
+    salt, token = locked[:SALT_BYTES], locked[SALT_BYTES:]
+    try:
+        found: dict[str, Any] = json.loads(_cipher(passphrase, salt).decrypt(token))
+    except InvalidToken as error:
+        raise BackupError("The passphrase is not the one of this backup.") from error
+    if found["manifest"] != hashlib.sha256(manifest).hexdigest():
+        raise BackupError("The backup was changed after it was made: take another one.")
+    secrets: dict[str, str] = found["secrets"]
+    return secrets
+
+
+@sensitive_variables()
+def _cipher(passphrase: str, salt: bytes) -> Fernet:
+    derived = Scrypt(salt=salt, length=32, n=WORK, r=8, p=1).derive(passphrase.encode())
+    return Fernet(base64.urlsafe_b64encode(derived))
+
+
+FOLDER = "uploads/"
+
+
+@contextmanager
+def held_files() -> Iterator[Path]:
+    """Create a folder of links to files, so that a file deleted during the backup is still in it."""
+    with tempfile.TemporaryDirectory(dir=settings.DATA_DIR, prefix="backup-") as folder:
+        yield Path(folder)
+
+
+def hold_files(held: Path) -> None:
+    """Link all present files.
+
+    Called before the database is read and again after it: every file named in its rows existed at one of the
+    two.
+    """
+    for name in iter_file_names():
+        target = held / name
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # it was deleted since it was listed
+                _hold(name, target)
+
+
+def _hold(name: str, target: Path) -> None:
+    if is_local():
+        path = Path(default_storage.path(name))
+        if path.is_symlink():
+            return
+        try:
+            os.link(path, target)
+            return
+        except FileNotFoundError:
+            raise
+        except OSError:  # some shared folders do not support links
+            pass
+    with default_storage.open(name, "rb") as kept, target.open("wb") as copy:
+        shutil.copyfileobj(kept, copy)
+
+
+def dump_files(writer: Writer, held: Path) -> int:
+    paths = sorted(path for path in held.rglob("*") if path.is_file())
+    for path in paths:
+        with path.open("rb") as file:
+            writer.add(f"{FOLDER}{path.relative_to(held).as_posix()}", chunks_of(file))
+    return len(paths)
+
+
+def refuse_used_folder() -> None:
+    """Raise BackupError if there are uploads already: files of two installations must not mix."""
+    if next(iter_file_names(), None) is not None:
+        cure = f"{settings.MEDIA_ROOT} is not empty: restore into a new folder (another CONCORD_DATA)."
+        raise BackupError(cure if is_local() else "The bucket is not empty: restore into a new one.")
+
+
+@contextmanager
+def loaded_files(reader: Reader) -> Iterator[None]:
+    """Write the files of a backup, for their owner only; remove them if a later step fails."""
+    try:
+        for name in reader.names(FOLDER):
+            path = scratch(f"restored/{uuid4().hex}")
+            with path.open("wb") as file:
+                for chunk in reader.chunks(name):
+                    file.write(chunk)
+            try:
+                keep_file(path, name.removeprefix(FOLDER))
+            except SuspiciousFileOperation as error:
+                raise BackupError(
+                    f"The backup names a file outside of its folder ({name}): do not trust it."
+                ) from error
+            finally:
+                path.unlink(missing_ok=True)
+        yield
+    except BaseException:
+        for name in iter_file_names():  # there was none before
+            default_storage.delete(name)
+        raise

@@ -19,8 +19,7 @@ from psycopg import sql
 
 from annotate.core.database import snapshot
 from concord.backups.archive import BackupError, Reader, Writer, chunks_of
-from concord.schema.comparison import MOVE, Comparison, compare, compare_database
-from concord.schema.expected import last_of
+from concord.schema import MOVE, Comparison, compare, compare_database, last_of
 
 FOLDER = "database/"
 SQLITE_FILE = f"{FOLDER}concord.sqlite3"

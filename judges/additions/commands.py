@@ -38,8 +38,14 @@ from judges.endpoints.keys import key_of
 from judges.results.queries.scores import material_of, samples_of
 from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import make_policy
-from judges.routing.queries.bindings import bound_now, population_of
-from judges.routing.queries.learn_certificates import Look, batch_of, decide_items, look_at
+from judges.routing.queries.learn_certificates import (
+    Look,
+    batch_of,
+    bound_now,
+    decide_items,
+    look_at,
+    population_of,
+)
 from judges.runs.queries.drift import answering_models, is_same_model
 
 

@@ -8,8 +8,8 @@ from django.utils.translation import gettext
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.questions import ItemContent, kind_of
+from annotate.questions.kind import LETTERS
 from annotate.questions.parts import PARTS
-from annotate.questions.replies import LETTERS
 from judges.methods.base import Subject
 from judges.methods.reading import Readable, Reading, Unreadable
 

@@ -18,10 +18,14 @@ from annotate.material.reading.source import Source
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Judge, Judgment
 from judges.endpoints.commands import create_template
-from judges.interchange.queries.check import JudgeRecord, JudgmentCheck, ResolvedJudgment
-from judges.interchange.queries.imports import JudgmentReading, read_judgments
-from judges.interchange.reading.mapping import JudgmentMapping
-from judges.interchange.reading.report import JudgmentReport
+from judges.interchange.queries.imports import (
+    JudgeRecord,
+    JudgmentCheck,
+    JudgmentReading,
+    ResolvedJudgment,
+    read_judgments,
+)
+from judges.interchange.reading import JudgmentMapping, JudgmentReport
 from judges.methods import Method
 from judges.methods.base import Readable
 from judges.methods.scales import OwnScale

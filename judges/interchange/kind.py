@@ -3,18 +3,104 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django import forms
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import DataImport
+from annotate.material.forms import ColumnsForm
 from annotate.material.import_kinds import ImportKind
 from annotate.material.queries.imports import source_of
 from annotate.material.reading.opening import Opening
 from judges.interchange.commands import JUDGMENTS, import_upload
-from judges.interchange.forms import JudgmentMappingForm
 from judges.interchange.queries.imports import JudgmentPreview, preview_judgments
-from judges.interchange.reading.mapping import JudgmentMapping, guess_judgment_mapping
-from judges.interchange.reading.report import JudgmentReport
+from judges.interchange.reading import (
+    GIVEN,
+    JUDGE_LIMIT,
+    MODEL_LIMIT,
+    WORDS,
+    JudgmentMapping,
+    JudgmentReport,
+    guess_judgment_mapping,
+)
+from judges.methods import METHODS
+
+NAMES = {
+    "other": _("other system, shown second"),
+    "input_tokens": _("tokens in"),
+    "output_tokens": _("tokens out"),
+}
+
+
+class JudgmentMappingForm(ColumnsForm):
+    """A meaning for each column, and the values for all rows."""
+
+    judge = forms.CharField(
+        label=_("Judge of all rows"),
+        required=False,
+        max_length=JUDGE_LIMIT,
+        widget=forms.TextInput(attrs={"dir": "auto"}),
+        help_text=_("Empty: as a column says, or named by model and method."),
+    )
+    model = forms.CharField(
+        label=_("Model of all rows"),
+        required=False,
+        max_length=MODEL_LIMIT,
+        widget=forms.TextInput(attrs={"spellcheck": "false"}),
+    )
+    method = forms.ChoiceField(
+        label=_("Method of all rows"),
+        required=False,
+        choices=[
+            ("", _("as a column says")),
+            *((key, method.title()) for key, method in METHODS.items()),
+        ],
+        help_text=_("Replies are read as this method reads them."),
+    )
+    dimension = forms.ChoiceField(label=_("Dimension of all rows"), required=False)
+
+    def __init__(self, entered: Mapping[str, Any] | None, upload: DataImport, opening: Opening) -> None:
+        super().__init__(entered, upload, opening)
+        dimension = self.fields["dimension"]
+        assert isinstance(dimension, forms.ChoiceField)
+        dimension.choices = [
+            ("", gettext("as a column says")),
+            *upload.project.dimensions.values_list("key", "name"),
+        ]
+
+    def read(self, stored: dict[str, Any]) -> JudgmentMapping:
+        """Return the mapping that an import stores."""
+        return JudgmentMapping.from_json(stored)
+
+    def guess_mapping(self, upload: DataImport, opening: Opening) -> JudgmentMapping:
+        """Return the mapping that a file suggests."""
+        del upload
+        return guess_judgment_mapping(opening.columns, {})
+
+    def meanings(self, upload: DataImport) -> list[tuple[str, str]]:
+        """Return the meanings of columns, each with its label."""
+        del upload
+        return [(field, str(NAMES.get(field, field))) for field in WORDS]
+
+    def initial_of(self, mapping: JudgmentMapping) -> dict[str, str]:
+        """Return the initial values of the form under a mapping."""
+        meanings = {column: field for field, column in mapping.columns.items()}
+        shown = {f"meaning_{index}": meanings.get(column, "") for index, column in enumerate(self.columns)}
+        return {**mapping.given, **shown}
+
+    def make_mapping(self, columns: Mapping[str, list[str]]) -> JudgmentMapping:
+        """Return the mapping from columns by meaning and values for all rows."""
+        given = {field: self.cleaned_data[field] for field in GIVEN}
+        return JudgmentMapping({field: named[0] for field, named in columns.items()}, given)
+
+    def find_problem(self, mapping: JudgmentMapping) -> str:
+        """Return the problem of a mapping, or an empty string."""
+        if not mapping.problem:
+            return ""
+        return gettext("{problem} Choose its column, or enter a value for all rows.").format(
+            problem=mapping.problem
+        )
 
 
 def _preview(

@@ -14,7 +14,7 @@ from annotate.core.translation import gettext
 from annotate.material.reading.guessing import columns_by_words
 from annotate.material.reading.rows import Record
 from annotate.material.reading.values import RefusedFieldError, is_blank, key_of, require_field
-from judges.interchange.reading.rows import count_of
+from judges.interchange.reading import count_of
 
 NAME_LIMIT = 120
 WORDS: dict[str, tuple[str, ...]] = {

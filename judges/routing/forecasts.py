@@ -21,7 +21,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Project
 from annotate.core.rounds import round_one
-from annotate.rating.queries.assigned import median_seconds
+from annotate.rating.queries.assignments import median_seconds
 from annotate.results.answers import amounts_of
 from annotate.results.queries.study import WAGE
 from annotate.results.registry import (

@@ -45,7 +45,6 @@ from judges.routing.forms import (
     usual_calibration,
     usual_values,
 )
-from judges.routing.queries.advice import curve_of_advice
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.calibration_state import (
     asking_of,
@@ -53,10 +52,10 @@ from judges.routing.queries.calibration_state import (
     calibrations_of,
     certificates_tables,
 )
-from judges.routing.queries.preview import RoutingPlan, proposal_of, routing_plan
+from judges.routing.queries.preview import RoutingPlan, policy_lines, proposal_of, routing_plan
 from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import has_judge_pair, policies_of, routing_state
-from judges.routing.queries.watching import policy_lines
+from judges.routing.queries.verdicts import curve_of_advice
 
 # Calibrations: list, plan during input, sample, compute; and the meaning of their certificates.
 

@@ -23,7 +23,7 @@ from judges.core.models import OF_PROJECT, Judge, Judgment, Rereading, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
-from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading import JudgmentMapping
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.asking_again import ask_again, refuse_other_count
 from judges.runs.commands.budgets import change_budget

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import httpx2
 from django.test import Client
 
-from annotate.api.commands import SCOPES, make_token
+from annotate.api.tokens import SCOPES, make_token
 from annotate.core.models import User
 from concord_client import Server
 from concord_client.commands import ask, parse

@@ -16,7 +16,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from annotate.core.models import ApiToken, Project, User
 from concord import commands as server_commands
-from concord_client import commands, local
+from concord_client import commands, server
 from concord_client.commands import list_commands
 from concord_client.operations import load_operations
 from tests.factories import make_project
@@ -49,14 +49,14 @@ def project(
 ) -> Project:
     """Give a project of one person on a server with a state file, like the one of `manage.py start`."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    for name in (local.ADDRESS, local.TOKEN):
+    for name in (server.ADDRESS, server.TOKEN):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "concord").mkdir()
     data = tmp_path / "data"
     data.mkdir()
     state = {"address": f"{live_server.url}/", "data": str(data), "pid": os.getpid()}
-    local.state_file().write_text(json.dumps(state))
-    monkeypatch.setattr(local, "entry_points", lambda **_: [MakeToken()])
+    server.state_file().write_text(json.dumps(state))
+    monkeypatch.setattr(server, "entry_points", lambda **_: [MakeToken()])
     # Django is set up already. Doing it again closes the handler of absl, and with it pytest's output.
     monkeypatch.setattr(django, "setup", lambda: None)
     monkeypatch.setenv("CONCORD_DATA", str(data))  # as it is set for the token, and unset afterwards
@@ -93,7 +93,7 @@ def test_local_command_needs_no_settings(project: Project, run_command: RunComma
     code, out, _ = run_command("projects", "list")
     assert code == 0
     assert [each["slug"] for each in json.loads(out)] == [project.slug]
-    (kept,) = (Path(json.loads(local.state_file().read_text())["data"])).glob("command_token")
+    (kept,) = (Path(json.loads(server.state_file().read_text())["data"])).glob("command_token")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     run_command("me", "show")
     assert ApiToken.objects.count() == 1, "the second call reuses the token"
@@ -147,19 +147,19 @@ def test_revoked_environment_token_keeps_the_stored_one(
     project: Project, run_command: RunCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert run_command("me", "show")[0] == 0
-    monkeypatch.setenv(local.TOKEN, "revoked")
+    monkeypatch.setenv(server.TOKEN, "revoked")
     assert run_command("me", "show")[0] == 1
-    monkeypatch.delenv(local.TOKEN)
+    monkeypatch.delenv(server.TOKEN)
     assert run_command("me", "show")[0] == 0
     assert ApiToken.objects.count() == 1
 
 
 def test_kept_token_does_not_follow_a_link(project: Project, run_command: RunCommand, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
-    (tmp_path / "data" / local.TOKEN_FILE).symlink_to(elsewhere)
+    (tmp_path / "data" / server.TOKEN_FILE).symlink_to(elsewhere)
     assert run_command("me", "show")[0] == 0
     assert not elsewhere.exists()
-    assert [path.name for path in (tmp_path / "data").glob("command_token*")] == [local.TOKEN_FILE]
+    assert [path.name for path in (tmp_path / "data").glob("command_token*")] == [server.TOKEN_FILE]
 
 
 @pytest.mark.parametrize(("people", "sentence"), [(0, "No one has an account"), (2, "Several accounts")])
@@ -179,16 +179,16 @@ def test_command_reports_a_missing_server(
     run_command: RunCommand, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.delenv(local.ADDRESS, raising=False)
-    assert run_command("me", "show") == (1, "", f"{local.NO_SERVER}\n")
+    monkeypatch.delenv(server.ADDRESS, raising=False)
+    assert run_command("me", "show") == (1, "", f"{server.NO_SERVER}\n")
 
 
 def test_file_of_a_killed_server_is_ignored(project: Project, run_command: RunCommand) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    state = json.loads(local.state_file().read_text())
-    local.state_file().write_text(json.dumps({**state, "pid": ended.pid}))
-    assert run_command("me", "show") == (1, "", f"{local.NO_SERVER}\n")
+    state = json.loads(server.state_file().read_text())
+    server.state_file().write_text(json.dumps({**state, "pid": ended.pid}))
+    assert run_command("me", "show") == (1, "", f"{server.NO_SERVER}\n")
     assert not ApiToken.objects.exists()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from schemathesis.core.failures import Failure, FailureGroup
 
-from annotate.api.commands import SCOPES, make_token
+from annotate.api.tokens import SCOPES, make_token
 from annotate.core.models import Role
 from judges.routing.commands.policies import make_policy
 from tests.api.fuzzing import one_connection, operations, played

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import Client
 
 from annotate.api.documentation import schema
-from annotate.api.examples import JSON, RECORDED
+from annotate.api.schema import JSON, RECORDED
 from annotate.core.jobs import run_job
 from annotate.core.models import GoldItem, GoldValue, Role
 from annotate.rating.commands.rounds import open_round_one

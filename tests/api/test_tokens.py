@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotate.api.commands import make_token, revoke_token
 from annotate.api.documentation import schema
+from annotate.api.tokens import make_token, revoke_token
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import ApiToken, Export
 from annotate.exports.choice import ExportChoice, Format

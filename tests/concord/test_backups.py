@@ -21,8 +21,7 @@ from django.db import connection, connections
 from django.db.models import Model
 
 from annotate.core.models import ChangeCount, Rating, RatingChange, Round
-from concord.schema.comparison import compare_database
-from concord.schema.reading import Schema
+from concord.schema import Schema, compare_database
 from tests.concord.running import manage
 from tests.factories import Cast, make_project
 from tests.questions.everything import answer_every_kind, make_every_kind

@@ -22,8 +22,15 @@ from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.commands import start_export
 from annotate.material.commands.uploads import receive_upload, remove_orphans
 from annotate.material.queries.imports import refused_file_of
-from concord.backups.archive import BackupError, reading, writing
-from concord.backups.files import dump_files, hold_files, loaded_files, refuse_used_folder
+from concord.backups.archive import (
+    BackupError,
+    dump_files,
+    hold_files,
+    loaded_files,
+    reading,
+    refuse_used_folder,
+    writing,
+)
 from concord.environment import file_storage
 from tests.concord.serving import make_bucket, s3_server
 from tests.factories import Cast, make_project

@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 
 from annotate.core.outbound import read_host, read_permit
-from concord.checks import (
+from concord.apps import (
     a_shared_database_has_a_shared_key,
     files_are_kept_for_all_hosts,
     listed_variables_are_set,

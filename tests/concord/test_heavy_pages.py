@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 from django.urls import get_resolver, resolve
 
-from concord.heavy_pages import HEAVY, HeavyPagesMiddleware
+from concord.middleware import HEAVY, HeavyPagesMiddleware
 
 
 class Pages:

@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
-from annotate.api.commands import make_token, revoke_token
+from annotate.api.tokens import make_token, revoke_token
 from annotate.core.audit import record
 from annotate.core.models import Role
 from annotate.people.commands import change_role

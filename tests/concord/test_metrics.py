@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotate.core.models import Export, WorkerHeartbeat
 from concord.environment import metrics_token
-from concord.metrics.database import queues
+from concord.metrics import queues
 from tests.concord.running import LONGEST, ROOT, environment, eventually, manage
 from tests.factories import make_project
 from tests.ports import free_port

@@ -22,17 +22,18 @@ from django.db.migrations.loader import MigrationLoader
 from django.test import Client
 from pytest_django.plugin import DjangoDbBlocker
 
-from concord import health
-from concord.schema import comparison
-from concord.schema.comparison import compare_database, log_problem_at_start
-from concord.schema.expected import (
+from concord import health, schema
+from concord.schema import (
+    Schema,
+    compare_database,
     expected_facts,
     expected_triggers,
     facts_of_models,
     known_migrations,
     last_of,
+    log_problem_at_start,
+    read_schema,
 )
-from concord.schema.reading import Schema, read_schema
 from tests.concord.running import ROOT, environment, eventually, manage
 from tests.ports import free_port
 from tests.upgrades.bases import bases, new_database, read_base
@@ -60,7 +61,7 @@ def test_migrated_database_matches() -> None:
     with connection.cursor() as cursor:
         tables = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
         triggers = {key for key in read_schema(cursor).facts if key[0] == "trigger" and key[1] in tables}
-    assert triggers == set(expected_triggers()), "list the changed triggers in concord/schema/expected.py"
+    assert triggers == set(expected_triggers()), "list the changed triggers in concord/schema.py"
 
 
 @pytest.mark.django_db
@@ -103,7 +104,7 @@ def test_every_kind_of_difference_is_detected(kind: str, monkeypatch: pytest.Mon
         found.facts["column", "annotate_rating", "value"] = "text"
         return found
 
-    monkeypatch.setattr(comparison, "read_schema", with_another_type if kind == "type" else reading)
+    monkeypatch.setattr(schema, "read_schema", with_another_type if kind == "type" else reading)
     (difference,) = compare_database().differences
     assert "annotate_rating" in difference
 
@@ -148,7 +149,7 @@ def test_unapplied_migrations_are_reported_separately(
 
 @pytest.mark.django_db
 def test_empty_database_is_not_migrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "read_schema", lambda _cursor: Schema())
+    monkeypatch.setattr(schema, "read_schema", lambda _cursor: Schema())
     compared = compare_database()
     assert (compared.differences, compared.is_unapplied) == ([], True)
     assert expected_facts(set()) == {}

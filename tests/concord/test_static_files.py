@@ -7,7 +7,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
-from concord.static_files import StaticFilesMiddleware
+from concord.middleware import StaticFilesMiddleware
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from django.test import Client, RequestFactory
 
 from annotate.core import jobs
 from annotate.core.access import token_of
-from concord import waiting_writers
-from concord.waiting_writers import IMPATIENCE, PATIENCE, WaitingWritersMiddleware
+from concord import middleware
+from concord.middleware import IMPATIENCE, PATIENCE, WaitingWritersMiddleware
 from tests.factories import make_project
 from tests.rating.rounds import assigned, opened
 
@@ -63,7 +63,7 @@ def test_a_third_writing_request_waits_only_a_moment() -> None:
 
 @needs_sqlite
 def test_save_at_a_locked_database_gets_a_retry_response(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting_writers, "PATIENCE", 0.05)
+    monkeypatch.setattr(middleware, "PATIENCE", 0.05)
     cast = make_project()
     round = opened(cast)
     assignment = assigned(cast, round, cast.annotators[0], cast.items[0])

@@ -13,7 +13,7 @@ from django.db import OperationalError, connection, transaction
 
 from annotate.core.database import set_patience
 from annotate.core.models import Project
-from concord.sqlite.writer_queue import WriterQueue, queue_of
+from concord.sqlite.base import WriterQueue, queue_of
 
 pytestmark = pytest.mark.once
 needs_sqlite = pytest.mark.skipif(
@@ -23,7 +23,7 @@ LONG = 30.0
 
 OTHER_PROCESS = """
 import sys
-from concord.sqlite.writer_queue import WriterQueue
+from concord.sqlite.base import WriterQueue
 queue = WriterQueue(sys.argv[1])
 print("waits", flush=True)
 assert queue.acquire(30)

@@ -36,10 +36,10 @@ from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.files import write_folder
 from annotate.exports.formats.text import CHUNK, FORMATS, comma_separated, export_table
 from annotate.exports.registry import TABLES, ColumnRows
+from annotate.rating.commands.assignments import acknowledge_wording
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
-from annotate.rating.commands.wording import acknowledge_wording
 from tests.exports.document import DOCUMENT, described_document
 from tests.factories import Cast, make_member
 from tests.factories import make_project as project_of_people

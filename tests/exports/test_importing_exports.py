@@ -41,11 +41,11 @@ from annotate.exports.registry import TABLES, ExportPart, Row
 from annotate.exports.restoring.archive import RESTORERS, ExportArchive, Restored
 from annotate.people.queries import people_of
 from annotate.quality.commands import decide_counting, mark_gold
+from annotate.rating.commands.assignments import acknowledge_wording
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from annotate.rating.commands.units import WantedUnit, ask_for_units
-from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import delete_project, reword_guidelines
 from judges.core.models import DevelopmentDocument, Judgment, JudgmentChange, Proposal, Run

@@ -4,9 +4,8 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from annotate.core.models import Item, System
-from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.queries import NUMBERS, Prepared, PreparedInsert, PreparedUpdate
 from annotate.fastpath.statements import execute, send_together
-from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
 from tests.factories import make_project
 from tests.fastpath.fast_path import fast_path  # noqa: F401 - plays each test by both ways
 

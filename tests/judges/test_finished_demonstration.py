@@ -31,8 +31,8 @@ from annotate.setup.commands import delete_project
 from annotate.setup.presets import TEMPLATES
 from judges.core.models import Certificate, Judge, Judgment, Proposal, RoutedUnit, Run
 from judges.management.demonstration import finished
-from judges.management.demonstration.articles import ARTICLES, SYSTEMS
-from judges.management.demonstration.recorded_runs import add_recorded_runs
+from judges.management.demonstration.finished import add_recorded_runs
+from judges.management.demonstration.material import ARTICLES, SYSTEMS, felt
 from judges.management.demonstration.recorded_server import (
     LENIENT,
     MODEL,
@@ -41,7 +41,6 @@ from judges.management.demonstration.recorded_server import (
     reply_to,
     serve_recorded_replies,
 )
-from judges.management.demonstration.replies import felt
 from judges.routing.queries.trust import trust_in
 from tests.factories import make_project
 

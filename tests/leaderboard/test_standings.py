@@ -10,9 +10,8 @@ import pytest
 from annotate.core.errors import UndefinedResultError
 from annotate.core.models import Assignment, GoldValue
 from annotate.leaderboard.queries import finished_additions, leaderboard_of
-from annotate.leaderboard.registry import JUDGED, JudgedScores
 from annotate.leaderboard.results import answer_leaderboard, board_table
-from annotate.leaderboard.standings import Board, Leaderboard, ListedSystem
+from annotate.leaderboard.standings import JUDGED, Board, JudgedScores, Leaderboard, ListedSystem
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.factories import Cast, make_project

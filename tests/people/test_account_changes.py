@@ -11,8 +11,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.test import Client, override_settings
 
-from annotate.api.commands import make_token
-from annotate.api.queries import usable_token
+from annotate.api.tokens import make_token, usable_token
 from annotate.core.models import AccountMail, Role, User
 from annotate.people.addresses import change_token
 from annotate.people.commands import first_account_token, invite, save_preferences

@@ -12,8 +12,7 @@ from annotate.core.models import AuditEntry, FormerName, Invitation, Role, User
 from annotate.people.addresses import change_token
 from annotate.people.commands import invite
 from annotate.people.invitations import invitation_token
-from annotate.watching.queries.audit import audit_page, audit_rows
-from annotate.watching.queries.audit_sources import AuditFilter
+from annotate.watching.queries.audit import AuditFilter, audit_page, audit_rows
 from tests.factories import PASSWORD, Cast, make_project
 from tests.people.mails import sent_mails
 from tests.rating.rounds import opened, rate

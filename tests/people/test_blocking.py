@@ -8,8 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from annotate.api.commands import make_token
-from annotate.api.queries import tokens_of, usable_token
+from annotate.api.tokens import make_token, tokens_of, usable_token
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import AuditEntry, Membership, Rating, Role, User
 from annotate.people.commands import invite

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotate.api.commands import make_token
+from annotate.api.tokens import make_token
 from annotate.core.audit import record
 from annotate.core.models import (
     AuditEntry,

@@ -15,10 +15,8 @@ from annotate.exports.commands import start_export
 from annotate.people.commands import save_preferences
 from annotate.people.installation import erase_person
 from annotate.periodic_tasks import find_due_jobs
-from annotate.rating.commands.assignments import reserve_items
-from annotate.rating.commands.deadlines import note_deadlines
-from annotate.rating.commands.reassignment import hand_over_work
-from annotate.rating.commands.rounds import close_round_one, open_round_one
+from annotate.rating.commands.assignments import hand_over_work, reserve_items
+from annotate.rating.commands.rounds import close_round_one, note_deadlines, open_round_one
 from tests.factories import Cast, make_project
 from tests.jobs import run_due
 

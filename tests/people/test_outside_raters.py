@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, connections, transaction
 from django.test import Client
 
-from annotate.api.commands import make_token
+from annotate.api.tokens import make_token
 from annotate.core.audit import digest_of
 from annotate.core.errors import InvitationUnusableError
 from annotate.core.mails import send_mail
@@ -32,7 +32,7 @@ from annotate.people.views.outside import CONSENT_IN_SESSION, StudyForm
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, practise_again, set_practice_bar
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.rounds import close_round_one
-from annotate.rating.queries.progress import count_left, progress
+from annotate.rating.queries.own_items import count_left, progress
 from tests.factories import Cast, make_project
 from tests.people.test_erasure import rows_with
 from tests.questions.asking import make_questions

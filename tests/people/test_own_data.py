@@ -18,7 +18,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotate.api.commands import make_token
+from annotate.api.tokens import make_token
 from annotate.core.audit import record
 from annotate.core.models import (
     Acknowledgement,

@@ -15,8 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 from django.test import Client
 
-from annotate.api.commands import make_token
-from annotate.api.queries import usable_token
+from annotate.api.tokens import make_token, usable_token
 from annotate.core.models import AuditEntry, Project, Role, SharedEntry, User
 from annotate.people.addresses import mark_proven
 from annotate.people.commands import add_member, invite

@@ -7,8 +7,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from annotate.api.commands import make_token
-from annotate.api.queries import tokens_of
+from annotate.api.tokens import make_token, tokens_of
 from annotate.core.models import User
 from annotate.people.sessions import LOOKED_AT_EVERY, device_of, forget_ended_sessions, sessions_of
 from tests.conftest import Clock

@@ -11,8 +11,8 @@ from annotate.core.errors import FrozenError, NotReadyError
 from annotate.core.models import AuditEntry, GoldItem, PracticeAnswer, Rating, RatingChange
 from annotate.quality.commands import RightValue, describe_gold, mark_gold, set_practice_bar, unmark_gold
 from annotate.quality.queries import practice_summary
-from annotate.rating.calibration import RaterCalibration, ReferenceSide, calibrate
 from annotate.rating.commands.rounds import close_round_one
+from annotate.rating.queries.hidden_checks import RaterCalibration, ReferenceSide, calibrate
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened
 

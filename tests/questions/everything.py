@@ -11,8 +11,7 @@ from annotate.questions import Given
 from annotate.questions.kind import hidden_dimensions
 from annotate.rating.commands.ratings import Answer, SubmittedAnswer, save_ratings
 from annotate.rating.commands.rounds import close_round_one, open_round_one, open_round_two
-from annotate.rating.queries.assigned import asked_dimensions
-from annotate.rating.queries.contents import content_of
+from annotate.rating.queries.assignments import asked_dimensions, content_of
 from annotate.setup.commands import add_dimension
 from tests.factories import Cast
 from tests.questions.asking import make_questions, share_out

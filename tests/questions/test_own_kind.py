@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from annotate import questions
 from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import DimensionSpec, FrozenDimension
 from annotate.core.models import Dispute, Rating
 from annotate.disputes.commands.disputes import answer_dispute
-from annotate.questions import Given, ItemContent, QuestionKind, register_kind, registry
+from annotate.questions import Given, ItemContent, QuestionKind, register_kind
 from annotate.questions.kind import Cleaned, Data, refuse_data
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.setup.commands import add_dimension
@@ -76,7 +77,7 @@ def cast(tmp_path: Path, settings: Any) -> Iterator[Cast]:
         for item in made.items:
             assigned(made, round, annotator, item)
     yield made
-    del registry._kinds["colour"]
+    del questions._kinds["colour"]
 
 
 def test_the_rating_page_asks_it(cast: Cast, client: Client) -> None:

@@ -11,7 +11,7 @@ from annotate.quality.commands import RightValue, describe_gold, mark_gold
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.rounds import close_round_one, open_round_two
-from annotate.rating.planning.checks import Checking, insert_checks, sort_by_group
+from annotate.rating.planning import Checking, insert_checks, sort_by_group
 from annotate.rating.queries.assignments import own_order
 from tests.factories import Cast, make_project
 from tests.rating.rounds import opened, rate

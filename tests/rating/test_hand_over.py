@@ -10,11 +10,10 @@ from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Assignment, Membership, Rating, RatingChange, Round
 from annotate.people.commands import deactivate_member
 from annotate.people.queries import loads_of
-from annotate.rating.commands.assignments import reserve_items
+from annotate.rating.commands.assignments import HandedOver, hand_over_work, reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
-from annotate.rating.commands.reassignment import HandedOver, hand_over_work
 from annotate.rating.commands.rounds import close_round_one
-from annotate.rating.queries.assigned import asked_dimensions
+from annotate.rating.queries.assignments import asked_dimensions
 from annotate.results.queries.reliability_data import rated_items
 from tests.factories import Cast, make_member, make_project
 from tests.rating.rounds import frozen, opened

@@ -22,7 +22,7 @@ from annotate.rating.commands.plans import choose_plan
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one
 from annotate.rating.commands.units import WantedUnit, ask_for_units
-from annotate.rating.planning.checks import GAP, Checking, Turn, due, insert_checks, keep_back
+from annotate.rating.planning import GAP, Checking, Turn, due, insert_checks, keep_back
 from annotate.rating.queries.hidden_checks import CheckComparison, checks_of
 from annotate.rating.queries.own_items import ends_of_blocks
 from annotate.rating.queries.plans import shared_out

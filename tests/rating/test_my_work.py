@@ -9,9 +9,9 @@ from django.urls import reverse
 from annotate.core.models import Assignment, Dispute, Membership, Round
 from annotate.disputes.commands.disputes import note_look, post_message
 from annotate.rating import views
+from annotate.rating.commands.assignments import acknowledge_wording
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_two
-from annotate.rating.commands.wording import acknowledge_wording
 from annotate.rating.queries import own_items as own_items_module
 from annotate.rating.queries.own_items import OwnFilter, own_items, own_spreads
 from annotate.setup.commands import reword_guidelines

@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Acknowledgement, AuditEntry, Round
+from annotate.rating.commands.assignments import acknowledge_wording
 from annotate.rating.commands.rounds import close_round_one
-from annotate.rating.commands.wording import acknowledge_wording
-from annotate.rating.queries.wording import new_wording
+from annotate.rating.queries.work import new_wording
 from annotate.setup.commands import reword_dimension, reword_guidelines
 from annotate.setup.queries import spec_of
 from tests.factories import Cast, make_project

@@ -13,7 +13,7 @@ from annotate.exports.registry import TABLES
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import add_assignments, close_round_one
-from annotate.rating.queries.progress import Progress, progress
+from annotate.rating.queries.own_items import Progress, progress
 from annotate.rating.queries.work import Row
 from annotate.results.queries.agreement_page import WithoutValue, answers_without_value
 from tests.factories import make_dimension, make_project

@@ -21,8 +21,8 @@ from annotate.rating.commands.rounds import (
     open_round_two,
 )
 from annotate.rating.commands.units import WantedUnit, ask_for_units, change_probabilities, withdraw_units
-from annotate.rating.queries.assigned import UnitProgress, unit_progress
-from annotate.rating.queries.progress import progress
+from annotate.rating.queries.assignments import UnitProgress, unit_progress
+from annotate.rating.queries.own_items import progress
 from annotate.rating.queries.work import item_page
 from annotate.results.queries.reliability_data import rated_items
 from annotate.watching.queries.round_progress import round_progress

@@ -7,7 +7,7 @@ from django.urls import reverse
 from annotate.core.models import Assignment, Document
 from annotate.exports.choice import ExportChoice, Format
 from annotate.exports.formats.datasheet import datasheet
-from annotate.rating.queries.progress import progress
+from annotate.rating.queries.own_items import progress
 from annotate.results.commands import current_page
 from annotate.results.queries.pages import OWN_PAGES
 from annotate.results.registry import PAGES, result_of

@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotate import questions
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Dispute, Item, Project, Rating
 from annotate.disputes.commands.disputes import answer_dispute
 from annotate.questions import Given, QuestionKind, register_kind
-from annotate.questions import registry as kinds
 from annotate.questions.kind import Cleaned
 from annotate.rating.commands.rounds import close_round_one, open_round_two
 from annotate.results.commands import current_page
@@ -266,7 +266,7 @@ def stars(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(OPTIONS, "stars", {})
     register_kind(StarsKind())
     yield
-    del kinds._kinds["stars"]
+    del questions._kinds["stars"]
 
 
 def test_a_kind_of_another_app_has_alpha_by_its_distance_and_means(stars: None) -> None:

@@ -13,7 +13,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Dimension, Guideline, Item
-from concord.schema.comparison import compare_database
+from concord.schema import compare_database
 from tests.upgrades.bases import bases
 from tests.upgrades.connecting import connected_to_base
 

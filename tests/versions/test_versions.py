@@ -23,8 +23,7 @@ from annotate.rating.commands.rounds import close_round_one, open_round_one
 from annotate.setup.commands import delete_project
 from annotate.versions import commands
 from annotate.versions.commands import request_version, start_edition
-from annotate.versions.content import content_hash
-from annotate.versions.queries import editions_of, next_version, versions_of
+from annotate.versions.queries import content_hash, editions_of, next_version, versions_of
 from tests.additions.scenes import make_addition, make_benchmark, make_new_raters, rate_all
 from tests.exports.test_snapshots import in_thread
 from tests.factories import Cast, make_member

@@ -16,8 +16,7 @@ from annotate.core.models import AuditEntry, Role
 from annotate.disputes.commands.disputes import adjudicate
 from annotate.people.commands import add_member
 from annotate.watching.queries import audit as audit_queries
-from annotate.watching.queries.audit import audit_page, audit_rows
-from annotate.watching.queries.audit_sources import SOURCES, AuditFilter, Cursor
+from annotate.watching.queries.audit import SOURCES, AuditFilter, Cursor, audit_page, audit_rows
 from tests.conftest import Clock
 from tests.factories import Cast
 from tests.rating.rounds import discussed, opened, rate

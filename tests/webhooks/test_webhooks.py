@@ -25,7 +25,7 @@ from annotate.exports.commands import start_export
 from annotate.periodic_tasks import enqueue_jobs
 from annotate.rating.commands.rounds import close_round_two
 from annotate.setup.commands import delete_project
-from annotate.watching.queries.needs import needs_of
+from annotate.watching.queries.overview import needs_of
 from annotate.webhooks import commands
 from annotate.webhooks import commands as webhooks_commands
 from annotate.webhooks.commands import (

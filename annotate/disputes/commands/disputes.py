@@ -43,7 +43,7 @@ from annotate.questions.kind import Data
 from annotate.questions.scale import SCALE
 from annotate.rating.commands.ratings import Answer, checked_answer, seen_guideline, write_rating
 from annotate.rating.evidence import Passage, check_passages, passages_from_json
-from annotate.rating.queries.contents import item_texts
+from annotate.rating.queries.assignments import item_texts
 
 MOST_REASONS, LONGEST_REASON = 9, 100
 

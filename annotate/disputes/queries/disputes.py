@@ -42,7 +42,7 @@ from annotate.core.strings import natural_key
 from annotate.disputes.queries.activity import HAS_ENDED, LONG_AGO, to_decide
 from annotate.disputes.queries.list import START_OF_TEXT
 from annotate.questions import Given, kind_of
-from annotate.rating.queries.progress import rough_time
+from annotate.rating.queries.own_items import rough_time
 from annotate.rating.queries.work import PositionInOrder
 
 # What happened to disputes since one of their raters last looked at them.

@@ -45,7 +45,7 @@ from annotate.disputes.queries.standpoints import (
 from annotate.questions import Given, ItemContent, QuestionKind, kind_of
 from annotate.questions.preference import PREFERENCE
 from annotate.questions.scale import SCALE
-from annotate.rating.queries.contents import content_of
+from annotate.rating.queries.assignments import content_of
 from annotate.rating.queries.work import Row, ScaleChoice
 
 MOST_COLOURS = 2  # raters with a separate colour for their spans

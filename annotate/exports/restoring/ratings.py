@@ -26,7 +26,7 @@ from annotate.exports.restoring.archive import ExportArchive, MisfitError, Resto
 from annotate.exports.tables.ratings import ASSIGNMENTS, HISTORY, RATINGS
 from annotate.people.commands import add_member
 from annotate.people.outside import PERSON
-from annotate.rating.queries.assigned import dimensions_of_kind
+from annotate.rating.queries.assignments import dimensions_of_kind
 
 AT_ONCE = 1000
 

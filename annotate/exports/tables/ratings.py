@@ -39,8 +39,7 @@ from annotate.exports.registry import (
 from annotate.questions.kind import hidden_dimensions
 from annotate.questions.spans import SPANS
 from annotate.rating.evidence import passages_from_json
-from annotate.rating.queries.assigned import dimensions_of_kind, order_for_rater
-from annotate.rating.queries.contents import stored_answer, texts_of
+from annotate.rating.queries.assignments import dimensions_of_kind, order_for_rater, stored_answer, texts_of
 
 
 def _ratings(project: Project) -> ColumnRows:

@@ -10,8 +10,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
 from annotate.management.base import ConcordCommand, project_called
-from annotate.watching.queries.audit import audit_rows
-from annotate.watching.queries.audit_sources import AuditFilter
+from annotate.watching.queries.audit import AuditFilter, audit_rows
 
 
 class Command(ConcordCommand):

@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotate.api.commands import SCOPES, make_token, revoke_token
-from annotate.api.queries import tokens_of
+from annotate.api.tokens import SCOPES, make_token, revoke_token, tokens_of
 from annotate.core.models import ApiToken, User
 from annotate.management.base import ConcordCommand, account_called
 

@@ -12,8 +12,7 @@ from django.utils.translation import get_language, gettext, override
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotate.api.commands import make_token, revoke_token
-from annotate.api.queries import tokens_of
+from annotate.api.tokens import make_token, revoke_token, tokens_of
 from annotate.core.access import session_of_user, token_of_user
 from annotate.core.errors import (
     AddressLinkError,

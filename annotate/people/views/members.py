@@ -36,7 +36,7 @@ from annotate.people.forms import (
 from annotate.people.outside import study_of
 from annotate.people.queries import Workload, loads_of, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
-from annotate.rating.commands.reassignment import HandedOver, hand_over_work
+from annotate.rating.commands.assignments import HandedOver, hand_over_work
 
 
 @login_required

@@ -22,9 +22,8 @@ from annotate.core.models import (
 from annotate.core.page import request_user
 from annotate.core.rounds import rounds_of
 from annotate.disputes.queries.activity import dispute_counts
-from annotate.rating.commands.deadlines import set_deadline
 from annotate.rating.commands.plans import choose_plan
-from annotate.rating.commands.rounds import STEPS
+from annotate.rating.commands.rounds import STEPS, set_deadline
 from annotate.rating.forms import DeadlineForm
 from annotate.rating.queries.plans import plan_of
 

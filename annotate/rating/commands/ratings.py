@@ -13,14 +13,12 @@ from annotate.core.errors import ROUND_ONE_CLOSED, AssignmentGoneError, InvalidV
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_of
 from annotate.core.models import Assignment, Guideline, PrivateNote, Rating, RatingChange, Round, User
-from annotate.fastpath.queries import NUMBERS, Prepared
+from annotate.fastpath.queries import NUMBERS, Prepared, PreparedInsert, PreparedUpdate
 from annotate.fastpath.statements import send_together
-from annotate.fastpath.writes import PreparedInsert, PreparedUpdate
 from annotate.questions import Given, ItemContent, kind_of
 from annotate.questions.kind import Data, hidden_dimensions, is_storable, refuse_data
 from annotate.rating.evidence import Passage, check_passages, passages_from_json, passages_to_json
-from annotate.rating.queries.assigned import asked_dimensions
-from annotate.rating.queries.contents import content_of, item_texts, stored_answer
+from annotate.rating.queries.assignments import asked_dimensions, content_of, item_texts, stored_answer
 
 LONGEST_COMMENT = 10_000
 

@@ -1,13 +1,13 @@
-"""Opening and closing rounds."""
+"""Opening and closing rounds, and their deadlines."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from itertools import islice
 from uuid import uuid4
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
@@ -15,7 +15,7 @@ from agreement.streams import Stream
 from annotate.core.audit import record
 from annotate.core.configuration import ProjectHeldError, holding_project, lock_project
 from annotate.core.database import lock_rows, long_write, step, write_in_steps
-from annotate.core.errors import NotReadyError
+from annotate.core.errors import InvalidValueError, NotReadyError, RoundClosedError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.guidelines import current_guideline
 from annotate.core.jobs import JobKind
@@ -31,6 +31,7 @@ from annotate.core.models import (
     Membership,
     NoticeKind,
     Project,
+    Role,
     Round,
     User,
     WorkOrder,
@@ -40,10 +41,13 @@ from annotate.disputes.commands.state import ask_raters
 from annotate.disputes.queries.rules import ValueSpread, rules_of, spreads_of
 from annotate.material.commands.parts import split_items
 from annotate.questions import KINDS
-from annotate.rating.commands.hidden_checks import round_of_checks
-from annotate.rating.commands.new_assignments import NewAssignment, write_assignments
-from annotate.rating.commands.plans import give_planned_items
-from annotate.rating.planning.checks import sort_by_group
+from annotate.rating.commands.plans import (
+    NewAssignment,
+    give_planned_items,
+    round_of_checks,
+    write_assignments,
+)
+from annotate.rating.planning import sort_by_group
 from annotate.rating.queries.plans import items_of_round_one, plan_of
 from annotate.webhooks.commands import announce
 from annotate.webhooks.events import ROUND_CLOSED
@@ -447,3 +451,56 @@ STEPS: dict[str, tuple[Callable[..., Round], str]] = {
     "open-2": (open_round_two, gettext_noop("Round II is open: raters can discuss their disputes.")),
     "close-2": (close_round_two, gettext_noop("Round II is closed.")),
 }
+
+
+@transaction.atomic
+def set_deadline(*, round: Round, deadline: date | None, by: User) -> Round:
+    """Set, move or remove (None) a round's deadline; its passing has no automatic effect.
+
+    Locks the round's row. Raises RoundClosedError, and InvalidValueError for a different date in the past.
+    """
+    locked = Round.objects.select_for_update().get(pk=round.pk)
+    if locked.deadline == deadline:
+        return locked
+    if not locked.is_open:
+        raise RoundClosedError(gettext("{locked} is closed, so it needs no deadline.").format(locked=locked))
+    if deadline is not None and deadline < timezone.localdate():
+        raise InvalidValueError(gettext("This day is over; choose today or a later one."))
+    before, after = {"deadline": locked.deadline}, {"deadline": deadline}
+    record(locked.project, "round.deadline_set", locked, by=by, before=before, after=after)
+    locked.deadline = deadline
+    locked.save(update_fields=["deadline"])
+    return locked
+
+
+DAYS_BEFORE = (7, 2)
+
+
+def note_deadlines() -> None:
+    """Notify annotators with work in a round that ends in 7 or 2 days, once each; safe to run at any time.
+
+    After a pause only the nearer notice is created. Three queries, and two for each round that ends soon.
+    """
+    today = timezone.localdate()
+    soon = Round.objects.filter(
+        status=Round.Status.OPEN, deadline__gte=today, deadline__lte=today + timedelta(days=DAYS_BEFORE[0])
+    )
+    for round in soon.select_related("project"):
+        assert round.deadline is not None
+        left = (round.deadline - today).days
+        days = min(each for each in DAYS_BEFORE if left <= each)
+        give_notice(
+            project=round.project,
+            kind=NoticeKind.DEADLINES,
+            about=f"round {round.pk} {round.deadline} {days}",
+            facts={"round": round.numeral, "deadline": f"{round.deadline}"},
+            to=_annotators_with_work(round),
+        )
+
+
+def _annotators_with_work(round: Round) -> QuerySet[User]:
+    annotators = members_of(round.project, Role.ANNOTATOR)
+    open_assignments = Assignment.objects.filter(round=round, completed_at=None)
+    if open_assignments.filter(annotator=None).exists():
+        return annotators
+    return annotators.filter(pk__in=open_assignments.values("annotator__user"))

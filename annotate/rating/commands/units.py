@@ -11,9 +11,9 @@ from annotate.core.database import long_write, write_in_steps, write_rows
 from annotate.core.errors import NotReadyError
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import AssignedUnit, Assignment, GoldItem, Round
-from annotate.rating.commands.new_assignments import next_slots
+from annotate.rating.commands.plans import next_slots
 from annotate.rating.commands.rounds import BATCH
-from annotate.rating.queries.assigned import Unit
+from annotate.rating.queries.assignments import Unit
 
 
 @dataclass(frozen=True)

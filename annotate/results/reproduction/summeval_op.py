@@ -12,7 +12,7 @@ from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
 from annotate.results.reproduction.papers import Absent, Computed, Key, Paper, ReleaseFile
 from annotate.results.table import Cell
-from annotate.setup.presets.opinion_summaries import OPINION_SUMMARIES
+from annotate.setup.presets import OPINION_SUMMARIES
 
 
 def compute_figures(project: Project) -> Computed:

@@ -1,11 +1,18 @@
 """The first page of a project, by role."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import reduce
+from operator import or_
 
-from django.db.models import Count
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext
 
-from annotate.core.models import Item, Membership, Project, Role, Round
+from annotate.core.models import DataImport, Export, Item, Membership, Project, Role, Round, Submission
 from annotate.core.rounds import rounds_of
 from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import (
@@ -17,11 +24,192 @@ from annotate.disputes.queries.activity import (
     open_by_rater,
 )
 from annotate.disputes.queries.disputes import MOST_NEW, WorkCounts, count_needing_and_new, work_counts
-from annotate.rating.queries.progress import Progress, count_left, progress
-from annotate.rating.queries.wording import new_wording
-from annotate.watching.queries.needs import needs_of
-from annotate.watching.queries.round_progress import RoundProgress, round_progress
+from annotate.leaderboard.queries import finished_additions
+from annotate.material.import_kinds import KINDS
+from annotate.material.queries.imports import SILENT_FOR, WORKER_SHOULD_TAKE
+from annotate.rating.queries.own_items import Progress, count_left, progress
+from annotate.rating.queries.work import new_wording
+from annotate.watching.queries.round_progress import RaterProgress, RoundProgress, round_progress
 from annotate.watching.registry import WATCHED, Need, OverviewSection
+
+NOT_BEGUN_AFTER = timedelta(days=3)
+SILENT_AFTER = timedelta(days=7)
+UNANSWERED_DAYS = 3
+LISTED = 5
+Status = DataImport.Status
+
+
+def needs_of(
+    project: Project, first: RoundProgress | None, second: Round | None, ages: Sequence[AgeCount]
+) -> list[Need]:
+    """Return an admin's open tasks, the most urgent first. Five queries, and the queries of other apps."""
+    rounds = [round for round in (first.round if first else None, second) if round]
+    found = [
+        *_imports(project),
+        *_rounds(rounds),
+        *_webhooks(project),
+        *_submissions(project),
+        *_versions(project),
+        *(need for watched in WATCHED.values() for need in watched.needs(project)),
+        *_deadlines(project, rounds),
+        *_people(project, first),
+        *_disputes(project, ages),
+    ]
+    return sorted(found, key=lambda need: not need.is_urgent)
+
+
+def _imports(project: Project) -> Iterator[Need]:
+    stuck = DataImport.objects.filter(
+        project=project, status__in=(Status.REFUSED, Status.STOPPED, Status.UPLOADED)
+    )
+    messages = {
+        Status.REFUSED: gettext(
+            "The file {name} was rejected. Correct the listed lines and import it again."
+        ),
+        Status.STOPPED: gettext("The import of {name} stopped. Start it again."),
+        Status.UPLOADED: gettext("The file {name} is uploaded but not imported yet."),
+    }
+    for each in stuck.order_by("-pk")[:LISTED]:
+        page = reverse(KINDS[each.kind].page, args=[project.slug, each.pk])
+        yield Need(messages[Status(each.status)].format(name=each.name), page)
+
+
+def _webhooks(project: Project) -> Iterator[Need]:
+    for webhook in project.webhooks.filter(disabled_at__isnull=False)[:LISTED]:
+        page = reverse("webhook", args=[project.slug, webhook.pk])
+        message = gettext("The webhook {url} is disabled: {reason}")
+        yield Need(message.format(url=webhook.url, reason=webhook.disabled_because), page)
+
+
+def _submissions(project: Project) -> Iterator[Need]:
+    if count := project.submissions.filter(status=Submission.Status.WAITING).count():
+        message = ngettext(
+            "{count} submission to the leaderboard waits for a decision.",
+            "{count} submissions to the leaderboard wait for a decision.",
+            count,
+        )
+        yield Need(message.format(count=count), reverse("submissions", args=[project.slug]))
+
+
+def _versions(project: Project) -> Iterator[Need]:
+    additions = finished_additions(project)
+    newest = project.versions.first() if additions else None
+    new = sum(each.number not in newest.additions for each in additions) if newest else 0
+    if new:
+        message = ngettext(
+            "{count} finished addition is in no version.",
+            "{count} finished additions are in no version.",
+            new,
+        )
+        yield Need(message.format(count=new), reverse("versions", args=[project.slug]))
+
+
+def _rounds(rounds: Sequence[Round]) -> Iterator[Need]:
+    for round in rounds:
+        if round.problem:
+            slug, step = round.project.slug, f"{'open' if round.is_open else 'close'}-{round.number}"
+            message = gettext(
+                "{round} is not complete, and the project cannot change until it is. {problem} "
+                "An admin can try again: concord rounds {step} {slug}"
+            )
+            yield Need(
+                message.format(round=round, problem=round.problem, slug=slug, step=step),
+                reverse("project", args=[slug]),
+                is_urgent=True,
+            )
+
+
+def _deadlines(project: Project, rounds: Sequence[Round]) -> Iterator[Need]:
+    for round in rounds:
+        if round.is_open and round.deadline and round.deadline_passed:
+            day = date_format(round.deadline, "MONTH_DAY_FORMAT")
+            message = gettext(
+                "{round} is still open after its deadline, {day}. Close the round or move the deadline."
+            )
+            page = reverse("deadline", args=[project.slug, round.number])
+            yield Need(message.format(round=round, day=day), page)
+
+
+def _people(project: Project, first: RoundProgress | None) -> Iterator[Need]:
+    if first is None or not first.round.is_open:
+        return
+    people = reverse("people", args=[project.slug])
+    active = [rater for rater in first.raters if rater.active]
+    asked = project.raters_per_item
+    if first.round.every_item and len(active) < asked:
+        message = gettext("Each item needs {raters} raters, but the project has {annotators}. Invite more.")
+        yield Need(message.format(raters=asked, annotators=len(active)), people)
+    with_account = [rater for rater in active if rater.has_account]
+    now = timezone.now()
+    late = [
+        rater
+        for rater in with_account
+        if rater.last_rated is None and max(rater.joined_at, first.round.opened_at) < now - NOT_BEGUN_AFTER
+    ]
+    if late:
+        message = gettext("Not started for {days} days: {raters}.")
+        yield Need(message.format(days=NOT_BEGUN_AFTER.days, raters=_join_names(late)), people)
+    silent = [
+        rater
+        for rater in with_account
+        if rater.last_rated
+        and rater.last_rated < now - SILENT_AFTER
+        and rater.counts.done < rater.counts.taken
+    ]
+    if silent:
+        message = gettext("Unfinished items, but no ratings for {days} days: {raters}.")
+        yield Need(message.format(days=SILENT_AFTER.days, raters=_join_names(silent)), people)
+
+
+def _join_names(raters: Sequence[RaterProgress]) -> str:
+    names = [rater.label or rater.name for rater in raters[:LISTED]]
+    listed = ", ".join(names)
+    if len(raters) <= LISTED:
+        return listed
+    return gettext("{names} and {count} more").format(names=listed, count=len(raters) - LISTED)
+
+
+def _disputes(project: Project, ages: Sequence[AgeCount]) -> Iterator[Need]:
+    count = sum(age.count for age in ages if age.days >= UNANSWERED_DAYS)
+    if count:
+        message = ngettext(
+            "{count} open dispute has had no activity for {days} days. Remind its raters or decide it.",
+            "{count} open disputes have had no activity for {days} days. Remind their raters or decide them.",
+            count,
+        )
+        yield Need(
+            message.format(count=count, days=UNANSWERED_DAYS),
+            f"{reverse('disputes', args=[project.slug])}?all=1&status=open&silent={UNANSWERED_DAYS}",
+        )
+
+
+def work_waits() -> "ExpressionWrapper[Q]":
+    """Return an expression: whether the project of a row (its `project`) has work that no worker claims."""
+    others = (watched.work_waits() for watched in WATCHED.values())
+    waiting: list[Exists] = [_imports_wait(), _exports_wait(), *others]
+    return ExpressionWrapper(reduce(or_, waiting, Q()), output_field=BooleanField())
+
+
+def _imports_wait() -> Exists:
+    now = timezone.now()
+    silent = reduce(
+        or_,
+        (
+            Q(
+                status=status,
+                touched_at__lt=now - max(SILENT_FOR[DataImport.Status(status)], WORKER_SHOULD_TAKE),
+            )
+            for status in SILENT_FOR
+        ),
+        Q(),
+    )
+    return Exists(DataImport.objects.filter(silent, project=OuterRef("project")))
+
+
+def _exports_wait() -> Exists:
+    should_be_taken = timezone.now() - WORKER_SHOULD_TAKE
+    waiting = Export.objects.filter(status=Export.Status.WAITING, touched_at__lt=should_be_taken)
+    return Exists(waiting.filter(project=OuterRef("project")))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import AssignedUnit, Assignment, Item, Membership, Rating, Role, Round
 from annotate.core.models.ratings import has_answer
-from annotate.rating.queries.assigned import (
+from annotate.rating.queries.assignments import (
     count_opened_questions,
     dimensions_of_kind,
     has_comparisons,

@@ -5,9 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from concord.backups import add_arguments, make_backup, print_summary, read_passphrase, verify_backup
 from concord.backups.archive import BackupError
-from concord.backups.commands import make_backup, read_passphrase, verify_backup
-from concord.backups.printing import add_arguments, print_summary
 
 
 class Command(BaseCommand):

@@ -20,7 +20,7 @@ from annotate.core.version import VERSION
 from annotate.management.demonstration import NAME
 from annotate.people.commands import first_account_token
 from concord.processes import HOST, TEMPORARY, Plan, become_supervisor, find_port
-from concord.schema.comparison import compare_database
+from concord.schema import compare_database
 from judges.management.demonstration.finished import is_wanted
 from judges.management.demonstration.recorded_server import PORT as RECORDED_PORT
 from judges.management.demonstration.tasks import load_finished_demonstration
@@ -84,7 +84,7 @@ def refuse_unusable_port(port: int, host: str) -> None:
 
 def state_file(host: str) -> str | None:
     """Return the file from which the command `concord` reads the location of this server; see
-    concord_client.local.
+    concord_client.server.
 
     None if others use the installation, too: a reader of its data folder may do everything.
     """

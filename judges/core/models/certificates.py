@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 class Calibration(models.Model):
     """A test of a judge on some dimensions; everything about it is fixed before its ratings are seen.
 
-    `bound` is the subject of the promise (see `judges.routing.queries.bindings`). Once certified or
+    `bound` is the subject of the promise (see `judges.routing.queries.learn_certificates`). Once certified or
     withdrawn, it never changes; the database enforces this.
     """
 

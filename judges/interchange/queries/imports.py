@@ -1,22 +1,341 @@
 """Preview of an import of judgments: the same checks, without writing."""
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
+from django.utils.translation import gettext
+
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Project
-from annotate.material.queries.catalogue import Catalogue, NamesInFile
+from annotate.material.queries.catalogue import BATCH, Catalogue, ItemRecord, NamesInFile
 from annotate.material.queries.file_reading import FileReading, check_whole_file
+from annotate.material.queries.ratings import plain_word
 from annotate.material.reading.progress import OnProgress, silent
+from annotate.material.reading.report import Causes
 from annotate.material.reading.rows import Record, RefusedLine, UnreadableFileError
 from annotate.material.reading.source import Source
 from annotate.material.reading.values import RefusedFieldError
-from judges.interchange.queries.check import JudgmentCheck, ResolvedJudgment
-from judges.interchange.reading.mapping import JudgmentMapping
-from judges.interchange.reading.report import JudgmentReport
-from judges.interchange.reading.rows import ImportedJudgment, row_of
+from judges.core.models import Judge, Judgment
+from judges.interchange.reading import (
+    JUDGE_LIMIT,
+    ImportedJudgment,
+    JudgmentCounts,
+    JudgmentMapping,
+    JudgmentReport,
+    row_of,
+)
+from judges.methods import METHODS, Method
+from judges.methods.base import Readable, Reading, Unreadable
+from judges.methods.scales import OwnScale
+
+Unit = tuple[int, int, int]  # dimension, item, the other item or -1; items by their numbers
+ALONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingJudgment:
+    """An existing judgment of one unit and sample: the value, and a digest of the reply if there was one."""
+
+    value: float | None
+    reply: bytes | None
+
+
+@dataclass(slots=True)
+class JudgeRecord:
+    """A judge of the project or of the file; `pk` is None until it is written."""
+
+    pk: int | None
+    name: str
+    model: str
+    method: str
+    asks: bool = False
+    pattern: str = ""
+    scale: OwnScale | None = None
+    samples: int = 0
+    given: dict[tuple[Unit, int], ExistingJudgment] | None = None
+    rows: Counter[Unit] = field(default_factory=Counter)  # of the file, without a separate number
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedJudgment:
+    """A row with its resolved objects, and the parsed reply."""
+
+    row: ImportedJudgment
+    judge: JudgeRecord
+    dimension: FrozenDimension
+    item: ItemRecord
+    other: ItemRecord | None
+    sample: int
+    reading: Reading
+
+    @property
+    def unit(self) -> Unit:
+        return self.dimension.id, self.item.number, self.other.number if self.other else ALONE
+
+
+class JudgmentCheck:
+    """Checks rows and counts the judgments that they would create; an importer also writes them.
+
+    Holds ids, values and digests of replies, both of the judges in the file and of the file itself. One
+    query, and one more for each existing judge.
+    """
+
+    def __init__(self, project: Project, catalogue: Catalogue, guideline: FrozenGuideline) -> None:
+        self.catalogue = catalogue
+        self.made, self.already_there = JudgmentCounts(), JudgmentCounts()
+        self.unreadable = Causes()
+        self._dimensions = {
+            plain_word(word): each for each in guideline.dimensions for word in (each.name, each.key)
+        }
+        self._dimension_names = [each.name for each in guideline.dimensions]
+        self._item_numbers = catalogue.item_numbers
+        self.judges = {
+            judge.name: _known_judge(judge)
+            for judge in Judge.objects.filter(project=project).select_related("template")
+        }
+
+    def take(self, row: ImportedJudgment) -> ResolvedJudgment:
+        """Resolve a row. Raises RefusedFieldError for a name or value that the project does not have."""
+        method = METHOD_BY_WORD.get(plain_word(row.method))
+        if method is None:
+            raise RefusedFieldError(
+                "method",
+                gettext("There is no such method; there are {methods}.").format(methods=METHOD_NAMES),
+                row.method,
+            )
+        dimension = self._dimension(row, method)
+        item, other = self._items(row, method)
+        judge = self._judge(row, method)
+        unit = dimension.id, item.number, other.number if other else ALONE
+        sample = _sample(row, judge, unit)
+        taken = ResolvedJudgment(
+            row, judge, dimension, item, other, sample, _reading(row, method, judge, dimension)
+        )
+        there = (judge.given or {}).get((unit, sample))
+        if there is None:
+            self.accept(taken)
+        elif _says_the_same(there, taken):
+            self.already_there.judgments += 1
+        else:
+            raise RefusedFieldError(
+                "reply" if row.reply is not None else "value",
+                gettext(
+                    "“{judge}” has another reply or value for this text and sample already, and nothing is "
+                    "overwritten; leave the row out, or give the judge another name."
+                ).format(judge=judge.name),
+                gettext("“{system}” on “{document}”, {dimension}, sample {sample}").format(
+                    system=row.system, document=row.document, dimension=dimension.name, sample=sample
+                ),
+            )
+        return taken
+
+    def accept(self, taken: ResolvedJudgment) -> None:
+        """Count a judgment that the project does not have; an importer writes it."""
+        assert taken.judge.given is not None
+        taken.judge.given[taken.unit, taken.sample] = _existing_judgments(taken)
+        taken.judge.samples = max(taken.judge.samples, taken.sample + 1)
+        self.made.judgments += 1
+        if isinstance(taken.reading, Unreadable):
+            self.unreadable.add(RefusedLine(taken.row.line, "reply", taken.reading.reason))
+
+    def new_judge(self, name: str, model: str, method: Method) -> JudgeRecord:
+        self.made.judges += 1
+        made = self.judges[name] = JudgeRecord(None, name, model, method.key, given={})
+        return made
+
+    def _dimension(self, row: ImportedJudgment, method: Method) -> FrozenDimension:
+        dimension = self._dimensions.get(plain_word(row.dimension))
+        if dimension is None:
+            known = ", ".join(self._dimension_names) or "none yet"
+            raise RefusedFieldError(
+                "dimension",
+                gettext("The project has no such dimension; it has {known}.").format(known=known),
+                row.dimension,
+            )
+        if reason := method.refuses_kind(dimension) or method.refuses(dimension):
+            raise RefusedFieldError("method", reason)
+        return dimension
+
+    def _items(self, row: ImportedJudgment, method: Method) -> tuple[ItemRecord, ItemRecord | None]:
+        if method.asks_pairs and not row.other:
+            raise RefusedFieldError(
+                "other",
+                gettext("{method} compares two systems; say which one’s text was shown second.").format(
+                    method=method.label
+                ),
+            )
+        if row.other and not method.asks_pairs:
+            raise RefusedFieldError(
+                "other",
+                gettext("{method} judges one text at a time; leave the other system out.").format(
+                    method=method.label
+                ),
+            )
+        if row.other == row.system:
+            raise RefusedFieldError("other", gettext("A system is not compared with itself."), row.system)
+        return self._item(row.document, row.system), self._item(
+            row.document, row.other
+        ) if row.other else None
+
+    def _item(self, document: str, system: str) -> ItemRecord:
+        if item := self.catalogue.item(document, system):
+            return item
+        if document not in self.catalogue.documents:
+            reason = gettext("The project has no such document; import documents and items first.")
+            raise RefusedFieldError("document", reason, document)
+        if system not in self.catalogue.systems:
+            reason = gettext(
+                "The project has no such system; import its texts first, or use the name that it has here."
+            )
+            raise RefusedFieldError("system", reason, system)
+        reason = gettext("The system has no text for this document in the project; import items first.")
+        raise RefusedFieldError("document", reason, f"“{system}” on “{document}”")
+
+    def _judge(self, row: ImportedJudgment, method: Method) -> JudgeRecord:
+        name = row.judge or f"{row.model}, {method.label}"
+        judge = self.judges.get(name)
+        if judge is None:
+            if not row.judge:
+                if not row.model:
+                    raise RefusedFieldError(
+                        "judge", gettext("The row names neither a judge nor a model; name the judge.")
+                    )
+                if len(name) > JUDGE_LIMIT:
+                    reason = gettext(
+                        "Model and method together are longer than the {limit} characters of a name; name it."
+                    ).format(limit=JUDGE_LIMIT)
+                    raise RefusedFieldError("judge", reason, name)
+            return self.new_judge(name, row.model, method)
+        _refuse_other_judge(judge, row, method)
+        if judge.given is None:
+            judge.given = self._existing_judgments(judge)
+        return judge
+
+    def _existing_judgments(self, judge: JudgeRecord) -> dict[tuple[Unit, int], ExistingJudgment]:
+        numbers = self._item_numbers
+        judgments = Judgment.objects.filter(judge=judge.pk)
+        if self.catalogue.named:
+            judgments = judgments.filter(item__in=numbers)
+        columns = judgments.values_list("dimension", "item", "other", "sample", "status", "value", "reply")
+        given = {}
+        for dimension, item, other, sample, status, value, reply in columns.iterator(BATCH):
+            second = ALONE if other is None else numbers.get(other)
+            if second is not None:
+                was_read = bool(reply) or status == Judgment.Status.UNREADABLE
+                digest = _digest(reply) if was_read else None
+                given[(dimension, numbers[item], second), sample] = ExistingJudgment(value, digest)
+        return given
+
+
+def _known_judge(judge: Judge) -> JudgeRecord:
+    asks = judge.endpoint_id is not None
+    pattern = judge.template.pattern if judge.template else ""
+    return JudgeRecord(
+        judge.pk,
+        judge.name,
+        judge.model,
+        judge.method,
+        asks=asks,
+        pattern=pattern,
+        scale=judge.own_scale,
+        samples=judge.samples,
+    )
+
+
+def _refuse_other_judge(judge: JudgeRecord, row: ImportedJudgment, method: Method) -> None:
+    if judge.asks:
+        raise RefusedFieldError(
+            "judge",
+            gettext(
+                "“{judge}” asks an endpoint, and judgments made elsewhere are not mixed with its own; "
+                "give the imported judge another name."
+            ).format(judge=judge.name),
+        )
+    if judge.method != method.key:
+        raise RefusedFieldError(
+            "method",
+            gettext(
+                "“{judge}” judges by {own_method}, and these rows by {method}; "
+                "give each method a judge of its own name."
+            ).format(
+                judge=judge.name,
+                own_method=(METHODS[judge.method].label if judge.method in METHODS else judge.method),
+                method=method.label,
+            ),
+        )
+    if row.model and row.model != judge.model:
+        raise RefusedFieldError(
+            "model",
+            gettext("“{judge}” is the model {model}; give each model a judge of its own name.").format(
+                judge=judge.name, model=judge.model
+            )
+            if judge.model
+            else gettext("“{judge}” is without a model; give each model a judge of its own name.").format(
+                judge=judge.name
+            ),
+            row.model,
+        )
+
+
+def _sample(row: ImportedJudgment, judge: JudgeRecord, unit: Unit) -> int:
+    """Return a row's own number, or the count of earlier rows in the file about this unit."""
+    if row.sample is not None:
+        return row.sample
+    judge.rows[unit] += 1
+    return judge.rows[unit] - 1
+
+
+def _reading(
+    row: ImportedJudgment, method: Method, judge: JudgeRecord, dimension: FrozenDimension
+) -> Reading:
+    """Return the judge's parse of a reply, or the value recorded instead of one."""
+    dimension = judge.scale.rescale(dimension) if judge.scale else dimension
+    if row.reply is not None:
+        reading = method.read_with(judge.pattern, row.reply, dimension)
+        if row.value is not None:
+            _refuse_disagreement(reading, row.value)
+        return reading
+    assert row.value is not None
+    if reason := method.refuses_value(row.value, dimension):
+        raise RefusedFieldError("value", reason, f"{row.value:g}")
+    return Readable(row.value)
+
+
+def _refuse_disagreement(reading: Reading, value: float) -> None:
+    read = f"{reading.value:g}" if isinstance(reading, Readable) else "nothing"
+    if not isinstance(reading, Readable) or reading.value != value:
+        reason = gettext(
+            "The reply reads as another value than the one beside it; import one of the two columns."
+        )
+        raise RefusedFieldError("value", reason, f"{read} and {value:g}")
+
+
+def _says_the_same(there: ExistingJudgment, taken: ResolvedJudgment) -> bool:
+    here = _existing_judgments(taken)
+    if there.reply is not None and here.reply is not None:
+        return there.reply == here.reply
+    return there.value == here.value
+
+
+def _existing_judgments(taken: ResolvedJudgment) -> ExistingJudgment:
+    value = taken.reading.value if isinstance(taken.reading, Readable) else None
+    return ExistingJudgment(value, None if taken.row.reply is None else _digest(taken.row.reply))
+
+
+def _digest(reply: str) -> bytes:
+    return hashlib.blake2b(reply.encode(), digest_size=16).digest()
+
+
+METHOD_BY_WORD = {
+    plain_word(word): method for method in METHODS.values() for word in (method.label, method.key)
+}
+METHOD_NAMES = ", ".join(f"{method.key} ({method.label})" for method in METHODS.values())
+
 
 CHECKED_RECORDS = 100
 SHOWN_ROWS = 8

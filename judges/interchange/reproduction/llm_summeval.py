@@ -15,10 +15,10 @@ from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
 from annotate.results.reproduction.papers import Absent, Computed, Key, Paper, ReleaseFile
 from annotate.results.table import Value
-from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
+from annotate.setup.presets import NEWS_SUMMARIES
 from judges.core.models import Judge
 from judges.interchange.commands import import_judgments
-from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading import JudgmentMapping
 from judges.results.tables.judges import INDICATORS, anchor_of
 
 MODEL = "gpt-3.5-turbo-0301"

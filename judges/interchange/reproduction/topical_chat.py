@@ -20,7 +20,7 @@ from annotate.results.registry import result_of
 from annotate.results.reproduction.commands import items_of_release, ratings_of_release
 from annotate.results.reproduction.papers import Absent, Computed, Key, Paper, ReleaseFile
 from judges.interchange.commands import add_recorded_judge, import_judgments
-from judges.interchange.reading.mapping import JudgmentMapping
+from judges.interchange.reading import JudgmentMapping
 from judges.methods.scales import OwnScale
 
 MODEL = "gpt-3.5-turbo-0613"

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from uuid import uuid4
 
 from django.utils import timezone
 
@@ -40,20 +42,93 @@ from annotate.setup.commands import add_image, delete_project
 from annotate.setup.presets import TEMPLATES
 from annotate.webhooks.commands import add_webhook
 from annotate.webhooks.events import DISPUTE_SETTLED, ROUND_CLOSED
-from judges.core.models import Judge, RoutingPolicy
-from judges.core.specification import CalibrationSpec, PolicySpec
+from judges.core.models import Endpoint, Judge, RoutingPolicy, Run
+from judges.core.specification import CalibrationSpec, JudgeSpec, PolicySpec, Scope
+from judges.endpoints.commands import add_judge
+from judges.endpoints.prices import prices_of
+from judges.endpoints.replies import Reply
 from judges.interchange.commands import import_judgments
-from judges.interchange.reading.mapping import guess_judgment_mapping
+from judges.interchange.reading import guess_judgment_mapping
 from judges.laboratory.commands.proposals import draw_parts, propose_examples
-from judges.management.demonstration.articles import ARTICLES, SYSTEMS, Article
-from judges.management.demonstration.picture import SCALE_PICTURE
-from judges.management.demonstration.recorded_runs import add_recorded_runs
-from judges.management.demonstration.remarks import ANSWERS, ASKS, DECISIONS, THIRDS, YIELDS, why
-from judges.management.demonstration.replies import MODEL, felt, rows
+from judges.management.demonstration.material import (
+    ANSWERS,
+    ARTICLES,
+    ASKS,
+    DECISIONS,
+    INVENTED_MODEL,
+    SCALE_PICTURE,
+    SYSTEMS,
+    THIRDS,
+    YIELDS,
+    Article,
+    felt,
+    rows,
+    why,
+)
+from judges.management.demonstration.recorded_server import BASE_URL, MODEL, completion_of
 from judges.metrics.commands import compute_metrics
 from judges.metrics.computing import MEASURES
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import make_policy, route
+from judges.runs.asking import outcome_of_reply
+from judges.runs.commands.leases import finish_if_done, lease, store
+from judges.runs.commands.runs import plan_run
+from judges.runs.queries.work import work_of
+
+_CALLS = 16  # in flight
+_SECONDS = 0.2  # of a call
+
+
+def add_recorded_runs(project: Project, by: User) -> None:
+    """Add the endpoint with two judges: one with a finished run, one whose run is planned."""
+    # Not by the command: if an operator's list of servers lacks this one, its calls are rejected.
+    endpoint = Endpoint.objects.create(
+        project=project,
+        name="Recorded replies (invented prices)",
+        base_url=BASE_URL,
+        input_price=Decimal("0.15"),
+        output_price=Decimal("0.60"),
+        calls_in_flight=_CALLS,
+    )
+    finished, planned = (
+        add_judge(
+            project=project,
+            judge=JudgeSpec(
+                name=name, endpoint=endpoint, model=MODEL, template=key, max_tokens_name="max_tokens"
+            ),
+            by=by,
+        )
+        for name, key in (
+            ("Recorded model, reasons first", "rts"),
+            ("Recorded model, multiple choice", "mcq"),
+        )
+    )
+    dimensions = list(project.dimensions.values_list("key", flat=True))
+    _answer(plan_run(project=project, scope=Scope([finished], dimensions), by=by), finished)
+    plan_run(project=project, scope=Scope([planned], dimensions[:1]), by=by, budget=Decimal(1))
+
+
+def _answer(run: Run, judge: Judge) -> None:
+    """Answer every judgment of a run with its recorded reply, as a worker stores replies."""
+    endpoint, holder = judge.endpoint, uuid4()
+    assert endpoint is not None
+    prices = prices_of(endpoint, MODEL)
+    now = timezone.now()
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING, started_at=now)
+    while leased := lease(run=run.pk, endpoint=endpoint.pk, holder=holder, how_many=_CALLS).judgments:
+        outcomes = [
+            outcome_of_reply(each, _reply("\n".join(message.content for message in each.question.messages)))
+            for each in work_of(leased)
+        ]
+        store(run=run.pk, endpoint=endpoint.pk, holder=holder, outcomes=outcomes, prices_of=lambda _: prices)
+    finish_if_done(run=run.pk)
+
+
+def _reply(prompt: str) -> Reply:
+    completion = completion_of(prompt, samples=1)
+    text, usage = completion["choices"][0]["message"]["content"], completion["usage"]
+    return Reply(text, usage["prompt_tokens"], usage["completion_tokens"], _SECONDS, model=MODEL)
+
 
 NAME = "Demonstration: twelve articles, finished"
 ABOUT = (
@@ -130,7 +205,7 @@ def _make(users: Mapping[Person, User]) -> Project:
         path = Path(folder) / "replies.jsonl"
         path.write_text("".join(json.dumps(each) + "\n" for each in replies), encoding="utf-8")
         columns = sorted({column for each in replies for column in each})
-        mapping = guess_judgment_mapping(columns, {"model": MODEL})
+        mapping = guess_judgment_mapping(columns, {"model": INVENTED_MODEL})
         report = import_judgments(project=project, source=Source(path, path.name, mapping))
     if report.is_refused:
         raise AssertionError(f"The demonstration's own replies are refused: {report}")

@@ -6,9 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from judges.management.demonstration.articles import ARTICLES, QUALITY, SYSTEMS, Article
-from judges.management.demonstration.remarks import why
-from judges.management.demonstration.replies import felt
+from judges.management.demonstration.material import ARTICLES, QUALITY, SYSTEMS, Article, felt, why
 
 PORT = 8089
 BASE_URL = f"http://127.0.0.1:{PORT}/v1"

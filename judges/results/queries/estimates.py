@@ -41,7 +41,7 @@ from agreement.reliability.estimates import warnings_of
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import AssignedUnit, Project, Round
 from annotate.core.rounds import last_round
-from annotate.leaderboard.registry import JudgedScores
+from annotate.leaderboard.standings import JudgedScores
 from judges.core.models import Drafting, Judge, RoutingPolicy, Run
 from judges.results.queries.scores import (
     Material,

@@ -13,7 +13,7 @@ from agreement.comparison.head_to_head import Verdicts
 from agreement.comparison.scores import Scores
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Project, Round
-from annotate.rating.queries.assigned import Unit
+from annotate.rating.queries.assignments import Unit
 from annotate.results.queries.reliability_data import RatedItems, rated_items
 from judges.core.mapping import map_values
 from judges.core.material import outputs_of

@@ -1,19 +1,22 @@
 """Routing policies: create, follow, update to new judgments, withdraw."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Set
 from dataclasses import fields, replace
 from datetime import datetime
 
+import numpy as np
 from django.db import connection, transaction
+from django.db.models import Avg
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from agreement import Stream
 from annotate.core.audit import facts, record
 from annotate.core.configuration import lock_project
-from annotate.core.database import long_write, write_rows
+from annotate.core.database import long_write, step, write_rows
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import Project, Round, User
+from annotate.core.models import Assignment, Project, Round, User
 from annotate.material.commands.holding import write_when_free
 from annotate.rating.commands.rounds import BATCH, finish_round, note_finished, open_round_one_for_units
 from annotate.rating.commands.units import (
@@ -24,7 +27,7 @@ from annotate.rating.commands.units import (
     refuse_gold,
     withdraw_units,
 )
-from annotate.rating.queries.assigned import Unit
+from annotate.rating.queries.assignments import Unit
 from judges.core.errors import RoutingChangedError, RoutingRefusedError, invalid_field
 from judges.core.models import (
     Calibration,
@@ -35,7 +38,6 @@ from judges.core.models import (
     StoppedStage,
 )
 from judges.core.specification import PolicySpec
-from judges.routing.commands.shared_assignments import ask_again, settle_probabilities
 from judges.routing.queries.preview import (
     RoutingPlan,
     RoutingProposal,
@@ -46,6 +48,91 @@ from judges.routing.queries.preview import (
 from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import Grounds, PlannedUnit
+
+
+def ask_again(round: Round, *, besides: str = "") -> None:
+    """Assign missing units of samples and the policy, except for the origin `besides`.
+
+    An assignment serves all origins that want its units, so an origin that withdraws its assignments may
+    leave others without raters. The caller holds the lock on the project.
+    """
+    drawn = Calibration.objects.filter(project=round.project_id, status=Calibration.Status.DRAWN)
+    routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED)
+    everybody: list[Calibration | RoutingPolicy] = [*drawn, *routed]
+    # All of them, not only the origins that shared an assignment with `besides`: repeated requests add
+    # nothing, and an assignment's origin is only the first one.
+    for asking in everybody:
+        if asking.origin == besides:
+            continue
+        units = asking.units.order_by("pk").values_list("item", "dimension", "inclusion_probability")
+        ask_for_units(
+            round=round,
+            units=[WantedUnit(item, dimension, chance or 1.0) for item, dimension, chance in units],
+            raters=asking.raters,
+            origin=asking.origin,
+            seed=asking.seed,
+        )
+    with step():
+        settle_probabilities(round)
+
+
+def ask_for_routed_units(round: Round) -> bool:
+    """Assign the units that the round's policy sends to people; return True if there is a policy."""
+    is_routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).exists()
+    if is_routed:
+        ask_again(round)
+    return is_routed
+
+
+def settle_probabilities(round: Round) -> None:
+    """Store each sampled unit's total probability over the calibrations and the policy.
+
+    A unit that goes to people with certainty has 1, whatever sampled it before. A unit that stays with the
+    judge was missed by all samples, with the product of their probabilities of missing it. This product is
+    the same for all staying units of a system on a dimension. Without a calibration that assigned units
+    nothing changes. The caller holds the lock on the project.
+    """
+    # Those whose assignments in the round are not all withdrawn.
+    origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
+    every = Calibration.objects.filter(project=round.project_id)
+    calibrations = [each for each in every if each.origin in origins]
+    if not calibrations:
+        return
+    # By dimension, the probability that none of the calibrations samples a unit.
+    missed: defaultdict[int, float] = defaultdict(lambda: 1.0)
+    for calibration in calibrations:
+        drawn = calibration.units.order_by().values_list("dimension", "inclusion_probability").distinct()
+        for dimension, chance in drawn:
+            missed[dimension] *= 1 - (chance or 0.0)
+    policy = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).first()
+    # A calibration may have sampled a unit that the policy's audit did not. The unit still had the audit's
+    # probability of its system on the dimension: estimates without it would weigh such units too much.
+    routed: dict[Unit, float] = {}
+    usual, shares = 0.0, {}
+    if policy is not None:
+        rows = policy.units.values_list("item", "dimension", "inclusion_probability")
+        routed = {(item, dimension): chance for item, dimension, chance in rows}
+        audited = policy.units.filter(why=RoutedUnit.Why.AUDIT).order_by()
+        means = audited.values_list("item__system", "dimension").annotate(Avg("inclusion_probability"))
+        usual, shares = policy.audit_share, {(system, key): share for system, key, share in means}
+    for calibration in calibrations:
+        units = calibration.units.values_list("item", "dimension", "item__system")
+        chances = {
+            (item, dimension): _either(
+                routed.get((item, dimension), shares.get((system, dimension), usual)), missed[dimension]
+            )
+            for item, dimension, system in units
+        }
+        change_probabilities(round=round, units=chances, origin=calibration.origin)
+    if policy is not None:
+        chances = {unit: _either(chance, missed[unit[1]]) for unit, chance in routed.items()}
+        change_probabilities(round=round, units=chances, origin=policy.origin)
+
+
+def _either(chance: float, missed: float) -> float:
+    # Rounded: the same factors in another order must not look like two probabilities to an audit.
+    return float(np.round(1 - (1 - chance) * missed, 12))
+
 
 Status = RoutingPolicy.Status
 

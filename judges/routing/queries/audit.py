@@ -24,7 +24,7 @@ from agreement.reliability import (
     weighted_estimate,
 )
 from annotate.core.models import Rating, Round
-from annotate.rating.queries.assigned import Unit
+from annotate.rating.queries.assignments import Unit
 from judges.core.models import RoutedUnit, RoutingPolicy
 from judges.results.queries.scores import Material
 

@@ -16,14 +16,14 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import guideline_at
 from annotate.core.models import Membership, Project, Role, Round
 from annotate.core.rounds import round_one
-from annotate.rating.queries.assigned import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
+from annotate.rating.queries.assignments import AssignmentsByUnit, Unit, assignments_by_unit, median_seconds
 from judges.core.errors import invalid_field
 from judges.core.models import Calibration, Judge
 from judges.core.specification import CalibrationSpec
 from judges.core.stages import JudgeStage, number_stages, units_to_ask
 from judges.results.queries.confidences import Evidence, Kind, evidence_of
 from judges.results.queries.scores import Material, material_of, samples_of
-from judges.routing.queries.bindings import bound_now, population_of
+from judges.routing.queries.learn_certificates import bound_now, population_of
 
 THRESHOLDS = 50
 POWER = 0.8

@@ -19,8 +19,13 @@ from judges.core.specification import Scope
 from judges.core.stages import JudgeStage, JudgeToAsk, judges_to_ask, stages_of
 from judges.results.queries.scores import material_of, samples_of
 from judges.results.tables.columns import number_or_reason
-from judges.routing.queries.bindings import bound_now, lapses_of, population_of
-from judges.routing.queries.learn_certificates import errors_among_kept, look_at
+from judges.routing.queries.learn_certificates import (
+    bound_now,
+    errors_among_kept,
+    lapses_of,
+    look_at,
+    population_of,
+)
 from judges.runs.queries.plans import RunPlan, plan_of
 
 Status = Calibration.Status

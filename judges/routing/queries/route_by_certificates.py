@@ -6,7 +6,7 @@ import numpy as np
 from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
-from annotate.rating.queries.assigned import Unit
+from annotate.rating.queries.assignments import Unit
 from judges.core.access import OF_JUDGES
 from judges.core.models import Calibration, Certificate, RoutingPolicy
 from judges.core.stages import JudgeToAsk, judges_to_ask, stages_of

@@ -20,7 +20,7 @@ from agreement.reliability import (
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Round
 from annotate.core.rounds import round_one
-from annotate.rating.queries.assigned import Unit, UnitProgress, unit_progress
+from annotate.rating.queries.assignments import Unit, UnitProgress, unit_progress
 from judges.core.models import Calibration, Certificate, Judge, RoutedUnit, RoutingPolicy
 from judges.results.queries.confidences import loss_of
 from judges.results.queries.scores import material_of, samples_of, scores_of

@@ -20,7 +20,7 @@ from agreement.reliability import (
     more_than_one_point,
 )
 from annotate.core.guideline import FrozenDimension
-from annotate.rating.queries.assigned import Unit
+from annotate.rating.queries.assignments import Unit
 from judges.core.models import Certificate, Judge, RoutedUnit, RoutingPolicy
 from judges.core.stages import JudgeToAsk
 from judges.results.queries.scores import Material

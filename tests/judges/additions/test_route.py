@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotate.additions.commands import add_systems
 from annotate.additions.queries import bridging_items, load_severity
 from annotate.core.models import Addition, AssignedUnit, Assignment, AuditEntry, Item, Rating, Round
-from annotate.rating.commands.hidden_checks import choose_dimensions
+from annotate.rating.commands.plans import choose_dimensions
 from annotate.rating.commands.rounds import close_round_one
 from judges.additions.commands import copy_judges, follow_route
 from judges.additions.queries import addition_route, find_outside, route_of
@@ -27,12 +27,15 @@ from judges.core.models import (
 )
 from judges.endpoints.commands import enter_key
 from judges.endpoints.keys import key_of
-from judges.routing.commands.certificates import compute_certificates, draw_calibration
+from judges.routing.commands.certificates import (
+    compute_certificates,
+    draw_calibration,
+    stop_contradicted,
+    stop_contradicted_judges,
+)
 from judges.routing.commands.policies import route, withdraw_policy
-from judges.routing.commands.stopping import stop_contradicted, stop_contradicted_judges
-from judges.routing.queries.preview import proposal_of, routing_plan
+from judges.routing.queries.preview import needs_of_routing, proposal_of, routing_plan
 from judges.routing.queries.state import contradictions_of, routing_state
-from judges.routing.queries.watching import needs_of_routing
 from tests.additions.scenes import make_new_raters, rate_all
 from tests.factories import Cast
 from tests.judges.certified import (

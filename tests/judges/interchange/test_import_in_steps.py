@@ -15,7 +15,7 @@ from annotate.material.commands.uploads import receive_upload, start_upload
 from judges.core.models import Judge, Judgment
 from judges.interchange import commands as interchange_commands
 from judges.interchange.commands import JUDGMENTS, add_recorded_judge
-from judges.interchange.reading.mapping import guess_judgment_mapping
+from judges.interchange.reading import guess_judgment_mapping
 from judges.methods.scales import OwnScale
 from tests.factories import make_project
 from tests.judges.importing import jsonl, row

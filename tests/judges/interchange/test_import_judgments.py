@@ -19,7 +19,7 @@ from judges.core.specification import Scope
 from judges.interchange import commands as interchange_commands
 from judges.interchange.commands import import_judgments
 from judges.interchange.queries.imports import read_judgments
-from judges.interchange.reading.mapping import WORDS, guess_judgment_mapping
+from judges.interchange.reading import WORDS, guess_judgment_mapping
 from judges.runs.commands.runs import plan_run
 from tests.judges.factories import make_judge, make_judgment
 from tests.judges.importing import jsonl, row, run

@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from annotate.core.guideline import DimensionSpec, FrozenDimension, FrozenPoint
-from annotate.setup.presets.news_summaries import NEWS_SUMMARIES
+from annotate.setup.presets import NEWS_SUMMARIES
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from tests.judges.replay import Replay, replaying

@@ -8,7 +8,7 @@ from annotate.material.commands.comparisons import draw_comparisons
 from annotate.material.commands.parts import split_items
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
-from annotate.rating.queries.assigned import dimensions_of_kind
+from annotate.rating.queries.assignments import dimensions_of_kind
 from tests.factories import Cast, make_project
 from tests.questions.asking import OPTIONS, add_question
 

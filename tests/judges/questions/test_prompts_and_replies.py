@@ -7,7 +7,7 @@ import pytest
 
 from annotate.core.guideline import FrozenDimension
 from annotate.questions import KINDS, Given, ItemContent
-from annotate.questions.replies import QuoteFinder
+from annotate.questions.kind import QuoteFinder
 from judges.methods import METHODS
 from judges.methods.base import Readable, Subject, Unreadable
 from tests.questions.asking import OPTIONS

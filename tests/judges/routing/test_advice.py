@@ -16,9 +16,9 @@ from annotate.core.models import Dimension, Item, Rating
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.models import Judgment, RoutingPolicy, Run
 from judges.routing.commands.policies import draft_policy
-from judges.routing.queries.advice import advise_thresholds, curve_of_advice, fewest_decimals
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.units import PartOfUnits, PolicyCell
+from judges.routing.queries.verdicts import advise_thresholds, curve_of_advice, fewest_decimals
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_user
 from tests.judges.certified import numbers_of

@@ -16,15 +16,19 @@ from judges.core.errors import CalibrationRefusedError, RoutingRefusedError
 from judges.core.models import Calibration, CertifiedStage, Judge, Judgment, RoutingPolicy, Run
 from judges.core.specification import Scope, policy_from_certificates
 from judges.core.stages import JudgeToAsk, units_to_ask
-from judges.routing.commands.certificates import ask_waiting_judges, compute_certificates, draw_calibration
+from judges.routing.commands.certificates import (
+    ask_waiting_judges,
+    compute_certificates,
+    draw_calibration,
+    stop_contradicted,
+    stop_contradicted_judges,
+)
 from judges.routing.commands.policies import draft_policy, follow_proposal, make_policy, route
-from judges.routing.commands.stopping import stop_contradicted, stop_contradicted_judges
 from judges.routing.forecasts import RISKS, answer_routes, routes_sections
 from judges.routing.queries.calibration_state import calibration_state
 from judges.routing.queries.learn_certificates import look_at
-from judges.routing.queries.preview import proposal_of, routing_plan
+from judges.routing.queries.preview import needs_of_routing, proposal_of, routing_plan
 from judges.routing.queries.state import routing_state
-from judges.routing.queries.watching import needs_of_routing
 from judges.runs.queries.plans import plan_of
 from tests.api.client import concord
 from tests.factories import Cast

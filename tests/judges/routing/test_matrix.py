@@ -15,9 +15,8 @@ from annotate.results.registry import result_of
 from annotate.results.table import Cell, Column, Table, text
 from judges.core.models import Judge, Judgment
 from judges.results.queries.pairings import cost_of_thousand_units, spent_by_judges
-from judges.routing.matrix import answer_verdicts
 from judges.routing.queries.trust import trust_in
-from judges.routing.results import answer_trust
+from judges.routing.results import answer_trust, answer_verdicts
 from tests.api.client import ApiClient
 from tests.judges.certified import calibrated_project, rate_all_units
 from tests.judges.pages import text_of

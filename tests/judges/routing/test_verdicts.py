@@ -16,10 +16,9 @@ from annotate.rating.commands.rounds import open_round_one
 from judges.core.errors import RoutingRefusedError
 from judges.core.models import Judgment, RoutingPolicy
 from judges.routing.commands.policies import draft_policy, make_policy, route
-from judges.routing.queries.preview import proposal_of, routing_plan
+from judges.routing.queries.preview import needs_of_routing, proposal_of, routing_plan
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.trust import trust_in
-from judges.routing.queries.watching import needs_of_routing
 from tests.api.client import ApiClient
 from tests.judges.certified import numbers_of
 from tests.judges.pages import HTMX, address, text_of

@@ -65,3 +65,15 @@ def note_use(*, token: ApiToken) -> None:
     now = timezone.now()
     if token.used_at is None or token.used_at < now - NOTED_EVERY:
         write_if_possible(lambda: ApiToken.objects.filter(pk=token.pk).update(used_at=now))
+
+
+def usable_token(secret: str) -> ApiToken | None:
+    """Return the token with this secret and its person, None if it is unusable. One query."""
+    tokens = ApiToken.objects.select_related("user")
+    found = tokens.filter(digest=token_digest(secret), user__is_active=True).first()
+    return found if found and found.is_usable else None
+
+
+def tokens_of(user: User) -> list[ApiToken]:
+    """Return a person's tokens that are not revoked, the newest first. One query."""
+    return list(ApiToken.objects.filter(user=user, revoked_at=None))

@@ -1,1 +1,0 @@
-"""Numbers of the whole installation for Prometheus."""

@@ -1,1 +1,0 @@
-"""Compares the tables of a database with its recorded migrations."""

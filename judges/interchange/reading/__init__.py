@@ -1,1 +1,0 @@
-"""Files of judgments made elsewhere, read as typed rows; no Django."""
