@@ -106,7 +106,7 @@ def test_time_left_counts_no_more_items_than_the_study_gives(
     cast = make_questions("text", "labels", "spans", "preference", annotators=1)
     opened(cast)
     rater = join(browser(), make_study(cast)).place
-    monkeypatch.setattr("annotate.rating.queries.progress._seconds_for_a_rating", lambda *_: 10.0)
+    monkeypatch.setattr("annotate.rating.queries.own_items._seconds_for_a_rating", lambda *_: 10.0)
     round = cast.project.rounds.get()
     reserve_items(round=round, annotator=rater, how_many=1)
     # Six outputs and six pairs are free. Two items come, with at least one question each.
