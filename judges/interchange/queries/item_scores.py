@@ -13,8 +13,8 @@ from annotate.core.models import MeasurementLevelChoices, Project
 from annotate.exports.registry import Row
 from annotate.exports.tables.rows import AT_ONCE
 from annotate.items.registry import ItemLead, ItemMark
-from judges.core.mapping import map_values
 from judges.core.models import OF_PROJECT, Judge, Judgment
+from judges.core.values import map_values
 
 
 def scores_by_item(project: Project) -> Iterator[tuple[int, Row]]:

@@ -10,10 +10,12 @@ from judges.core.models import Endpoint, Judge, Run
 from judges.core.specification import JudgeSpec, Scope
 from judges.endpoints.commands import add_judge
 from judges.endpoints.prices import prices_of
-from judges.endpoints.replies import Reply
+from judges.endpoints.questions import Reply
 from judges.management.demonstration.recorded_server import BASE_URL, MODEL, completion_of
 from judges.runs.asking import outcome_of_reply
-from judges.runs.commands.leases import finish_if_done, lease, store
+from judges.runs.commands.endings import finish_if_done
+from judges.runs.commands.leases import lease
+from judges.runs.commands.outcomes import store
 from judges.runs.commands.runs import plan_run
 from judges.runs.queries.work import work_of
 
