@@ -27,8 +27,7 @@ django.setup()
 
 from annotate.core.guideline import FrozenDimension  # noqa: E402
 from judges.endpoints.failures import RequestFailed  # noqa: E402
-from judges.endpoints.questions import Question  # noqa: E402
-from judges.endpoints.replies import Reply  # noqa: E402
+from judges.endpoints.questions import Question, Reply  # noqa: E402
 from judges.endpoints.work import JudgmentWork  # noqa: E402
 from judges.methods import METHODS  # noqa: E402
 from judges.methods.base import Message  # noqa: E402

@@ -14,8 +14,8 @@ class JudgesConfig(AppConfig):
         from annotate.extension import Extension, extend
         from annotate.watching.registry import Watched
         from judges.additions.queries import route_section
-        from judges.core.kinds import KindPrompts
-        from judges.core.navigation import JUDGES_PAGES
+        from judges.core.material import KindPrompts
+        from judges.core.page import JUDGES_PAGES
         from judges.endpoints.evaluation_steps import STEPS_JOB
         from judges.endpoints.prices import check_price_list
         from judges.interchange.kind import JUDGMENTS_KIND
@@ -51,11 +51,10 @@ class JudgesConfig(AppConfig):
         from judges.routing.paper import judges_in_paper
         from judges.routing.queries.preview import needs_of_routing
         from judges.routing.results import TRUST_PAGE, VERDICTS_PAGE
-        from judges.runs.commands.leases import RUN_FINISHED, RUN_STOPPED
-        from judges.runs.commands.rereading import REREADING_JOB
-        from judges.runs.commands.stop_mails import STOP_MAIL
+        from judges.runs.commands.corrections import REREADING_JOB
+        from judges.runs.commands.endings import RUN_FINISHED, RUN_STOPPED, STOP_MAIL
         from judges.runs.queries.drift import needs_of_drift
-        from judges.runs.queries.watching import needs_of_runs, spending_section, work_waits
+        from judges.runs.queries.pages import needs_of_runs, spending_section, work_waits
 
         ask_with(KindPrompts())
         checks.register(check_price_list)

@@ -11,9 +11,9 @@ from annotate.core.jobs import PeriodicTask
 from judges.routing.commands.certificates import stop_contradicted_judges
 from judges.runs.asker import stop_calls
 from judges.runs.commands.drift import finish_ended_checks, start_due_checks
-from judges.runs.commands.leases import finish_left_undone, sweep
-from judges.runs.queries.batches import runs_with_due_batches
-from judges.runs.queries.runs import runs_with_open_judgments
+from judges.runs.commands.endings import finish_left_undone
+from judges.runs.commands.leases import sweep
+from judges.runs.queries.runs import runs_with_due_batches, runs_with_open_judgments
 from judges.tasks import collect_judgments, forget_replies
 
 EVERY = 5.0  # seconds

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from judges.runs.commands.collecting import start_collecting
-from judges.runs.commands.retention import remove_old_replies
+from judges.runs.commands.outcomes import remove_old_replies
 
 LONGEST = 120.0  # seconds, after which a worker lets other jobs have a turn
 

@@ -5,7 +5,7 @@ from django.urls import path
 from annotate.material import views as material_views
 from annotate.results import views as annotate_results_views
 from judges.additions import views as additions_views
-from judges.endpoints.views import endpoints, judges, templates
+from judges.endpoints.views import endpoints, templates
 from judges.interchange import views as interchange_views
 from judges.interchange.commands import JUDGMENTS
 from judges.laboratory import views as laboratory_views
@@ -18,13 +18,13 @@ from judges.runs import views as runs_views
 PROJECT = "projects/<slug:slug>/judges/"
 
 urlpatterns = [
-    path(f"{PROJECT}", judges.judges, name="judges"),
-    path(f"{PROJECT}new/", judges.judge_new, name="judge_new"),
-    path(f"{PROJECT}<int:pk>/", judges.judge, name="judge"),
+    path(f"{PROJECT}", endpoints.judges, name="judges"),
+    path(f"{PROJECT}new/", endpoints.judge_new, name="judge_new"),
+    path(f"{PROJECT}<int:pk>/", endpoints.judge, name="judge"),
     path(f"{PROJECT}<int:pk>/watch/", runs_views.judge_watch, name="judge_watch"),
     path(f"{PROJECT}<int:pk>/watch/<slug:step>/", runs_views.watch_step, name="watch_step"),
-    path(f"{PROJECT}<int:pk>/archive/", judges.judge_archive, name="judge_archive"),
-    path(f"{PROJECT}<int:pk>/delete/", judges.judge_delete, name="judge_delete"),
+    path(f"{PROJECT}<int:pk>/archive/", endpoints.judge_archive, name="judge_archive"),
+    path(f"{PROJECT}<int:pk>/delete/", endpoints.judge_delete, name="judge_delete"),
     path(f"{PROJECT}<int:pk>/judgments/<slug:status>/", runs_views.judge_judgments, name="judge_judgments"),
     path(f"{PROJECT}judgments/", runs_views.find_judgments, name="find_judgments"),
     path(f"{PROJECT}read-again/", runs_views.rereadings, name="rereadings"),

@@ -63,7 +63,7 @@ from judges.interchange.commands import JUDGMENTS
 from judges.metrics.commands import METRICS
 from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
-from judges.runs.commands.rereading import start_rereading
+from judges.runs.commands.corrections import start_rereading
 from tests.access_table import API, ELSEWHERE, PAGES
 from tests.core.test_page_languages import foreign, read
 from tests.factories import PASSWORD, make_member, make_outside_rater

@@ -108,15 +108,9 @@ def run_in(project: Project, pk: int) -> Run:
 
 
 def judgment_in(project: Project, pk: int) -> Judgment:
-    whole = (
-        "judge__template",
-        "judge__endpoint",
-        "dimension",
-        "item__document",
-        "item__system",
-        "other__system",
-    )
-    judgments = Judgment.objects.select_related("judge__project", "run", *whole)
+    of_judge = ("judge__project", "judge__template", "judge__endpoint")
+    whole = (*of_judge, "run", "dimension", "item__document", "item__system", "other__system")
+    judgments = Judgment.objects.select_related(*whole)
     return _first_or_404(judgments.filter(judge__project=project, pk=pk), "judgment")
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import text_digest
 from annotate.exports.registry import ValueKind
-from judges.core.models import CallOrder, Judge, MaxTokensName, PromptTemplate, ScoreFrom
+from judges.core.models import CallOrder, Judge, MaxTokensName, ScoreFrom
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -377,10 +377,9 @@ def in_words(value: object) -> str:
 
 
 def _prompt_digest(judge: Judge) -> str | None:
-    return _digest_of(judge.template) if judge.template else None
-
-
-def _digest_of(template: PromptTemplate) -> str:
+    template = judge.template
+    if template is None:
+        return None
     whole = template.text + template.pattern
     return text_digest([whole, sorted(template.wordings.items())] if template.wordings else whole)
 
@@ -396,7 +395,7 @@ def _bind(setting: Setting) -> BoundSetting:
 
 
 _READ: dict[str, Callable[[Judge], Any]] = {
-    "reference": lambda judge: judge.reference.name if judge.reference else "",
+    "reference": lambda judge: judge.reference.name if judge.reference else ""
 }
 
 BOUND_SETTINGS = (

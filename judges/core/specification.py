@@ -55,7 +55,7 @@ class EndpointSpec:
 class JudgeSpec:
     """All settings of a judge; `judges.core.judge_settings` documents each.
 
-    `template` is a version of a prompt, or the key of a shipped prompt (`judges.endpoints.shipped`).
+    `template` is a version of a prompt, or the key of a shipped prompt (`judges.endpoints.queries`).
     """
 
     name: str
@@ -80,9 +80,8 @@ class JudgeSpec:
     scale_modifiers: bool = False
     scale_thirds: bool = False
     scale_table: Sequence[float] = field(default_factory=list)
-    asked_together: Sequence[str] = field(
-        default_factory=list
-    )  # keys of dimensions in the order of the prompt; empty: all
+    # Keys of dimensions in the order of the prompt; empty: all.
+    asked_together: Sequence[str] = field(default_factory=list)
     call_order: CallOrder = CallOrder.FIXED
     reference: System | None = None  # for prompts with {{ reference }}
 

@@ -46,11 +46,16 @@ from judges.endpoints.commands import (
     update_endpoint,
     update_judge,
 )
-from judges.endpoints.forms.endpoints import EndpointForm, ModelPriceForm, TrialForm
-from judges.endpoints.forms.endpoints import initial_of as initial_endpoint
-from judges.endpoints.forms.judges import SHIPPED, JudgeForm, dimensions_line, stop_lines, table_line
-from judges.endpoints.forms.judges import initial_of as initial_judge
-from judges.endpoints.forms.templates import LONGEST_TEXT
+from judges.endpoints.forms.endpoints import EndpointForm, ModelPriceForm, TrialForm, initial_endpoint
+from judges.endpoints.forms.judges import (
+    LONGEST_TEXT,
+    SHIPPED,
+    JudgeForm,
+    dimensions_line,
+    initial_judge,
+    stop_lines,
+    table_line,
+)
 from judges.endpoints.prices import ModelPriceRow, model_prices_of
 from judges.endpoints.queries import (
     EnteredKey,
@@ -238,10 +243,12 @@ class JudgeRow(serializers.ModelSerializer[Judge]):
         )
 
 
-class Endpoints(ApiView):
-    """The endpoints of a project."""
-
+class JudgesApi(ApiView):
     about = "judges"
+
+
+class Endpoints(JudgesApi):
+    """The endpoints of a project."""
 
     @reads(EndpointRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -258,10 +265,8 @@ class Endpoints(ApiView):
         return Response(EndpointRow(made).data, status=201)
 
 
-class PricesOfEndpoint(ApiView):
+class PricesOfEndpoint(JudgesApi):
     """The prices of models at an endpoint."""
-
-    about = "judges"
 
     @reads(ModelPriceShape, many=True)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -279,10 +284,8 @@ class PricesOfEndpoint(ApiView):
         return Response(ModelPriceShape(row).data, status=201)
 
 
-class EndpointPriceView(ApiView):
+class EndpointPriceView(JudgesApi):
     """The prices that people entered for a model."""
-
-    about = "judges"
 
     @writes(None, status=204)
     def delete(self, request: Request, slug: str, pk: int, price: int) -> Response:
@@ -291,10 +294,8 @@ class EndpointPriceView(ApiView):
         return Response(status=204)
 
 
-class EndpointView(ApiView):
+class EndpointView(JudgesApi):
     """An endpoint."""
-
-    about = "judges"
 
     @reads(EndpointRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -318,10 +319,8 @@ class EndpointView(ApiView):
         return Response(status=204)
 
 
-class ArchiveOfEndpoint(ApiView):
+class ArchiveOfEndpoint(JudgesApi):
     """Whether an endpoint is archived."""
-
-    about = "judges"
 
     @writes(EndpointRow)
     def put(self, request: Request, slug: str, pk: int) -> Response:
@@ -338,10 +337,8 @@ class ArchiveOfEndpoint(ApiView):
         return Response(EndpointRow(endpoint).data)
 
 
-class KeyOfEndpoint(ApiView):
+class KeyOfEndpoint(JudgesApi):
     """The key that was entered for an endpoint."""
-
-    about = "judges"
 
     @reads(KeyRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -367,17 +364,11 @@ class KeyOfEndpoint(ApiView):
         return Response(status=204)
 
 
-class TrialOfEndpoint(ApiView):
+class TrialOfEndpoint(JudgesApi):
     """One call to an endpoint."""
 
-    about = "judges"
-
     @operation(
-        {200: TrialRow},
-        (*READ_ERRORS, *WRITE_ERRORS),
-        scopes=("write",),
-        parameters=[],
-        request=TrialInput,
+        {200: TrialRow}, (*READ_ERRORS, *WRITE_ERRORS), scopes=("write",), parameters=[], request=TrialInput
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Make one call and show the reply, or the reason why there is none.
@@ -414,10 +405,8 @@ class PromptInput(PromptChangeInput):
     name = Text(max_length=80)
 
 
-class Prompts(ApiView):
+class Prompts(JudgesApi):
     """The prompts of a project."""
-
-    about = "judges"
 
     @reads(PromptRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -436,10 +425,8 @@ class Prompts(ApiView):
         return Response(_prompt_row(_add_wordings(request, made, sent)), 201)
 
 
-class PromptView(ApiView):
+class PromptView(JudgesApi):
     """A version of a prompt."""
-
-    about = "judges"
 
     @reads(PromptRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -476,10 +463,8 @@ def _judge_row(judge: Judge) -> Any:
     return JudgeRow(judge, context={"keys": keys_of_dimensions(judge.project_id)}).data
 
 
-class Judges(ApiView):
+class Judges(JudgesApi):
     """The judges of a project."""
-
-    about = "judges"
 
     @reads(JudgeRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -498,10 +483,8 @@ class Judges(ApiView):
         return Response(_judge_row(add_judge(project=project, judge=spec, by=request_user(request))), 201)
 
 
-class JudgeView(ApiView):
+class JudgeView(JudgesApi):
     """A judge."""
-
-    about = "judges"
 
     @reads(JudgeRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -526,10 +509,8 @@ class JudgeView(ApiView):
         return Response(status=204)
 
 
-class ArchiveOfJudge(ApiView):
+class ArchiveOfJudge(JudgesApi):
     """Whether a judge is archived."""
-
-    about = "judges"
 
     @writes(JudgeRow)
     def put(self, request: Request, slug: str, pk: int) -> Response:

@@ -33,16 +33,14 @@ from judges.core.models import (
     ScoreFrom,
 )
 from judges.core.specification import EndpointSpec, JudgeSpec, ModelPriceSpec
-from judges.endpoints.addresses import refuse_address
 from judges.endpoints.client import ask_once, list_models_once
+from judges.endpoints.connections import refuse_address
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.encryption import UnreadableKeyError, encrypt, encrypt_again
 from judges.endpoints.failures import RequestFailed
-from judges.endpoints.keys import server_of
+from judges.endpoints.keys import UnreadableKeyError, encrypt, encrypt_again, server_of
 from judges.endpoints.prices import prices_of
-from judges.endpoints.queries import was_asked
+from judges.endpoints.queries import shipped_prompt, was_asked
 from judges.endpoints.questions import Question
-from judges.endpoints.shipped import shipped_prompt
 from judges.methods import METHODS, Method
 from judges.methods.base import Message
 from judges.methods.reading.reader import problem_of_pattern
@@ -272,24 +270,20 @@ def _refuse(
         message = gettext("{dialect} gives one reply a call.").format(dialect=dialect.kind.label)
         raise invalid_field("samples_in_one_call", message)
     if endpoint.key_variable:
-        _refuse_variable(project, endpoint, has_key=has_key)
+        refuse_other_variables(endpoint.key_variable)
+        if has_key:
+            message = gettext("Enter a key or name a variable, not both. Remove the entered key first.")
+            raise invalid_field("key_variable", message)
+        try:
+            refuse_variable(endpoint.key_variable, url=endpoint.base_url, project=project.slug)
+        except VariableRefusedError as error:
+            raise invalid_field("key_variable", error.message) from None
     others = Endpoint.objects.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=endpoint.name).exists():
         message = gettext("The project has an endpoint {endpoint} already; choose another name.").format(
             endpoint=endpoint.name
         )
         raise invalid_field("name", message)
-
-
-def _refuse_variable(project: Project, endpoint: EndpointSpec, *, has_key: bool) -> None:
-    refuse_other_variables(endpoint.key_variable)
-    if has_key:
-        message = gettext("Enter a key or name a variable, not both. Remove the entered key first.")
-        raise invalid_field("key_variable", message)
-    try:
-        refuse_variable(endpoint.key_variable, url=endpoint.base_url, project=project.slug)
-    except VariableRefusedError as error:
-        raise InvalidValueError(error.message, fields={"key_variable": error.message}) from None
 
 
 # Prompt templates: writing, changing, and copying the shipped ones. A version that a judgment used never
@@ -303,7 +297,7 @@ def refuse_text(method: str, text: str) -> None:
     try:
         METHODS[method].check(text)
     except ValueError as error:
-        raise InvalidValueError(str(error), fields={"text": str(error)}) from None
+        raise invalid_field("text", str(error)) from None
 
 
 @transaction.atomic
@@ -527,11 +521,8 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: b
     if may_be_same and all(getattr(judge, field) == value for field, value in values.items()):
         return judge
     if has_judgments:
-        raise InUseError(
-            gettext("{name} has judgments, so you cannot change it; create a new judge.").format(
-                name=judge.name
-            )
-        )
+        says = gettext("{name} has judgments, so you cannot change it; create a new judge.")
+        raise InUseError(says.format(name=judge.name))
     before = facts(judge, _RECORDED)
     for field, value in values.items():
         setattr(judge, field, value)
@@ -565,10 +556,8 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
     others = Judge.with_candidates.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=judge.name).exists():
-        raise invalid_field(
-            "name",
-            gettext("The project has a judge {judge} already; choose another name.").format(judge=judge.name),
-        )
+        says = gettext("The project has a judge {judge} already; choose another name.")
+        raise invalid_field("name", says.format(judge=judge.name))
     if judge.endpoint.project_id != project.pk:
         raise invalid_field("endpoint", gettext("This endpoint belongs to another project."))
     if not isinstance(judge.template, str) and judge.template.project_id != project.pk:
@@ -586,8 +575,7 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
         )
     _refuse_scale(judge)
     _refuse_together(project, judge)
-    # Raise InvalidValueError if a prompt shows a reference and none is selected, or the
-    # reverse.
+    # A prompt that shows a reference needs one, and no other prompt has a place for it.
     template, system = judge.template, judge.reference
     texts = [shipped_prompt(template).text] if isinstance(template, str) else template.texts
     shows = any("reference" in placeholders(text) for text in texts)
@@ -638,13 +626,8 @@ def _refuse_scale(judge: JudgeSpec) -> None:
         if judge.scale_modifiers or judge.scale_thirds or judge.scale_table:
             raise invalid_field("scale_minimum", gettext("Enter both ends of the judge’s own scale first."))
         return
-    scale = OwnScale(
-        judge.scale_minimum,
-        judge.scale_maximum,
-        judge.scale_modifiers,
-        tuple(judge.scale_table),
-        judge.scale_thirds,
-    )
+    ends, table = (judge.scale_minimum, judge.scale_maximum), tuple(judge.scale_table)
+    scale = OwnScale(*ends, judge.scale_modifiers, table, judge.scale_thirds)
     if scale.problem:
         raise invalid_field("scale_table" if scale.table else "scale_maximum", scale.problem)
     if method.asks_pairs:
@@ -652,10 +635,8 @@ def _refuse_scale(judge: JudgeSpec) -> None:
             "scale_minimum", gettext("Two texts are compared without a scale; leave it empty.")
         )
     if scale.modifiers and not method.takes_modifiers:
-        raise invalid_field(
-            "scale_modifiers",
-            gettext("{method} has no “weak” and “strong”; ask for a score.").format(method=method.label),
-        )
+        says = gettext("{method} has no “weak” and “strong”; ask for a score.")
+        raise invalid_field("scale_modifiers", says.format(method=method.label))
     if scale.modifiers and judge.score_from == ScoreFrom.PROBABILITIES:
         message = gettext("“Strong 4” is more than one token; read the score from the reply’s text.")
         raise invalid_field("scale_modifiers", message)

@@ -22,8 +22,7 @@ from judges.endpoints.commands import edit_template, edit_wording
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
-from judges.endpoints.questions import Question, Server
-from judges.endpoints.replies import Reply
+from judges.endpoints.questions import Question, Reply, Server
 from judges.methods import METHODS
 from judges.methods.base import Message
 from judges.methods.proposed_parts import (

@@ -1,17 +1,21 @@
-"""Failures of calls, with messages that never contain a key."""
+"""Calls without a reply: the provider's errors in plain words, and the seconds that it asks to wait."""
 
 import logging
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.lazy_module import LazyModule
 from annotate.core.outbound import PrivateAddressError
-from judges.endpoints.questions import Server
+from judges.endpoints.questions import RequestProblem, Server
 
 if TYPE_CHECKING:
     import aiohttp
@@ -19,8 +23,19 @@ if TYPE_CHECKING:
 else:
     aiohttp, httpx2 = LazyModule("aiohttp"), LazyModule("httpx2")
 
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
+PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+Limits = Sequence[tuple[str, str]]
+"""Two headers for each limit: what remains, and when the limit starts anew."""
+OPENAI_LIMITS: Limits = tuple(
+    (f"x-ratelimit-remaining-{each}", f"x-ratelimit-reset-{each}") for each in ("requests", "tokens")
+)
+ANTHROPIC_LIMITS: Limits = tuple(
+    (f"anthropic-ratelimit-{each}-remaining", f"anthropic-ratelimit-{each}-reset")
+    for each in ("requests", "tokens", "input-tokens", "output-tokens")
+)
 logger = logging.getLogger(__name__)
-
 # As OpenAI, Azure, vLLM, llama.cpp, Ollama, Anthropic and Gemini put it.
 TOO_LONG_WORDS = (
     *("context_length_exceeded", "exceed_context_size", "maximum context length", "context window"),
@@ -42,13 +57,61 @@ OVERLOADED_PAUSE = 5.0  # seconds, if the answer does not specify them
 NO_SUCCESS = 400
 
 
-class RequestProblem(Enum):
-    """A problem of one request or its reply; the server accepts other requests."""
+def seconds_to_wait(headers: Mapping[str, str], limits: Limits = OPENAI_LIMITS) -> float | None:
+    """Return the seconds without calls that a server demands after rejecting a call for its limits; None
+    if unspecified.
+    """
+    wait = retry_after(headers)
+    return seconds_until_reset(headers, limits) if wait is None else wait
 
-    REFUSED = "refused"
-    FILTERED = "filtered"
-    TRUNCATED = "truncated"
-    TOO_LONG = "too_long"
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of `retry-after-ms`, or of `Retry-After`: seconds or a date (RFC 9110, 10.2.3)."""
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    said = headers.get("retry-after", "").strip()
+    seconds = _number(said)
+    return _until(said, parsedate_to_datetime) if seconds is None else seconds
+
+
+def seconds_until_reset(headers: Mapping[str, str], limits: Limits = OPENAI_LIMITS) -> float | None:
+    """Return the seconds until calls are accepted again; None if no limit is used up.
+
+    The latest reset of all used-up limits counts.
+    """
+    resets = [
+        duration(headers.get(reset, ""))
+        for remaining, reset in limits
+        if _number(headers.get(remaining, "")) == 0
+    ]
+    return max((seconds for seconds in resets if seconds is not None), default=None)
+
+
+def _number(said: str) -> float | None:
+    try:
+        number = float(said)
+    except ValueError:
+        return None
+    return max(number, 0.0) if isfinite(number) else None
+
+
+def duration(said: str) -> float | None:
+    """Return seconds from "6m0s", "120ms", a plain number of seconds, or a moment (RFC 3339)."""
+    said = said.strip()
+    if DURATION.fullmatch(said):
+        return sum(float(number) * UNITS[unit] for number, unit in PART.findall(said))
+    seconds = _number(said)
+    return _until(said, datetime.fromisoformat) if seconds is None else seconds
+
+
+def _until(said: str, parse: Callable[[str], datetime]) -> float | None:
+    try:
+        moment = parse(said)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max((moment - timezone.now()).total_seconds(), 0.0)
 
 
 class RequestFailed(Exception):  # noqa: N818 - it reads as what happened
@@ -183,49 +246,30 @@ def failure_of(error: ProviderError) -> RequestFailed:
 
 
 def _classify(error: ProviderError, says: str) -> RequestFailed:
-    status = error.status
+    def failure(sentence: str, **facts: Any) -> RequestFailed:
+        return RequestFailed(sentence.format(error=says), **facts)
+
+    status, refused = error.status, gettext("The server refuses the request: {error}")
     if status == 402 or _has(error, UNPAID_WORDS) or (status == 429 and _has(error, DAILY_WORDS)):
-        return RequestFailed(
-            gettext("The account has nothing left to spend: {error}").format(error=says), fatal_for_run=True
-        )
+        return failure(gettext("The account has nothing left to spend: {error}"), fatal_for_run=True)
     if status in (429, OVERLOADED):
         usual = 1.0 if status == 429 else OVERLOADED_PAUSE
-        return RequestFailed(
-            gettext("The server asks to slow down: {error}").format(error=says), wait=error.wait or usual
-        )
+        return failure(gettext("The server asks to slow down: {error}"), wait=error.wait or usual)
     if status == 413:
-        return RequestFailed(
-            gettext("The server refuses the request: {error}").format(
-                error=says or gettext("it is too long.")
-            ),
-            permanent=True,
-            problem=RequestProblem.TOO_LONG,
-        )
+        says = says or gettext("it is too long.")
+        return failure(refused, permanent=True, problem=RequestProblem.TOO_LONG)
     if status == 403 and _has(error, FILTERED_WORDS):  # of one output; OpenRouter moderates some models
-        return RequestFailed(
-            gettext("The server refuses the request: {error}").format(error=says),
-            permanent=True,
-            problem=RequestProblem.FILTERED,
-        )
+        return failure(refused, permanent=True, problem=RequestProblem.FILTERED)
     if status in (401, 403) or _has(error, KEY_WORDS):
-        return RequestFailed(
-            gettext("The server refuses the key: {error}").format(error=says), fatal_for_run=True
-        )
+        return failure(gettext("The server refuses the key: {error}"), fatal_for_run=True)
     if status == 404:
-        return RequestFailed(
-            gettext("The server does not know the model or address: {error}").format(error=says),
-            fatal_for_run=True,
-            unknown_model=True,
-        )
+        sentence = gettext("The server does not know the model or address: {error}")
+        return failure(sentence, fatal_for_run=True, unknown_model=True)
     if status >= 500:
-        return RequestFailed(gettext("The server failed: {error}").format(error=says), wait=error.wait)
+        return failure(gettext("The server failed: {error}"), wait=error.wait)
     if status in (400, 422):
-        return RequestFailed(
-            gettext("The server refuses the request: {error}").format(error=says),
-            permanent=True,
-            problem=_problem(error),
-        )
-    return RequestFailed(gettext("The server's answer cannot be used: {error}").format(error=says))
+        return failure(refused, permanent=True, problem=_problem(error))
+    return failure(gettext("The server's answer cannot be used: {error}"))
 
 
 def _problem(error: ProviderError) -> RequestProblem | None:

@@ -1,7 +1,8 @@
-"""Queries on endpoints, each with a fixed number of database queries."""
+"""Queries on endpoints, prompts and judges, each with a fixed number of database queries."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Document, Item, Project, User
 from annotate.core.outbound import origin_of
 from annotate.questions import kind_of
-from judges.core.contents import contents_of, rotate_sides
+from judges.core.material import contents_of, rotate_sides
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
 from judges.endpoints.dialects import DIALECTS
 from judges.methods import METHODS, Method
@@ -21,12 +22,53 @@ from judges.methods.base import Message, Subject
 from judges.methods.reading import Readable, Reading
 from judges.methods.reading.parts import fold_name
 from judges.methods.template import placeholders
-
-# Endpoints for lists on pages, and the visible metadata of entered keys.
+from judges.methods.variants import VARIANTS
 
 READY = "Reply with the word: ready"
 BETWEEN_REPLIES = "\n---\n"
 MOST_REPLIES = 50  # that are read to try a prompt's pattern
+_OF_DIMENSION = frozenset({"dimension", "definition", "guidelines", "points", "ends"})
+HOSTS_WITH_SCHEMAS = (
+    *("api.openai.com", "api.mistral.ai", "api.x.ai", "api.fireworks.ai"),
+    "generativelanguage.googleapis.com",
+)
+"""Servers of which all present models take a JSON schema."""
+CHARACTERS_A_TOKEN = 4
+ASKED = ~Q(status=Judgment.Status.PLANNED) | Q(attempts__gt=0) | Q(steps_done__gt=0)
+
+
+@dataclass(frozen=True)
+class ShippedPrompt:
+    """A shipped prompt of a method; its key, of the method or of a variant, can create a judge."""
+
+    key: str
+    method: str
+    label: str
+    text: str
+
+    @property
+    def title(self) -> str:
+        """The label after the method's name in papers."""
+        return METHODS[self.method].title(self.label)
+
+
+def shipped_prompt(key: str) -> ShippedPrompt:
+    """Return the prompt with this key. Raises KeyError."""
+    if key in METHODS:
+        return ShippedPrompt(key, key, METHODS[key].label, METHODS[key].default_template)
+    variant = VARIANTS[key]
+    return ShippedPrompt(key, variant.method, variant.label, variant.text)
+
+
+def shipped_prompts_of(method: str) -> Iterator[ShippedPrompt]:
+    """Yield the prompts of a method, its default first."""
+    yield shipped_prompt(method)
+    for variant in VARIANTS.values():
+        if variant.method == method:
+            yield shipped_prompt(variant.key)
+
+
+# Endpoints for lists on pages, and the visible metadata of entered keys.
 
 
 @dataclass(frozen=True)
@@ -93,15 +135,22 @@ class JudgeLine:
 def judges_of(project: Project, *, archived: bool = False) -> list[JudgeLine]:
     """Return a project's judges by name with their counts: the archived ones, or the others. Two queries."""
     judges = Judge.objects.filter(project=project, archived_at__isnull=not archived)
-    judges = judges.select_related("endpoint", "template").order_by("name")
-    counts: dict[tuple[int, str], int] = {
-        (judge, status): count
-        for judge, status, count in Judgment.objects.filter(judge__project=project)
-        .values_list("judge", "status")
-        .annotate(count=Count("pk"))
-        .order_by()
-    }
-    return [_line(judge, counts) for judge in judges]
+    judgments = Judgment.objects.filter(judge__project=project).values_list("judge", "status")
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for judge, status, count in judgments.annotate(count=Count("pk")).order_by():
+        counts[judge][status] = count
+    found, status = judges.select_related("endpoint", "template").order_by("name"), Judgment.Status
+    return [
+        JudgeLine(
+            judge=each,
+            method=method_label(each),
+            done=counts[each.pk][status.DONE],
+            unreadable=counts[each.pk][status.UNREADABLE],
+            failed=counts[each.pk][status.FAILED],
+            waiting=counts[each.pk][status.PLANNED] + counts[each.pk][status.LEASED],
+        )
+        for each in found
+    ]
 
 
 def usable_judges(project: Project) -> QuerySet[Judge]:
@@ -123,19 +172,6 @@ def method_label(judge: Judge) -> str:
     return METHODS[judge.method].title() if judge.method in METHODS else judge.method
 
 
-def _line(judge: Judge, counts: dict[tuple[int, str], int]) -> JudgeLine:
-    status = Judgment.Status
-    of = {each: counts.get((judge.pk, each), 0) for each in status}
-    return JudgeLine(
-        judge=judge,
-        method=method_label(judge),
-        done=of[status.DONE],
-        unreadable=of[status.UNREADABLE],
-        failed=of[status.FAILED],
-        waiting=of[status.PLANNED] + of[status.LEASED],
-    )
-
-
 def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     """Return the reason why a judge cannot judge a dimension, None if it can."""
     method, scale = METHODS[judge.method], judge.own_scale
@@ -149,9 +185,6 @@ def refusal(judge: Judge, dimension: FrozenDimension) -> str | None:
     if judge.score_from == ScoreFrom.PROBABILITIES:
         return method.refuses(dimension) or method.refuses_probabilities(dimension)
     return method.refuses(dimension)
-
-
-_OF_DIMENSION = frozenset({"dimension", "definition", "guidelines", "points", "ends"})
 
 
 def refusal_of_scope(
@@ -220,18 +253,6 @@ def _refusal_of_names(dimensions: Sequence[FrozenDimension], *, structured: bool
     return None
 
 
-HOSTS_WITH_SCHEMAS = (
-    *(
-        "api.openai.com",
-        "api.mistral.ai",
-        "api.x.ai",
-        "api.fireworks.ai",
-        "generativelanguage.googleapis.com",
-    ),
-)
-"""Servers of which all present models take a JSON schema."""
-
-
 def has_structured_output(endpoint: Endpoint) -> bool:
     """Return True if a server accepts a JSON schema, by its documentation or an earlier answer.
 
@@ -244,9 +265,6 @@ def has_structured_output(endpoint: Endpoint) -> bool:
 
 
 # Prompts as a model would get them: templates and their versions, previewed on a real item.
-
-CHARACTERS_A_TOKEN = 4
-ASKED = ~Q(status=Judgment.Status.PLANNED) | Q(attempts__gt=0) | Q(steps_done__gt=0)
 
 
 @dataclass(frozen=True)
@@ -312,33 +330,27 @@ def preview_of(
     chosen = next((each for each in dimensions if each.key == dimension), None) or next(
         iter(dimensions), None
     )
-    items = items_asked_about(project, chosen) if chosen else Item.objects.none()
+    # A question that compares is asked about comparisons, all others about outputs.
+    items = Item.objects.none()
+    if chosen:
+        items = Item.objects.filter(document__project=project, kind=kind_of(chosen).item_kind)
+    items = items.order_by("document", "pk")
     count = items.count()
     if chosen is None or not count:
-        return PromptPreview(
-            problem=gettext("Add a dimension and import items to see what the model would read.")
-        )
+        return PromptPreview(gettext("Add a dimension and import items to see what the model would read."))
     number = min(max(number, 1), count)
     item = items.select_related("document")[number - 1]
     text = (wordings or {}).get(str(chosen.id), text)
     asked = dimensions if METHODS[method].asks_several else [chosen]
+    shown = PromptPreview(item=item, number=number, items=count, dimension=chosen)
+    if asks_kinds:
+        subject = rotate_sides(contents_of([item.pk])[item.pk], 0)
+    else:
+        subject = _subject(item, pair=METHODS[method].asks_pairs)
     try:
-        messages = METHODS[method].messages_about(
-            text,
-            rotate_sides(contents_of([item.pk])[item.pk], 0)
-            if asks_kinds
-            else _subject(item, pair=METHODS[method].asks_pairs),
-            asked,
-        )
+        return replace(shown, messages=METHODS[method].messages_about(text, subject, asked))
     except ValueError as error:
-        return PromptPreview(problem=str(error), item=item, number=number, items=count, dimension=chosen)
-    return PromptPreview(messages=messages, item=item, number=number, items=count, dimension=chosen)
-
-
-def items_asked_about(project: Project, dimension: FrozenDimension) -> QuerySet[Item]:
-    """Return the outputs of a project, or its comparisons if the dimension compares."""
-    kind = kind_of(dimension).item_kind
-    return Item.objects.filter(document__project=project, kind=kind).order_by("document", "pk")
+        return replace(shown, problem=str(error))
 
 
 def keys_of_dimensions(project: int) -> dict[int, str]:

@@ -28,6 +28,11 @@ class Earlier:
     reasoning_tokens: int | None = None
 
 
+def add_counts(before: int | None, now: int | None) -> int | None:
+    """Return the sum of two counts of tokens; a server may report one for one call and not for another."""
+    return before if now is None else (before or 0) + now
+
+
 @dataclass(frozen=True)
 class Call:
     """The request of a judgment, and the server's metadata in addition to the reply.

@@ -16,8 +16,7 @@ from judges.endpoints.client import call_once
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
-from judges.endpoints.questions import Question, Server
-from judges.endpoints.replies import Reply
+from judges.endpoints.questions import Question, Reply, Server
 from judges.laboratory.queries.searches import LONGEST, plan_of_calls
 from judges.methods import METHODS
 from judges.methods.base import Message

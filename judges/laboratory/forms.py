@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.guidelines import current_guideline
 from annotate.core.models import Dimension, Project
 from judges.core.models import CallOrder, Judge, Panel, PromptTemplate, Proposal
-from judges.endpoints.queries import templates_of, usable_judges
-from judges.endpoints.shipped import shipped_prompt
+from judges.endpoints.queries import shipped_prompt, templates_of, usable_judges
 from judges.laboratory.cases import STYLES
 from judges.laboratory.factors import SCALES, CrossedDesign, Factors, design_of, spec_of
 from judges.laboratory.queries.cases import (

@@ -16,10 +16,10 @@ from annotate.core.models import Item, User
 from judges.core.errors import MetricRefusedError
 from judges.core.material import outputs_of
 from judges.core.models import DOCUMENT_PERPLEXITY, Judge, Metric, MetricValue
+from judges.endpoints.client import TextProbabilities, TextProbability
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
-from judges.endpoints.text_probabilities import TextProbabilities, TextProbability
 
 SAYS = "exponential of minus the mean log-probability of a {text}’s tokens but the first, under {model}"
 

@@ -25,23 +25,24 @@ from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
 from judges.interchange.reading import JudgmentMapping
 from judges.results.queries.pairings import judge_called
-from judges.runs.commands.asking_again import ask_again, refuse_other_count
-from judges.runs.commands.budgets import change_budget
-from judges.runs.commands.corrections import exclude_all
-from judges.runs.commands.rereading import confirm_rereading, start_rereading
+from judges.runs.commands.corrections import (
+    ask_again,
+    confirm_rereading,
+    exclude_all,
+    refuse_other_count,
+    start_rereading,
+)
+from judges.runs.commands.endings import change_budget
 from judges.runs.commands.runs import plan_run
-from judges.runs.commands.units import set_units
+from judges.runs.commands.units import set_units, units_of_project, units_proposed_by
 from judges.runs.forms import BudgetForm, RereadingForm, RunForm, SelectionForm
+from judges.runs.queries.judgments import answers_of, plan_of_asking
 from judges.runs.queries.plans import NOTHING_MISSING, RunPlan, plan_of
 from judges.runs.queries.runs import RunProgress, progress_of
-from judges.runs.queries.selection import answers_of, plan_of_asking
-from judges.runs.queries.units import units_of_project, units_proposed_by
 from judges.runs.views import STEPS, run_form, scope_of
 
 RunInput = form_input(
-    "RunInput",
-    RunForm,
-    optional={"judges": "those without judgments, or the first", "dimensions": "all"},
+    "RunInput", RunForm, optional={"judges": "those without judgments, or the first", "dimensions": "all"}
 )
 BudgetInput = form_input("BudgetInput", BudgetForm)
 SelectionInput = form_input(
@@ -55,7 +56,14 @@ SelectionInput = form_input(
 RereadingInput = form_input("RereadingInput", RereadingForm)
 
 
-class RunRow(serializers.ModelSerializer[Run]):
+class InCurrency:
+    def get_currency(self, _row: object) -> str:
+        """Return the installation's currency."""
+        code: str = settings.CURRENCY
+        return code
+
+
+class RunRow(InCurrency, serializers.ModelSerializer[Run]):
     """A run."""
 
     saved_by_cache = serializers.DecimalField(
@@ -66,11 +74,6 @@ class RunRow(serializers.ModelSerializer[Run]):
     )
     saved_by_cache_reason = serializers.CharField()
     currency = serializers.SerializerMethodField(help_text="Of the budget and of all costs.")
-
-    def get_currency(self, _run: Run) -> str:
-        """Return the installation's currency."""
-        code: str = settings.CURRENCY
-        return code
 
     class Meta:
         model = Run
@@ -96,7 +99,7 @@ class RunDetail(serializers.Serializer[Any]):
     seconds_left = serializers.FloatField(allow_null=True)
 
 
-class PlanShape(serializers.Serializer[Any]):
+class PlanShape(InCurrency, serializers.Serializer[Any]):
     """The calls and cost of a run; a cost of null is unknown."""
 
     judgments = serializers.IntegerField()
@@ -105,11 +108,6 @@ class PlanShape(serializers.Serializer[Any]):
     cost = serializers.DecimalField(max_digits=20, decimal_places=8, allow_null=True)
     currency = serializers.SerializerMethodField(help_text="Of the cost.")
     problems = serializers.ListField(child=serializers.CharField())
-
-    def get_currency(self, _plan: Any) -> str:
-        """Return the installation's currency."""
-        code: str = settings.CURRENCY
-        return code
 
 
 class JudgmentRow(serializers.ModelSerializer[Judgment]):
@@ -227,10 +225,12 @@ class ExcludedShape(serializers.Serializer[Any]):
     excluded = serializers.IntegerField()
 
 
-class Runs(ApiView):
-    """The runs of a project."""
-
+class RunsApi(ApiView):
     about = "runs"
+
+
+class Runs(RunsApi):
+    """The runs of a project."""
 
     @reads(RunRow, paged=True)
     def get(self, request: Request, slug: str) -> Response:
@@ -249,10 +249,8 @@ class Runs(ApiView):
         return _detail(run, status=201)
 
 
-class RunPreview(ApiView):
+class RunPreview(RunsApi):
     """The preview of a run."""
-
-    about = "runs"
 
     @writes(PlanShape, accepts=RunInput)
     def post(self, request: Request, slug: str) -> Response:
@@ -263,10 +261,8 @@ class RunPreview(ApiView):
         return Response(PlanShape(plan).data)
 
 
-class RunView(ApiView):
+class RunView(RunsApi):
     """A run."""
-
-    about = "runs"
 
     @reads(RunDetail)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -274,10 +270,9 @@ class RunView(ApiView):
         return _detail(run_in(project_for_judges(request.user, slug), pk))
 
 
-class RunStep(ApiView):
+class RunStep(RunsApi):
     """A step of a run."""
 
-    about = "runs"
     steps = STEPS
 
     @writes(RunDetail)
@@ -287,10 +282,8 @@ class RunStep(ApiView):
         return _detail(STEPS[step](run=run))
 
 
-class RunBudget(ApiView):
+class RunBudget(RunsApi):
     """The budget of a run."""
-
-    about = "runs"
 
     @writes(RunDetail, accepts=BudgetInput)
     def put(self, request: Request, slug: str, pk: int) -> Response:
@@ -300,10 +293,8 @@ class RunBudget(ApiView):
         return _detail(change_budget(run=run, **form.cleaned_data))
 
 
-class Judgments(ApiView):
+class Judgments(RunsApi):
     """The judgments of a project."""
-
-    about = "runs"
 
     @reads(JudgmentRow, paged=True, filters=(JudgmentFilter,))
     def get(self, request: Request, slug: str) -> Response:
@@ -368,10 +359,8 @@ class ChangedUnits(serializers.Serializer[Any]):
     changed = serializers.IntegerField()
 
 
-class ContentUnitsView(ApiView):
+class ContentUnitsView(RunsApi):
     """The content units of documents, which the method of that name asks about."""
-
-    about = "runs"
 
     @reads(UnitsRow, many=True, filters=(UnitsFilter,))
     def get(self, request: Request, slug: str) -> Response:
@@ -406,10 +395,8 @@ class RereadingRow(serializers.ModelSerializer[Rereading]):
         fields = ("id", "judge", "status", "reason", "would_change", "first_changes", "changed", "created_at")
 
 
-class Rereadings(ApiView):
+class Rereadings(RunsApi):
     """New parses of stored replies."""
-
-    about = "runs"
 
     @writes(RereadingRow, accepts=RereadingInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -421,10 +408,8 @@ class Rereadings(ApiView):
         return Response(RereadingRow(made).data, status=201)
 
 
-class RereadingView(ApiView):
+class RereadingView(RunsApi):
     """One new parse of stored replies."""
-
-    about = "runs"
 
     @reads(RereadingRow)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -439,10 +424,8 @@ class RereadingView(ApiView):
         return Response(RereadingRow(confirmed).data)
 
 
-class SelectedJudgments(ApiView):
+class SelectedJudgments(RunsApi):
     """Answers matching a filter."""
-
-    about = "runs"
 
     @writes(SelectionShape, accepts=SelectionInput)
     def post(self, request: Request, slug: str) -> Response:
@@ -453,10 +436,8 @@ class SelectedJudgments(ApiView):
         return Response(SelectionShape(shape).data)
 
 
-class RetryView(ApiView):
+class RetryView(RunsApi):
     """Answers to request again."""
-
-    about = "runs"
 
     @writes(RunDetail, accepts=SelectionInput, status=201)
     def post(self, request: Request, slug: str) -> Response:
@@ -473,10 +454,8 @@ class RetryView(ApiView):
         return _detail(run, status=201)
 
 
-class ExcludedJudgments(ApiView):
+class ExcludedJudgments(RunsApi):
     """Answers excluded from all statistics."""
-
-    about = "runs"
 
     @writes(ExcludedShape, accepts=SelectionInput)
     def post(self, request: Request, slug: str) -> Response:

@@ -1,6 +1,6 @@
 """The one worker that calls an endpoint, for all runs that need it.
 
-It has the lease of the endpoint (`commands.askers`), and works on each run by a `Pipeline`. Runs that start
+It has the lease of the endpoint (`commands.leases`), and works on each run by a `Pipeline`. Runs that start
 later join within half a second. The limits of the endpoint, its pauses and its pace are in its memory, and
 stored for the worker after it. It ends when no run needs the endpoint, when the endpoint is silent, when its
 settings were changed, or when the worker stops; calls in flight end before.
@@ -11,31 +11,32 @@ import logging
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from threading import Event, Lock, Thread, current_thread
 
 from django.db import connections, transaction
+from django.utils import timezone
 
 from annotate.core.jobs import persistently
 from judges.core.errors import KeyMissingError
-from judges.core.models import Endpoint
+from judges.core.models import Endpoint, ModelPace
 from judges.endpoints.client import Client
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import EndpointPrices
-from judges.runs.commands import askers, leases, paces, silence
-from judges.runs.pacing import ConsecutiveRefusals, RateLimiter
+from judges.runs.commands import leases, silence
+from judges.runs.pacing import ConsecutiveRefusals, RateLimiter, Slowdown
 from judges.runs.pipeline import CalledEndpoint, Pipeline
 from judges.runs.queries.runs import runs_that_ask
 
-LOOK_EVERY = 0.05  # seconds
-RUNS_SOUGHT_EVERY = 0.5
+LOOK_EVERY = 0.05  # seconds, as all below
+RUNS_SOUGHT_EVERY = 0.5  # one query each time; a run that starts meanwhile waits no longer than this
 MOST_AT_WORK = 16  # endpoints that one process calls; each takes two connections to the database
 LET_ALONE = 5.0  # seconds, for a run that has nothing to ask now, or failed
-RENEWED_EVERY = askers.LEASE.total_seconds() / 4
-FAILURES_STORED_EVERY = 1.0
+RENEWED_EVERY = leases.LEASE.total_seconds() / 4  # a renewal may be late or fail before the lease ends
+FAILURES_STORED_EVERY = 1.0  # when a server is away its calls fail by the hundred
 # While many calls are answered, the database's thread waits for that of the event loop at each statement:
 # 5 ms by default, so that answers waited to be stored longer than they had taken.
 SWITCH_INTERVAL = 0.0005  # seconds
@@ -80,7 +81,7 @@ class Asker:
                 finally:
                     await endpoint.client.close()
                     await endpoint.later(self._store_failure)
-                    await endpoint.later(partial(askers.let_go, holder=endpoint.holder))
+                    await endpoint.later(partial(leases.let_go, holder=endpoint.holder))
         finally:
             await endpoint.later(connections.close_all)
             endpoint.database.shutdown()
@@ -100,6 +101,7 @@ class Asker:
                 )
                 self._drop_ended()
         finally:
+            # The lease is renewed until the pipelines have stored their outcomes: only its holder may write.
             for task in self._pipelines:
                 task.cancel()
             await asyncio.gather(*self._pipelines, return_exceptions=True)
@@ -128,12 +130,12 @@ class Asker:
     def _take_endpoint(self) -> bool:
         endpoint = self._endpoint
         with transaction.atomic():
-            locked = askers.lock_endpoint(run=self._run, endpoint=endpoint.pk)
+            locked = leases.lock_endpoint(run=self._run, endpoint=endpoint.pk)
             if locked is None:
                 return False
-            if not askers.hold_endpoint(endpoint=locked, run=self._run, holder=endpoint.holder):
+            if not leases.hold_endpoint(endpoint=locked, run=self._run, holder=endpoint.holder):
                 return False
-        endpoint.limiter.slowdowns = paces.slowdowns_of(endpoint.pk)
+        endpoint.limiter.slowdowns = slowdowns_of(endpoint.pk)
         endpoint.limiter.resting_until = locked.resting_until.timestamp() if locked.resting_until else 0.0
         return True
 
@@ -190,7 +192,7 @@ class Asker:
         if limiter.unsaved_slowdowns:
             unsaved = {model: limiter.slowdowns[model] for model in limiter.unsaved_slowdowns}
             limiter.unsaved_slowdowns.clear()
-            await endpoint.later(partial(paces.save_slowdowns, endpoint=endpoint.pk, slowdowns=unsaved))
+            await endpoint.later(partial(save_slowdowns, endpoint=endpoint.pk, slowdowns=unsaved))
         is_due = limiter.last_failure is not None and self._is_due("failures stored", FAILURES_STORED_EVERY)
         if is_due and await endpoint.later(self._store_failure):
             limiter.server_is_silent = True
@@ -242,7 +244,7 @@ def call_in_background(found: Sequence[Endpoint], *, run: int) -> None:
                 continue
             worker = Asker(endpoint, run=run)
             thread = Thread(target=_work_in_thread, args=(worker,), name="asker", daemon=True)
-            thread.start()
+            thread.start()  # it cannot end before it is noted: for that it needs the lock
             _at_work[thread] = worker
 
 
@@ -273,3 +275,21 @@ def wait_for_calls() -> None:
         threads = list(_at_work)
     for thread in threads:
         thread.join()
+
+
+def save_slowdowns(*, endpoint: int, slowdowns: Mapping[str, Slowdown]) -> None:
+    """Store the slowdowns of models of an endpoint."""
+    for model, slowdown in slowdowns.items():
+        values = {
+            "slowed_at": timezone.now(),
+            "resumes_at": datetime.fromtimestamp(slowdown.resumes_at, UTC),
+            "rate": slowdown.rate,
+            "climb_seconds": slowdown.climb,
+        }
+        ModelPace.objects.update_or_create(endpoint_id=endpoint, model=model, defaults=values)
+
+
+def slowdowns_of(endpoint: int) -> dict[str, Slowdown]:
+    """Return the stored slowdowns of an endpoint by model. One query."""
+    rows = ModelPace.objects.filter(endpoint=endpoint)
+    return {row.model: Slowdown(row.rate, row.resumes_at.timestamp(), row.climb_seconds) for row in rows}

@@ -15,10 +15,9 @@ from django.utils.translation import gettext, gettext_lazy
 from judges.core.models import Judgment
 from judges.endpoints.client import Client
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.failures import RequestFailed, RequestProblem
-from judges.endpoints.questions import Question
-from judges.endpoints.replies import Reply, Token, shares_of
-from judges.endpoints.work import Call, JudgmentWork, Outcome
+from judges.endpoints.failures import RequestFailed
+from judges.endpoints.questions import Question, Reply, RequestProblem, Token, shares_of
+from judges.endpoints.work import Call, JudgmentWork, Outcome, add_counts
 from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.probabilities import answer_logprobs
 from judges.methods.reading.plain import answer_start
@@ -81,7 +80,7 @@ async def _ask_all(
 ) -> None:
     """Make the calls in sequence; on an early end, deliver replies that are paid and not stored.
 
-    It ends when the server rejects the judge: see `commands.first_judgments`.
+    It ends when the server rejects the judge: see `commands.outcomes`.
     """
     left, is_rejected = deque(calls), False
 
@@ -202,16 +201,8 @@ class _Unanswered:
         self._work = work
         self._unreadable = first or work.unreadable
         spent = work.chain.spent if work.chain else None
-        self._spent = Outcome(
-            work.judgment,
-            Judgment.Status.FAILED,
-            work.attempts,
-            earlier=self._unreadable.earlier if self._unreadable else spent,
-            call=call_of(work),
-            steps=work.chain.done if work.chain else (),
-            first_of=work.first_of,
-            model=work.question.model,
-        )
+        earlier = self._unreadable.earlier if self._unreadable else spent
+        self._spent = replace(_new_outcome(work), earlier=earlier)
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
         self._attempts_before = self._spent.attempts
@@ -265,17 +256,19 @@ class _Unanswered:
 
 def outcome_of_reply(work: JudgmentWork, reply: Reply) -> Outcome:
     """Return the outcome of one reply, with the tokens of this reply alone."""
-    done = work.chain.done if work.chain else ()
-    spent = Outcome(
+    return _read_reply(work, reply, _add_usage(work, _new_outcome(work), reply))
+
+
+def _new_outcome(work: JudgmentWork) -> Outcome:
+    return Outcome(
         work.judgment,
         Judgment.Status.FAILED,
         work.attempts,
         call=call_of(work),
-        steps=done,
+        steps=work.chain.done if work.chain else (),
         first_of=work.first_of,
         model=work.question.model,
     )
-    return _read_reply(work, reply, _add_usage(work, spent, reply))
 
 
 async def _answer(work: JudgmentWork, client: Client, pace: RunPace, longest: float) -> list[Reply]:
@@ -323,17 +316,13 @@ def _add_usage(work: JudgmentWork, spent: Outcome, reply: Reply) -> Outcome:
     return replace(
         spent,
         attempts=spent.attempts + 1,
-        input_tokens=_sum(spent.input_tokens, reply.input_tokens),
-        output_tokens=_sum(spent.output_tokens, reply.output_tokens),
-        cached_tokens=_sum(spent.cached_tokens, reply.cached_tokens),
-        reasoning_tokens=_sum(spent.reasoning_tokens, reply.reasoning_tokens),
+        input_tokens=add_counts(spent.input_tokens, reply.input_tokens),
+        output_tokens=add_counts(spent.output_tokens, reply.output_tokens),
+        cached_tokens=add_counts(spent.cached_tokens, reply.cached_tokens),
+        reasoning_tokens=add_counts(spent.reasoning_tokens, reply.reasoning_tokens),
         seconds=reply.seconds,
         call=answered_call(spent.call, work, reply),
     )
-
-
-def _sum(before: int | None, now: int | None) -> int | None:
-    return before if now is None else (before or 0) + now
 
 
 def _read_reply(work: JudgmentWork, reply: Reply, spent: Outcome) -> Outcome:
@@ -400,11 +389,16 @@ def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
         position = work.method.answer_position(reply.text, work.dimension)
         if position is None:
             reading = work.method.read(reply.text, work.dimension)
+        elif token := _token_at(position, reply.tokens):
+            reading = work.method.weighted_score(token.top_logprobs, work.dimension)
         else:
-            reading = _read_at(position, reply.tokens, work)
+            reading = Unreadable(gettext("The probabilities end before the answer."))
         if isinstance(reading, Readable):
             return reading
-        return _read_first_options(work, reply, reply.tokens) or reading
+        # A reply without an option, or with an option's label, in which no letter is likely: the first token
+        # behind any thinking that carries an option counts.
+        behind = _behind_thinking(reply, reply.tokens)
+        return work.method.weighted_score_of_first(behind, work.dimension) or reading
     return work.method.read_about(
         reply.text,
         work.dimension,
@@ -415,13 +409,6 @@ def read(work: JudgmentWork, reply: Reply) -> MethodStep | Reading:
     )
 
 
-def _read_at(position: int, tokens: Sequence[Token], work: JudgmentWork) -> Reading:
-    token = _token_at(position, tokens)
-    if token is None:
-        return Unreadable(gettext("The probabilities end before the answer."))
-    return work.method.weighted_score(token.top_logprobs, work.dimension)
-
-
 def _token_at(position: int, tokens: Sequence[Token]) -> Token | None:
     end = 0
     for token in tokens:
@@ -429,15 +416,6 @@ def _token_at(position: int, tokens: Sequence[Token]) -> Token | None:
         if position < end:
             return token
     return None
-
-
-def _read_first_options(work: JudgmentWork, reply: Reply, tokens: Sequence[Token]) -> Reading | None:
-    """Read the first token that carries an option, after any thinking; None if none does.
-
-    This applies to replies without an option, and to replies with an option's label, in which no letter is
-    likely.
-    """
-    return work.method.weighted_score_of_first(_behind_thinking(reply, tokens), work.dimension)
 
 
 def _behind_thinking(reply: Reply, tokens: Sequence[Token]) -> list[Mapping[str, float]]:

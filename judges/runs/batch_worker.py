@@ -5,12 +5,14 @@ of them, or within one: the next worker repeats that step. Only submitting could
 another submission the worker checks with the provider for an existing batch.
 """
 
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import timedelta
+from itertools import islice
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any
 from uuid import uuid4
 
 from django.utils import timezone
@@ -19,19 +21,27 @@ from django.utils.translation import gettext, gettext_lazy
 from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Run
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.dialects.base import Dialect
-from judges.endpoints.dialects.batches import BatchClient, BatchSubmission, RemoteBatch
-from judges.endpoints.failures import BatchUnknown, RequestFailed
+from judges.endpoints.dialects.base import BatchClient, BatchSubmission, Dialect, RemoteBatch
+from judges.endpoints.failures import BatchUnknown, RequestFailed, failure_of
 from judges.endpoints.keys import server_of
-from judges.runs.batch_lines import portions, write_requests
-from judges.runs.commands import batches, leases
+from judges.endpoints.questions import Reply
+from judges.endpoints.work import JudgmentWork
+from judges.runs.commands import batches, endings
 from judges.runs.commands.silence import no_answer_from, patience_of, resume_run
 from judges.runs.pacing import MAX_CONSECUTIVE_REFUSALS
-from judges.runs.queries.batches import ATTENDED, LATEST, SOONEST, pause_before_look
+from judges.runs.queries.runs import ATTENDED
+from judges.runs.queries.work import work_of
 
 CLOCKS_DIFFER = timedelta(hours=1)  # by which a provider's clock may be behind, at the most
 Status = Batch.Status
 ANSWERED: Mapping[str, Any] = {"failures": 0, "failing_since": None, "reason": ""}
+NO_REPLY = gettext_lazy("The batch has ended without a reply to it.")
+WITHOUT_REPLY = {
+    "expired": gettext_lazy("The batch expired before its turn came."),
+    "cancelled": gettext_lazy("The batch was cancelled before its turn came."),
+}
+PORTION = 500  # judgments that are in memory at the same time
+SOONEST, LATEST = timedelta(seconds=5), timedelta(minutes=1)
 
 
 def work_on_batches(*, run: int, seconds: float) -> None:
@@ -46,7 +56,7 @@ def work_on_batches(*, run: int, seconds: float) -> None:
         if batch is None:
             break
         _advance(batch)
-    leases.finish_if_done(run=run)
+    endings.finish_if_done(run=run)
 
 
 def _advance(batch: Batch) -> None:
@@ -77,15 +87,15 @@ def _advance(batch: Batch) -> None:
                 else:
                     _put_off(batch, error.sentence, wait=error.wait or 0)
                     if error.fatal_for_run:
-                        leases.stop_run(batch.run, error.sentence)
+                        endings.stop_run(batch.run, error.sentence)
                     elif batch.failing_since and timezone.now() >= batch.failing_since + patience_of(
                         batch.endpoint
                     ):
                         reason = no_answer_from(batch.endpoint, error.sentence)
-                        leases.stop_run(batch.run, reason, waits_for=batch.endpoint)
+                        endings.stop_run(batch.run, reason, waits_for=batch.endpoint)
             except KeyMissingError as error:
                 _put_off(batch, error.message)
-                leases.stop_run(batch.run, error.message)
+                endings.stop_run(batch.run, error.message)
     except batches.HoldLost:  # another worker is at it and does these steps
         return
 
@@ -106,11 +116,11 @@ def _upload(batch: Batch, client: BatchClient) -> bool:
         batches.drop(batch, gettext("The run was cancelled before this was uploaded."))
         return False
     with TemporaryFile() as file:
-        written = write_requests(judgments, file, _dialect(batch), str(batch.pk))
-        if written.judgments < len(judgments):
-            batches.shorten(batch, kept=judgments[: written.judgments])
-        if written.requests != batch.requests:
-            batches.note(batch, requests=written.requests)
+        requests, written = write_requests(judgments, file, _dialect(batch), str(batch.pk))
+        if written < len(judgments):
+            batches.shorten(batch, kept=judgments[:written])
+        if requests != batch.requests:
+            batches.note(batch, requests=requests)
         file.seek(0)
         input_file = client.upload(file)
     batches.note(batch, status=Status.UPLOADED, input_file=input_file, **ANSWERED)
@@ -214,9 +224,9 @@ def _collect(batch: Batch, client: BatchClient) -> bool:
                 fatal = next((each.sentence for each in failures if each.fatal_for_run), fatal)
     batches.close(batch, without_reply=why)
     if fatal:
-        leases.stop_run(batch.run, fatal)
+        endings.stop_run(batch.run, fatal)
     if remote.status == "cancelled":
-        leases.stop_run(
+        endings.stop_run(
             batch.run,
             gettext("The batch {batch} was cancelled at the provider.").format(batch=batch.provider_id),
         )
@@ -224,15 +234,10 @@ def _collect(batch: Batch, client: BatchClient) -> bool:
         reason = gettext(
             "None of the {requests} requests of a batch had a reply. The last one: {reason}"
         ).format(requests=batch.requests, reason=why)
-        leases.stop_run(batch.run, reason)
+        endings.stop_run(batch.run, reason)
     return False
 
 
-NO_REPLY = gettext_lazy("The batch has ended without a reply to it.")
-WITHOUT_REPLY = {
-    "expired": gettext_lazy("The batch expired before its turn came."),
-    "cancelled": gettext_lazy("The batch was cancelled before its turn came."),
-}
 STEPS: dict[Status, Callable[[Batch, BatchClient], bool]] = {
     Status.PREPARED: _upload,
     Status.UPLOADED: _submit,
@@ -245,7 +250,7 @@ STEPS: dict[Status, Callable[[Batch, BatchClient], bool]] = {
 def _refuse(batch: Batch, reason: str) -> bool:
     """End a rejected batch, and stop the run: the next one would fail too."""
     batches.drop(batch, reason)
-    leases.stop_run(batch.run, reason)
+    endings.stop_run(batch.run, reason)
     return False
 
 
@@ -261,7 +266,7 @@ def _give_up_or_stop(batch: Batch, sentence: str) -> None:
     hint = gettext(
         "Check the address and the key; when the run is resumed and it is still unknown, it is asked anew."
     )
-    leases.stop_run(batch.run, f"{sentence} {hint}")
+    endings.stop_run(batch.run, f"{sentence} {hint}")
 
 
 def _put_off(batch: Batch, reason: str, *, wait: float = 0) -> None:
@@ -269,3 +274,64 @@ def _put_off(batch: Batch, reason: str, *, wait: float = 0) -> None:
     pause = max(min(SOONEST * 2 ** min(batch.failures, 8), LATEST), timedelta(seconds=wait))
     failing = {"failures": batch.failures + 1, "failing_since": batch.failing_since or now}
     batches.note(batch, reason=reason, due_at=now + pause, **failing)
+
+
+# The lines of a batch's files: requests to the provider, and its replies to them.
+
+
+def write_requests(judgments: list[int], into: IO[bytes], dialect: Dialect, batch: str) -> tuple[int, int]:
+    """Write the judgments' requests in order, until the file is full, one at least.
+
+    Return the numbers of requests and of their judgments. The key of a request for several judgments is the
+    first of them.
+    """
+    requests = written = size = 0
+    for works in _calls(judgments):
+        key = dialect.batch_key(batch, works[0].judgment)
+        request = dialect.batch_request(key, works[0].question)
+        line = json.dumps(request, ensure_ascii=False).encode() + b"\n"
+        size += len(line)
+        if requests and size > dialect.batch_bytes:
+            break
+        into.write(line)
+        requests, written = requests + 1, written + len(works)
+    return requests, written
+
+
+def _calls(judgments: list[int]) -> Iterator[list[JudgmentWork]]:
+    """Yield the work of each call; memory holds only one portion and the call before it."""
+    begun: list[JudgmentWork] = []
+    for start in range(0, len(judgments), PORTION):
+        for work in work_of(judgments[start : start + PORTION]):
+            if begun and (work.shared is None or work.shared != begun[0].shared):
+                yield begun
+                begun = []
+            begun.append(work)
+    if begun:
+        yield begun
+
+
+def portions(lines: Iterable[bytes], dialect: Dialect) -> Iterator[dict[int, Reply | RequestFailed]]:
+    """Yield the contents of a batch's output lines in portions: replies, or why there is none."""
+    said = (each for line in lines if (each := _outcome(line, dialect)) is not None)
+    while portion := dict(islice(said, PORTION)):
+        yield portion
+
+
+def _outcome(line: bytes, dialect: Dialect) -> tuple[int, Reply | RequestFailed] | None:
+    """Return the judgment and reply of a line; None for a line without a judgment."""
+    try:
+        said = dialect.batch_line(json.loads(line))
+        judgment = dialect.judgment_of(said.key)
+    except (ValueError, TypeError, KeyError):
+        return None
+    if said.error is not None:
+        return judgment, failure_of(said.error)
+    if said.reply is None:
+        return judgment, RequestFailed(gettext("The batch's output has no completion for this request."))
+    return judgment, said.reply
+
+
+def pause_before_look(age: timedelta) -> timedelta:
+    """Return the pause before polling a batch, by its age: 5 s initially, then longer, up to 1 min."""
+    return min(max(age / 12, SOONEST), LATEST)

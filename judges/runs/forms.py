@@ -6,27 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.db.models import Exists, OuterRef, QuerySet
+from django.http import QueryDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Project
 from annotate.core.page import query_of
+from annotate.items.forms import ItemFilterForm
+from annotate.items.queries import select_keys
+from judges.core.errors import invalid_field
 from judges.core.models import Judge, Judgment, Run
 from judges.methods import METHODS
-from judges.runs.filtered import filtered_items
 from judges.runs.queries.drift import LEAST_ITEMS, USUAL_DAYS, USUAL_ITEMS
-from judges.runs.queries.pairs import NamedPair, Pair
-from judges.runs.queries.samples import MOST_DOCUMENTS, drawable_documents
-from judges.runs.queries.selection import AnswerSelection, Selection
+from judges.runs.queries.judgments import AnswerSelection, Selection
+from judges.runs.queries.samples import MOST_DOCUMENTS, MOST_ITEMS, NamedPair, Pair, drawable_documents
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
+WAYS = [
+    (Run.Via.CALLS, Run.Via.CALLS.label),
+    (Run.Via.BATCH, _("the batch interface (half the price, up to 24 hours)")),
+]
+_HOW = ("budget", "via", "keeps_messages", "reuses_answers")
+
 
 def _budget_field(help_text: "StrOrPromise") -> forms.DecimalField:
     return forms.DecimalField(
-        label=gettext("Budget"),
+        label=_("Budget"),
         required=False,
         min_value=Decimal("0.0001"),
         max_digits=12,
@@ -63,14 +71,7 @@ class WatchForm(forms.Form):
         help_text=_("Of different documents, as far as there are enough. More items find smaller changes."),
     )
     days = forms.IntegerField(label=_("Days between checks"), min_value=1, max_value=365, initial=USUAL_DAYS)
-    budget = forms.DecimalField(
-        label=_("Budget"),
-        required=False,
-        min_value=Decimal("0.0001"),
-        max_digits=12,
-        decimal_places=4,
-        help_text=_("For all checks together. Leave it empty for no limit."),
-    )
+    budget = _budget_field(_("For all checks together. Leave it empty for no limit."))
 
 
 class JudgeChoiceForm(forms.Form):
@@ -127,15 +128,6 @@ class BudgetForm(forms.Form):
 def budget_of(run: Run) -> dict[str, str]:
     """Return the initial values of the form: the run's budget, without trailing zeros."""
     return {} if run.budget is None else {"budget": f"{run.budget.normalize():f}"}
-
-
-WAYS = [
-    (Run.Via.CALLS, Run.Via.CALLS.label),
-    (Run.Via.BATCH, _("the batch interface (half the price, up to 24 hours)")),
-]
-
-
-_HOW = ("budget", "via", "keeps_messages", "reuses_answers")
 
 
 class RunForm(forms.Form):
@@ -271,3 +263,24 @@ class RunForm(forms.Form):
 
 def _not_asked_yet(judges: QuerySet[Judge]) -> list[Judge]:
     return list(judges.exclude(Exists(Judgment.objects.filter(judge=OuterRef("pk")))))
+
+
+def filtered_items(project: Project, query: str) -> list[int]:
+    """Return the ids of the items that match a filter such as `tag=hard&system=gpt`. Up to four queries.
+
+    Raises InvalidValueError for an unknown word, because an ignored filter would cost money.
+    """
+    entered = QueryDict(query)
+    form = ItemFilterForm(entered, project=project, shows_systems=True)
+    chosen = form.chosen
+    if unknown := [name for name in entered if name not in {*form.fields, "page"}] or list(form.errors):
+        raise invalid_field("items", gettext("Items cannot be filtered by “{word}”.").format(word=unknown[0]))
+    if not form.query:
+        raise invalid_field("items", gettext("This filter finds all items: leave it empty for all."))
+    found = select_keys(project, chosen)
+    if not found:
+        raise invalid_field("items", gettext("This filter finds no item."))
+    if len(found) > MOST_ITEMS:
+        message = gettext("This filter matches {count:,} items; choose up to {most:,}, or all.")
+        raise invalid_field("items", message.format(count=len(found), most=MOST_ITEMS))
+    return found

@@ -1,23 +1,96 @@
-"""When the next call to a server may begin: calls in flight, pauses that it asked for, and how calls fare."""
+"""When the next call to a server may begin: calls in flight, pauses that it asked for, and how calls fare.
+
+After a rate-limit error the rate follows multiplicative decrease and additive increase, as in TCP (Chiu and
+Jain 1989). Calls continue at `DECREASE` times the rate at which the server answered before, and return
+linearly to that rate. Beyond it they search by doubling (slow start, Jacobson 1988): a lifted limit is
+noticed within seconds, a permanent one costs one more pause. If a limit persists, each climb is twice as long
+as the one before. Pure: no database.
+"""
 
 import asyncio
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 
 from django.utils.translation import gettext
 
-from judges.runs.rates import Slowdown, allowed_rate, answered_rate, slow_down
-
+DECREASE = 0.85
+FIRST_RATE = 1.0  # calls per second if the server answered none before the error
+DOUBLED_IN = 2.0  # seconds
+MOST = 1000.0  # calls a second; one worker makes no more, so a higher rate is none
+FIRST_CLIMB, LONGEST_CLIMB = 10.0, 20.0  # seconds
+# A climb that ends in a pause should be long compared with the pause, or most of the time would be idle.
+CLIMB_PER_PAUSE = 4.0
+SAME_LIMIT = 1.5  # maximum difference of two rates under the same limit
+LATE_ANSWERS = 1.1
+LAST_ANSWERS = 5  # number of answers counted, or all of the last second if these are more
+LONGEST_LOOK_BACK = 30.0  # seconds
 REMEMBERED = 1000  # answers
 LATE = 0.05  # seconds
 LOOK_AGAIN_AFTER = 1.0  # seconds
 # A rejected request has failed permanently, so continuing would only add failed judgments: this many in a row
 # without an answer have the same cause.
 MAX_CONSECUTIVE_REFUSALS = 20
+
+
+@dataclass(frozen=True)
+class Slowdown:
+    """The data of a server's request to slow down.
+
+    rate: calls per second that it answered before; None: none. resumes_at: the end of its pause, in seconds
+    of the clock that this module uses. climb: seconds in which calls return to that rate.
+    """
+
+    rate: float | None
+    resumes_at: float
+    climb: float = FIRST_CLIMB
+
+
+def allowed_rate(slowdown: Slowdown | None, now: float) -> float:
+    """Return the number of calls per second that may start, infinity without a limit."""
+    if slowdown is None:
+        return inf
+    since = max(now - slowdown.resumes_at, 0.0)
+    if slowdown.rate is None:
+        rate = FIRST_RATE * 2 ** min(since / DOUBLED_IN, 50)
+    elif since < slowdown.climb:
+        rate = slowdown.rate * (DECREASE + (1 - DECREASE) * since / slowdown.climb)
+    else:
+        rate = slowdown.rate * 2 ** min((since - slowdown.climb) / DOUBLED_IN, 50)
+    return rate if rate < MOST else inf
+
+
+def slow_down(before: Slowdown | None, *, now: float, wait: float, answered: float) -> Slowdown:
+    """Return the slowdown after a server requests a pause of `wait` seconds.
+
+    answered: recent calls per second that it answered, 0 if none.
+    """
+    resumes_at = now + wait
+    if not answered:
+        return Slowdown(None, resumes_at)
+    # Answers come a call's time after their calls began: while the rate grows there are too few of them.
+    rate = min(LATE_ANSWERS * answered, allowed_rate(before, now))
+    climb = FIRST_CLIMB
+    if before is not None and before.rate and 1 / SAME_LIMIT < rate / before.rate < SAME_LIMIT:
+        climb = min(2 * before.climb, max(LONGEST_CLIMB, CLIMB_PER_PAUSE * wait))
+    return Slowdown(rate, resumes_at, climb)
+
+
+def answered_rate(answered: Sequence[float], *, now: float, since: float) -> float:
+    """Return the number of calls per second answered recently, 0 if none.
+
+    answered: times of the last answers, in ascending order. since: the start of calls, or their end of a
+    pause.
+    """
+    lately = [moment for moment in answered if moment > max(since, now - LONGEST_LOOK_BACK)]
+    if not lately:
+        return 0.0
+    begin = min(lately[-LAST_ANSWERS:][0], now - 1.0)
+    return sum(moment >= begin for moment in lately) / (now - begin)
 
 
 class RunMustStop(Exception):  # noqa: N818 - it reads as what happened
@@ -42,11 +115,8 @@ class ConsecutiveRefusals:
         self._refusals += 1
         if self._refusals >= MAX_CONSECUTIVE_REFUSALS:
             many, self._refusals = self._refusals, 0  # resuming the run resets the count
-            raise RunMustStop(
-                gettext("{count} requests in a row were refused. The last one: {reason}").format(
-                    count=many, reason=sentence
-                )
-            )
+            says = gettext("{count} requests in a row were refused. The last one: {reason}")
+            raise RunMustStop(says.format(count=many, reason=sentence))
 
 
 @dataclass(frozen=True)
@@ -63,7 +133,7 @@ class FailedCall:
 class RateLimiter:
     """The limits of one server for all runs that call it, and how their calls have fared.
 
-    A model that asks to slow down is called after its pause at a rate that `judges.runs.rates` says. One
+    A model that asks to slow down is called after its pause at a rate that `Slowdown` gives. One
     worker at a time calls a server, so all of this is in its memory; `unsaved_slowdowns` and `resting_until`
     are stored for the worker after it. `models_without_n`: those of which the server gives no several samples
     in one call. The clock is that of the wall, which workers share.

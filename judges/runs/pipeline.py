@@ -26,9 +26,9 @@ from judges.endpoints.prices import EndpointPrices
 from judges.endpoints.questions import Server
 from judges.endpoints.work import JudgmentWork, Outcome
 from judges.runs.asking import ask_together
-from judges.runs.commands import leases, silence
-from judges.runs.commands.first_judgments import note_max_tokens_name
-from judges.runs.commands.unreadable import pause_if_unreadable
+from judges.runs.commands import endings, leases, outcomes, silence
+from judges.runs.commands.endings import pause_if_unreadable
+from judges.runs.commands.outcomes import note_max_tokens_name
 from judges.runs.pacing import ConsecutiveRefusals, RateLimiter, RunMustStop
 from judges.runs.queries.runs import goes_on
 from judges.runs.queries.work import Questions
@@ -246,7 +246,7 @@ class Pipeline:
                     async with asyncio.timeout(STORED_AFTER):
                         await self._news.wait()
         except RunMustStop as error:
-            await self._later(partial(leases.stop_run, Run(pk=self.run), str(error)))
+            await self._later(partial(endings.stop_run, Run(pk=self.run), str(error)))
         finally:
             await self._end()
 
@@ -360,7 +360,7 @@ class Pipeline:
         # are written. Each is retried alone: to write outcomes again would count their cost again.
         persistently(
             partial(
-                leases.store,
+                outcomes.store,
                 run=self.run,
                 endpoint=endpoint.pk,
                 holder=endpoint.holder,
@@ -415,4 +415,4 @@ class Pipeline:
 
     async def _give_back(self) -> None:
         await self._give_back_unasked()
-        await self._later(partial(leases.finish_if_done, run=self.run))
+        await self._later(partial(endings.finish_if_done, run=self.run))

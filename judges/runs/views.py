@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_admin, project_for_reader, rates_independently
 from annotate.core.errors import DomainError
 from annotate.core.models import Project, User
-from annotate.core.page import Request, request_user
+from annotate.core.page import Request, request_user, show_refusal
 from judges.core.access import (
     judge_in,
     judgment_in,
@@ -29,11 +29,20 @@ from judges.core.models import DriftWatch, Judgment, Rereading, Run
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import Scope
 from judges.endpoints.queries import usable_judges
-from judges.runs.commands.asking_again import ask_again, refuse_other_count
-from judges.runs.commands.budgets import change_budget
-from judges.runs.commands.corrections import ANSWERED, exclude, exclude_all, include, set_value
+from judges.runs.commands.corrections import (
+    ANSWERED,
+    ask_again,
+    confirm_rereading,
+    exclude,
+    exclude_all,
+    include,
+    refuse_other_count,
+    restart_rereading,
+    set_value,
+    start_rereading,
+)
 from judges.runs.commands.drift import begin_anew, start_check, start_watch, stop_watch
-from judges.runs.commands.rereading import confirm_rereading, restart_rereading, start_rereading
+from judges.runs.commands.endings import change_budget
 from judges.runs.commands.runs import cancel_run, pause_run, plan_run, retry_failed, start_run
 from judges.runs.forms import (
     BudgetForm,
@@ -44,7 +53,6 @@ from judges.runs.forms import (
     WatchForm,
     budget_of,
 )
-from judges.runs.queries.corrections import is_silent, names_asked_together, parameters_of
 from judges.runs.queries.drift import (
     USUAL_ITEMS,
     answering_models,
@@ -54,10 +62,16 @@ from judges.runs.queries.drift import (
     plan_of_check,
     state_of_watch,
 )
-from judges.runs.queries.pages import listed_judgments, load_related, moves, run_lines, run_state
-from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
+from judges.runs.queries.judgments import (
+    answers_of,
+    is_silent,
+    names_asked_together,
+    parameters_of,
+    plan_of_asking,
+)
+from judges.runs.queries.pages import load_related, moves, run_lines, run_state
 from judges.runs.queries.plans import NOTHING_MISSING, plan_of
-from judges.runs.queries.selection import answers_of, plan_of_asking
+from judges.runs.queries.samples import all_pairs, neighbouring_pairs
 
 # A project's runs: lists, progress, steering, and judgments without a value.
 
@@ -100,10 +114,8 @@ def run_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
     steered = run_in(project_for_admin(request.user, slug), pk)
     if step not in STEPS:
         raise Http404(gettext("There is no such step."))
-    try:
+    with show_refusal(request):
         STEPS[step](run=steered)
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect("run", slug, pk)
 
 
@@ -115,16 +127,11 @@ def run_budget(request: Request, slug: str, pk: int) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, gettext("This is no budget: {value}").format(value=form["budget"].errors[0]))
         return redirect("run", slug, pk)
-    try:
+    with show_refusal(request):
         changed = change_budget(run=changed, **form.cleaned_data)
-        message = (
-            gettext("The budget is changed. Resume the run to go on.")
-            if changed.status == Run.Status.STOPPED
-            else gettext("The budget is changed.")
-        )
-        messages.success(request, message)
-    except DomainError as error:
-        messages.error(request, error.message)
+        is_stopped = changed.status == Run.Status.STOPPED
+        resume = gettext("The budget is changed. Resume the run to go on.")
+        messages.success(request, resume if is_stopped else gettext("The budget is changed."))
     return redirect("run", slug, pk)
 
 
@@ -152,7 +159,7 @@ def _render_without_value(
     """Render a list of unreadable or failed judgments; the context identifies their run or judge."""
     if status not in WITHOUT_VALUE:
         raise Http404(gettext("There is no such list."))
-    pages = Paginator(listed_judgments(judgments, status), ON_A_PAGE)
+    pages = Paginator(load_related(judgments.filter(status=status)), ON_A_PAGE)
     listed = {"status": status, "judgments": pages.get_page(request.GET.get("page"))}
     return render_judges(request, project, "judges/runs/judgments.html", {**context, **listed})
 
@@ -201,14 +208,12 @@ def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
 def judgment_ask(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_routing(request.user, slug)
     shown = judgment_in(project, pk)
-    try:
-        run = ask_again(
-            project=project, judgments=Judgment.objects.filter(pk=shown.pk), by=request_user(request)
-        )
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("judgment", slug, pk)
-    return redirect("run", slug, run.pk)
+    next_page = ("judgment", slug, pk)
+    with show_refusal(request):
+        asked = Judgment.objects.filter(pk=shown.pk)
+        run = ask_again(project=project, judgments=asked, by=request_user(request))
+        next_page = ("run", slug, run.pk)
+    return redirect(*next_page)
 
 
 # Judgments by filter, for reading, requesting again or excluding together.
@@ -276,13 +281,11 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_routing(request.user, slug)
     shown = rereading_in(project, pk)
     if request.method == "POST":
-        try:
+        with show_refusal(request):
             if "restart" in request.POST:
-                shown = restart_rereading(rereading=shown)
+                restart_rereading(rereading=shown)
             else:
-                shown = confirm_rereading(rereading=shown, by=request_user(request))
-        except DomainError as error:
-            messages.error(request, error.message)
+                confirm_rereading(rereading=shown, by=request_user(request))
         return redirect("rereading", slug, pk)
     template = "judges/runs/rereading.html#state" if request.htmx else "judges/runs/rereading.html"
     moving = shown.status in Rereading.UNDER_WAY
@@ -377,10 +380,8 @@ def watch_step(request: Request, slug: str, pk: int, step: str) -> HttpResponse:
     watch = latest_watch(judge_in(project, pk))
     if watch is None or step not in WATCH_STEPS:
         raise Http404(gettext("There is no such step."))
-    try:
+    with show_refusal(request):
         WATCH_STEPS[step](watch, request_user(request))
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect("judge_watch", slug, pk)
 
 

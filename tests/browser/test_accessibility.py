@@ -50,7 +50,7 @@ from judges.metrics.commands import compute_metrics
 from judges.metrics.computing import MEASURES
 from judges.routing.commands.certificates import draw_calibration
 from judges.routing.commands.policies import make_policy
-from judges.runs.commands.rereading import start_rereading
+from judges.runs.commands.corrections import start_rereading
 from tests.browser.axe import PHONE, SCREEN, bring_axe, resize, violations_in_any_theme
 from tests.browser.people import signed_in
 from tests.factories import Cast, make_member, make_outside_rater, make_project, make_user

@@ -17,7 +17,7 @@ from pytest_django.live_server_helper import LiveServer
 from annotate.core.jobs import run_job
 from annotate.core.models import Project, User
 from judges.core.models import Endpoint, Judgment, Run
-from judges.runs.commands.leases import stop_run
+from judges.runs.commands.endings import stop_run
 from judges.runs.commands.silence import note_failure
 from tests.browser.people import signed_in
 from tests.factories import make_user

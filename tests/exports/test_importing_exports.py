@@ -49,8 +49,7 @@ from annotate.rating.commands.units import WantedUnit, ask_for_units
 from annotate.rating.evidence import Passage
 from annotate.setup.commands import delete_project, reword_guidelines
 from judges.core.models import DevelopmentDocument, Judgment, JudgmentChange, Proposal, Run
-from judges.runs.commands.asking_again import ask_again
-from judges.runs.commands.corrections import exclude, set_value
+from judges.runs.commands.corrections import ask_again, exclude, set_value
 from judges.runs.commands.runs import cancel_run
 from tests.factories import Cast, make_outside_rater, make_project
 from tests.judges.factories import make_judge, make_judgment, make_metric, make_run, make_template

@@ -1,28 +1,36 @@
-from judges.core.models.alignment import DevelopmentDocument, Drafting, PromptSearch, Proposal
-from judges.core.models.batches import Batch
-from judges.core.models.certificates import Calibration, CalibrationStage, Certificate, CertifiedStage
-from judges.core.models.drift import DriftCheck, DriftWatch
+from judges.core.models.alignment import (
+    DevelopmentDocument,
+    Drafting,
+    DriftCheck,
+    DriftWatch,
+    PromptSearch,
+    Proposal,
+)
 from judges.core.models.endpoints import Endpoint, EndpointKey, LeaseHolder, ModelPace, ModelPrice
-from judges.core.models.experiments import Experiment, ExperimentVariant
 from judges.core.models.judges import (
     OF_PROJECT,
     CallOrder,
+    Experiment,
+    ExperimentVariant,
     Judge,
     MaxTokensName,
+    Panel,
+    PanelMember,
     PromptTemplate,
     ScoreFrom,
+    StepsWriting,
 )
-from judges.core.models.metrics import DOCUMENT_PERPLEXITY, Metric, MetricValue
-from judges.core.models.panels import Panel, PanelMember
-from judges.core.models.readings import Rereading
+from judges.core.models.material import DOCUMENT_PERPLEXITY, DocumentUnits, Metric, MetricValue
 from judges.core.models.routing import (
+    Calibration,
+    CalibrationStage,
     CalibrationUnit,
+    Certificate,
+    CertifiedStage,
     RoutedUnit,
     RoutingPolicy,
     StageDecision,
     StoppedDimension,
     StoppedStage,
 )
-from judges.core.models.runs import Judgment, JudgmentChange, Run
-from judges.core.models.steps import StepsWriting
-from judges.core.models.units import DocumentUnits
+from judges.core.models.runs import Batch, Judgment, JudgmentChange, Rereading, Run

@@ -165,16 +165,14 @@ class EndpointKey(models.Model):
     entered_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(condition=~Q(encrypted=""), name="entered_key_is_encrypted"),
-        ]
+        constraints = [models.CheckConstraint(condition=~Q(encrypted=""), name="entered_key_is_encrypted")]
 
     def __str__(self) -> str:
         return self.origin
 
 
 class ModelPace(models.Model):
-    """The last slowdown that an endpoint requested for a model; see `judges.runs.rates.Slowdown`."""
+    """The last slowdown that an endpoint requested for a model; see `judges.runs.pacing.Slowdown`."""
 
     endpoint = models.ForeignKey("judges.Endpoint", models.CASCADE, related_name="paces")
     model = models.CharField(max_length=120)
@@ -184,9 +182,7 @@ class ModelPace(models.Model):
     climb_seconds = models.FloatField(help_text="In which calls come back to that rate.")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint("endpoint", "model", name="one_pace_of_a_model"),
-        ]
+        constraints = [models.UniqueConstraint("endpoint", "model", name="one_pace_of_a_model")]
 
     def __str__(self) -> str:
         return f"pace of {self.model}"

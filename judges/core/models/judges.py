@@ -1,10 +1,11 @@
-"""Judges and their prompt templates."""
+"""Judges and their prompts; panels of judges, experiments with them, and steps that models write."""
 
 from collections.abc import Sequence
 from typing import TypeVar
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guideline import FrozenDimension
@@ -13,8 +14,6 @@ from judges.methods.scales import OwnScale
 from judges.methods.several import rotate
 
 Kept = TypeVar("Kept", bound=models.Model)
-
-
 OF_PROJECT = {"judge__tried_by": None, "judge__rechecks": None}
 """The filter of judgments that leaves out those of hidden judges."""
 
@@ -59,7 +58,7 @@ class PromptTemplate(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint("project", "name", "version", name="template_version_once_in_project"),
+            models.UniqueConstraint("project", "name", "version", name="template_version_once_in_project")
         ]
 
     def __str__(self) -> str:
@@ -264,3 +263,127 @@ class Judge(models.Model):
 
     def rescale(self, dimension: FrozenDimension) -> FrozenDimension:
         return self.own_scale.rescale(dimension) if self.own_scale else dimension
+
+
+class Panel(models.Model):
+    """The rule that computes the values of a judge from other judges, without calls."""
+
+    class Rule(models.TextChoices):
+        MEAN = "mean", _("mean")
+        MEDIAN = "median", _("median")
+        MAJORITY = "majority", _("majority")
+        WEIGHTS = "weights", _("weights learned on a development sample")
+
+    judge = models.OneToOneField("judges.Judge", models.CASCADE, related_name="panel")
+    rule = models.CharField(max_length=8, choices=Rule.choices)
+    development_share = models.FloatField(
+        null=True, help_text="The share of documents that weights are learned from, and that have no values."
+    )
+    learns_from_parts = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether these documents are the project's for teaching, not a sample of its own.",
+    )
+    weights = models.JSONField(
+        default=dict, help_text="By key of a dimension: weights in the order of members, intercept, units."
+    )
+    based_on = models.CharField(max_length=64, blank=True, help_text="Digest of what it was computed from.")
+    computed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(rule="weights", development_share__gt=0, development_share__lt=1)
+                | (~Q(rule="weights") & Q(development_share__isnull=True)),
+                name="only_weights_have_a_development_sample",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_rule_display()} of several judges"
+
+
+class PanelMember(models.Model):
+    panel = models.ForeignKey(Panel, models.CASCADE, related_name="members")
+    judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="panels")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ("position",)
+        constraints = [models.UniqueConstraint("panel", "judge", name="judge_once_in_panel")]
+
+    def __str__(self) -> str:
+        return str(self.judge)
+
+
+class Experiment(models.Model):
+    """The factors that a run varies; its variants are the judges."""
+
+    run = models.OneToOneField("judges.Run", models.CASCADE, related_name="experiment")
+    factors = models.JSONField(
+        help_text="In their order, each with `key` and `levels`: names, that of the base judge first."
+    )
+
+    def __str__(self) -> str:
+        return f"experiment of {self.run}"
+
+
+class ExperimentVariant(models.Model):
+    """A judge with its combination of levels.
+
+    position: of the combination, if the level of the last factor changes fastest; 0 is the base judge.
+    """
+
+    experiment = models.ForeignKey(Experiment, models.CASCADE, related_name="variants")
+    judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="experiment_variants")
+    position = models.PositiveSmallIntegerField()
+
+    class Meta:
+        ordering = ("position",)
+        constraints = [
+            models.UniqueConstraint("experiment", "position", name="one_variant_at_a_position"),
+            models.UniqueConstraint("experiment", "judge", name="judge_once_in_experiment"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.judge)
+
+
+class StepsWriting(models.Model):
+    """A job in which a judge's model writes the evaluation steps of a prompt, one call for each dimension.
+
+    template: the version that has the steps written until now. It is the next version if judgments used this
+    one.
+    """
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", _("waiting for a worker")
+        ASKING = "asking", _("a model is asked")
+        FINISHED = "finished", _("finished")
+        STOPPED = "stopped", _("stopped")
+
+    UNDER_WAY = (Status.WAITING, Status.ASKING)
+
+    template = models.ForeignKey("judges.PromptTemplate", models.CASCADE, related_name="steps_writings")
+    judge = models.ForeignKey("judges.Judge", models.CASCADE, related_name="+")
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.WAITING)
+    reason = models.TextField(blank=True, help_text="Why it stopped, in sentences.")
+    replies = models.JSONField(null=True, help_text="The replies of the model, by the dimension's id.")
+    spent = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, default=0, help_text="Null: unknown."
+    )
+    lease = models.UUIDField(null=True, help_text="The worker that is at it; no other notes what came.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it.")
+    created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    touched_at = models.DateTimeField(default=timezone.now, help_text="When it was last heard of.")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(status="stopped") | Q(reason__gt=""), name="stopped_steps_writings_say_why"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"steps of {self.template}"

@@ -1,29 +1,39 @@
-"""Base of dialects, which build requests for a provider's interface and parse its answers."""
+"""Base of dialects, which build requests for a provider's interface and parse its answers, and of batches."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from judges.core.errors import ProviderPackageMissingError
 from judges.core.models import Judge
 from judges.core.specification import JudgeSpec
-from judges.endpoints.failures import Kind, ProviderError
-from judges.endpoints.limits import OPENAI_LIMITS, Limits
-from judges.endpoints.questions import Question, Server
-from judges.endpoints.replies import Reply
+from judges.endpoints.failures import (
+    OPENAI_LIMITS,
+    Kind,
+    Limits,
+    ProviderError,
+    json_of,
+    raise_request_failures,
+)
+from judges.endpoints.questions import Question, Reply, Server, objects_in
 
 if TYPE_CHECKING:
-    from judges.endpoints.dialects.batches import BatchClient
+    import httpx2
 
 SCHEMA_NAME = "judgment"  # of the shape of structured replies
-
-
 Settings = Judge | JudgeSpec
 """Settings of a stored or an entered judge."""
+FILE_TIMEOUT = 300.0  # seconds; a large file takes longer than a call
+PIECE = 2**16  # bytes
+NO_BATCHES = gettext_lazy(
+    "What answered does not know {dialect} batches; plan the run with one call a judgment."
+)
 
 
 @dataclass(frozen=True)
@@ -82,9 +92,12 @@ class Dialect(ABC):
     def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
         """Return the error of an answer without success; `said` is its JSON."""
 
-    @abstractmethod
     def models(self, listed: Mapping[str, Any]) -> list[str] | None:
         """Return the names in a list of models; None if it is no list of models."""
+        rows = listed.get("data")
+        if not isinstance(rows, list):
+            return None
+        return [each["id"] for each in objects_in(rows) if isinstance(each.get("id"), str)]
 
     @abstractmethod
     def batch_request(self, key: str, question: Question) -> dict[str, Any]: ...
@@ -131,3 +144,97 @@ class Dialect(ABC):
                     "pip install “concord-eval[{extra}]”."
                 ).format(dialect=self.kind.label, extra=self.extra)
             )
+
+
+@dataclass(frozen=True)
+class RemoteBatch:
+    """The provider's state of a batch, with the status names of OpenAI.
+
+    files: input of `download`. refusal: the reason why it processed none of the requests.
+    """
+
+    id: str
+    status: str
+    completed: int = 0
+    failed: int = 0
+    files: tuple[str, ...] = ()
+    refusal: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Return True if no more results will follow."""
+        return self.status in ("completed", "failed", "expired", "cancelled")
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Return True if it has not ended and is not about to end."""
+        return not self.has_ended and self.status != "cancelling"
+
+
+@dataclass(frozen=True)
+class BatchSubmission:
+    """The model of a batch, and the file of requests for interfaces without uploads."""
+
+    model: str
+    requests: IO[bytes] | None = None
+
+
+class BatchClient(ABC):
+    """Submits files of requests to one server's batch interface and fetches the results.
+
+    Its methods block, and raise RequestFailed with a message that never contains the key. Close it after use.
+    uploads: True if requests are uploaded before their submission. finds_by_token: True if a batch without
+    results can be distinguished from others.
+    """
+
+    uploads = True
+    finds_by_token = True
+
+    def __init__(self, server: Server, dialect: Dialect) -> None:
+        self._server = replace(server, timeout_seconds=max(server.timeout_seconds, FILE_TIMEOUT))
+        self._dialect = dialect
+        self._no_batches = str(NO_BATCHES).format(dialect=dialect.kind.label)
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def upload(self, requests: IO[bytes]) -> str: ...
+
+    @abstractmethod
+    def create(self, input_file: str, token: str, submission: BatchSubmission) -> RemoteBatch:
+        """Submit requests as a batch that `find` can identify by its token."""
+
+    @abstractmethod
+    def find(
+        self, token: str, since: datetime, *, requests: int = 0, known: Collection[str] = ()
+    ) -> RemoteBatch | None:
+        """Return the batch with a token; None if the server has none or lists no batches.
+
+        requests, known: the number of its requests and the ids of other batches, for servers without tokens.
+        """
+
+    @abstractmethod
+    def look(self, batch: str) -> RemoteBatch:
+        """Return the state of a batch; raises BatchUnknown if the server does not know it."""
+
+    @abstractmethod
+    def cancel(self, batch: str) -> None:
+        """Request that the provider starts no more requests of a batch."""
+
+    @abstractmethod
+    def download(self, file: str, into: IO[bytes]) -> None:
+        """Stream a file of the provider into a local one; raises BatchUnknown if it is gone."""
+
+    @abstractmethod
+    def _errors(self) -> AbstractContextManager[None]:
+        """Raise ProviderError or an error of the connection for each error of the package."""
+
+    def _error_answer(self, response: "httpx2.Response") -> ProviderError:
+        return self._dialect.error(response.status_code, response.headers, json_of(response))
+
+    @contextmanager
+    def _sentences(self, unreadable: str = "") -> Iterator[None]:
+        """Raise RequestFailed, as single calls do."""
+        with raise_request_failures(self._server, self._dialect.kind, unreadable), self._errors():
+            yield

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django import forms
@@ -16,6 +16,9 @@ from judges.core.models import Endpoint
 from judges.core.specification import EndpointSpec, ModelPriceSpec
 from judges.endpoints.commands import KEY_SUFFIX, LONGEST_KEY, refuse_key, refuse_other_variables
 from judges.endpoints.dialects import DIALECTS
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 CALLS_PATHS = ("/chat/completions", "/messages", "/models")
 SECRETS = ("key", "password")
@@ -33,6 +36,12 @@ KNOWN_SERVERS = (
 )
 USUAL_URLS = {key: dialect.usual_url for key, dialect in DIALECTS.items()}
 PRICES = ("input_price", "output_price", "cached_price")
+
+
+def _price_field(label: "StrOrPromise", help_text: "StrOrPromise" = "") -> forms.DecimalField:
+    return forms.DecimalField(
+        label=label, required=False, min_value=0, max_digits=12, decimal_places=6, help_text=help_text
+    )
 
 
 class EndpointForm(forms.Form):
@@ -85,30 +94,14 @@ class EndpointForm(forms.Form):
             "for this server in CONCORD_ENVIRONMENT_KEYS."
         ),
     )
-    input_price = forms.DecimalField(
-        label=_("Price of a million input tokens"),
-        required=False,
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
+    input_price = _price_field(_("Price of a million input tokens"))
+    output_price = _price_field(
+        _("Price of a million output tokens"),
+        _("Empty: as the price list says; without a price, budgets cannot be enforced. 0: free."),
     )
-    output_price = forms.DecimalField(
-        label=_("Price of a million output tokens"),
-        required=False,
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
-        help_text=_("Empty: as the price list says; without a price, budgets cannot be enforced. 0: free."),
-    )
-    cached_price = forms.DecimalField(
-        label=_("Price of a million cached input tokens"),
-        required=False,
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
-        help_text=_(
-            "Where the server keeps the beginning of prompts for less. Empty: as other input tokens."
-        ),
+    cached_price = _price_field(
+        _("Price of a million cached input tokens"),
+        _("Where the server keeps the beginning of prompts for less. Empty: as other input tokens."),
     )
     requests_per_minute = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
     tokens_per_minute = forms.IntegerField(
@@ -220,25 +213,12 @@ class ModelPriceForm(forms.Form):
     """The token prices of one model."""
 
     model = forms.CharField(max_length=120, widget=forms.TextInput(attrs={"spellcheck": "false"}))
-    input_price = forms.DecimalField(
-        label=_("A million input tokens"), required=False, min_value=0, max_digits=12, decimal_places=6
+    input_price = _price_field(_("A million input tokens"))
+    output_price = _price_field(
+        _("A million output tokens"),
+        _("Reasoning tokens count as output. Leave empty if unknown; 0 means that it is free."),
     )
-    output_price = forms.DecimalField(
-        label=_("A million output tokens"),
-        required=False,
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
-        help_text=_("Reasoning tokens count as output. Leave empty if unknown; 0 means that it is free."),
-    )
-    cached_price = forms.DecimalField(
-        label=_("A million cached input tokens"),
-        required=False,
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
-        help_text=_("Empty: as other input tokens."),
-    )
+    cached_price = _price_field(_("A million cached input tokens"), _("Empty: as other input tokens."))
     batch_share = forms.DecimalField(
         label=_("Share of the price in a batch"),
         required=False,
@@ -274,7 +254,7 @@ class TrialForm(forms.Form):
     )
 
 
-def initial_of(endpoint: Endpoint | None) -> dict[str, Any]:
+def initial_endpoint(endpoint: Endpoint | None) -> dict[str, Any]:
     if endpoint is None:
         return {each.name: each.default for each in fields(EndpointSpec) if each.default is not MISSING}
     values = {name: getattr(endpoint, name) for name in EndpointForm.base_fields if name not in SECRETS}

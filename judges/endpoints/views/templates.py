@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
-from annotate.core.guideline import FrozenDimension
 from annotate.core.jobs import is_silent
 from annotate.core.models import Dimension, Project
 from annotate.core.page import Request, request_user, show_refusal
@@ -27,10 +26,12 @@ from judges.endpoints.evaluation_steps import (
     start_steps_writing,
     writes_schema,
 )
-from judges.endpoints.forms.templates import ShownOnForm, StepsForm, TemplateForm
+from judges.endpoints.forms.judges import ShownOnForm, StepsForm, TemplateForm
 from judges.endpoints.queries import (
     keys_of_dimensions,
     preview_of,
+    shipped_prompt,
+    shipped_prompts_of,
     templates_of,
     tried_replies,
     usable_judges,
@@ -38,7 +39,6 @@ from judges.endpoints.queries import (
     was_asked,
     wordings_of,
 )
-from judges.endpoints.shipped import ShippedPrompt, shipped_prompt, shipped_prompts_of
 from judges.methods import METHODS, Method
 from judges.methods.reading.reader import problem_of_pattern
 
@@ -85,7 +85,10 @@ class Written:
 def template_new(request: Request, slug: str, key: str) -> HttpResponse:
     """Write a prompt, starting from a shipped one."""
     project = project_for_admin(request.user, slug)
-    shipped = _shipped_prompt(key)
+    try:
+        shipped = shipped_prompt(key)
+    except KeyError:
+        raise Http404(gettext("There is no such method.")) from None
     written = Written(METHODS[shipped.method], begins_with=shipped.text)
     form = written.form(*_entered_data(request), initial={"text": written.text})
     if "show" in request.POST:
@@ -118,24 +121,16 @@ def template(request: Request, slug: str, pk: int) -> HttpResponse:
     if request.method == "GET":
         return _page(request, project, written, form)
     project_for_admin(request.user, slug)
-    if dimension is not None:
-        # Save a dimension's wording; with `common`, replace it by the common wording.
-        by, is_common = request_user(request), "common" in request.POST
-        status = 422
-        try:
-            if is_common or form.is_valid():
-                text = edited.text if is_common else form.cleaned_data["text"]
-                saved = edit_wording(template=edited, dimension=dimension, text=text, by=by)
-                return _to_saved(request, project, saved, f"?dimension={dimension.key}")
-        except DomainError as error:
-            status = add_refusal(form, error)
-        return _page(request, project, written, form, status=status)
-    status = 422
+    status, by, saves_common = 422, request_user(request), dimension is not None and "common" in request.POST
     try:
-        if form.is_valid():
-            values = {name: form.cleaned_data.get(name, "") for name in ("text", "pattern")}
-            saved = edit_template(template=edited, by=request_user(request), **values)
-            return _to_saved(request, project, saved)
+        if saves_common or form.is_valid():
+            if dimension is None:
+                values = {name: form.cleaned_data.get(name, "") for name in ("text", "pattern")}
+                return _to_saved(request, project, edit_template(template=edited, by=by, **values))
+            # With `common`, the common wording replaces the dimension's own.
+            text = edited.text if saves_common else form.cleaned_data["text"]
+            saved = edit_wording(template=edited, dimension=dimension, text=text, by=by)
+            return _to_saved(request, project, saved, f"?dimension={dimension.key}")
     except DomainError as error:
         status = add_refusal(form, error)
     return _page(request, project, written, form, status=status)
@@ -254,28 +249,16 @@ def _page(
     has_own = dimension is not None and dimension.key in own
     context |= {"edited": edited, "dimension": dimension, "wordings": lines, "has_own": has_own}
     if request.POST.get("replies") and preview.dimension and not part:
-        context |= _try_replies(project, method, request, preview.dimension)
+        pattern = request.POST.get("pattern", "").strip()
+        if problem := problem_of_pattern(pattern):
+            context["pattern_problem"] = problem
+        else:
+            pasted = request.POST["replies"]
+            context["tried"] = tried_replies(project, method, pattern, pasted, preview.dimension)
     if edited and not part:
         context |= {"versions": versions_of(edited), "was_asked": was_asked(edited)}
         context["steps"] = _steps_of(request, project, edited)
     return render_judges(request, project, f"judges/endpoints/template.html{part}", context, status=status)
-
-
-def _try_replies(
-    project: Project, method: Method, request: Request, dimension: FrozenDimension
-) -> dict[str, Any]:
-    """Return the parsed values of pasted replies, or the problem of the pattern."""
-    pattern = request.POST.get("pattern", "").strip()
-    if problem := problem_of_pattern(pattern):
-        return {"pattern_problem": problem}
-    return {"tried": tried_replies(project, method, pattern, request.POST["replies"], dimension)}
-
-
-def _shipped_prompt(key: str) -> ShippedPrompt:
-    try:
-        return shipped_prompt(key)
-    except KeyError:
-        raise Http404(gettext("There is no such method.")) from None
 
 
 def _method(key: str) -> Method:

@@ -31,7 +31,6 @@ from annotate.results.registry import result_of
 from annotate.results.table import Cell
 from judges.core.errors import NoJudgesError
 from judges.core.judge_settings import JUDGE_SETTINGS
-from judges.core.mapping import map_values
 from judges.core.models import (
     OF_PROJECT,
     Certificate,
@@ -43,6 +42,7 @@ from judges.core.models import (
     Proposal,
     Run,
 )
+from judges.core.values import map_values
 from judges.results.tables.reliability import INDICATOR, indicators_in
 
 LEFT_OUT = "[left out of the export]"

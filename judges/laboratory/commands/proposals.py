@@ -18,8 +18,8 @@ from annotate.core.models import Dimension, Project, User
 from annotate.setup.commands import reword_dimension
 from annotate.setup.queries import spec_of as spec_of_dimension
 from judges.core.errors import invalid_field
-from judges.core.mapping import nearest_point
 from judges.core.models import DevelopmentDocument, Judge, PromptSearch, PromptTemplate, Proposal
+from judges.core.values import nearest_point
 from judges.endpoints.commands import add_judge, add_label, add_version, copy_settings, free_name, refuse_text
 from judges.laboratory.cases import Case, examples_text, insert_addition, pool_text
 from judges.laboratory.factors import spec_of

@@ -23,7 +23,7 @@ from judges.laboratory.searching import (
     money_to_spend,
     save_progress,
 )
-from judges.runs.commands.budgets import change_budget
+from judges.runs.commands.endings import change_budget
 from judges.runs.commands.runs import cancel_run, retry_failed, start_run
 
 Status = PromptSearch.Status

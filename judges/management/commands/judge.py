@@ -25,13 +25,11 @@ from judges.endpoints.queries import usable_judges
 from judges.methods import METHODS
 from judges.runs.commands.collecting import collect, needs_work
 from judges.runs.commands.runs import pause_run, plan_run, start_run
-from judges.runs.filtered import filtered_items
-from judges.runs.queries.batches import batches_of
+from judges.runs.forms import filtered_items
 from judges.runs.queries.pages import moves, waits_for_worker
-from judges.runs.queries.pairs import Pair, all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import RunPlan, plan_of
-from judges.runs.queries.runs import RunProgress, run_progress
-from judges.runs.queries.samples import MOST_DOCUMENTS
+from judges.runs.queries.runs import RunProgress, batches_of, run_progress
+from judges.runs.queries.samples import MOST_DOCUMENTS, Pair, all_pairs, neighbouring_pairs
 from judges.templatetags.judging import amount, batch_state, duration, money, pace
 
 LOOK_EVERY = 1.0  # seconds

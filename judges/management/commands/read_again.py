@@ -8,7 +8,7 @@ from annotate.management.base import ConcordCommand, project_called
 from judges.core.models import Judge
 from judges.results.queries.pairings import judge_called
 from judges.runs.commands.corrections import read_again
-from judges.runs.queries.corrections import as_row, rereadings
+from judges.runs.queries.judgments import as_row, rereadings
 from judges.templatetags.judging import amount
 
 SHOWN = 20

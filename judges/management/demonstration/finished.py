@@ -46,7 +46,7 @@ from judges.core.models import Endpoint, Judge, RoutingPolicy, Run
 from judges.core.specification import CalibrationSpec, JudgeSpec, PolicySpec, Scope
 from judges.endpoints.commands import add_judge
 from judges.endpoints.prices import prices_of
-from judges.endpoints.replies import Reply
+from judges.endpoints.questions import Reply
 from judges.interchange.commands import import_judgments
 from judges.interchange.reading import guess_judgment_mapping
 from judges.laboratory.commands.proposals import draw_parts, propose_examples
@@ -71,7 +71,9 @@ from judges.metrics.computing import MEASURES
 from judges.routing.commands.certificates import compute_certificates, draw_calibration
 from judges.routing.commands.policies import make_policy, route
 from judges.runs.asking import outcome_of_reply
-from judges.runs.commands.leases import finish_if_done, lease, store
+from judges.runs.commands.endings import finish_if_done
+from judges.runs.commands.leases import lease
+from judges.runs.commands.outcomes import store
 from judges.runs.commands.runs import plan_run
 from judges.runs.queries.work import work_of
 

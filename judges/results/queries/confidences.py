@@ -22,8 +22,8 @@ from agreement.reliability import (
     steadiness,
 )
 from judges.core.models import Calibration, Judgment
-from judges.core.probabilities import chosen_probabilities
 from judges.core.stages import JudgeStage
+from judges.core.values import chosen_probabilities
 from judges.results.queries.scores import Material, SamplesOf, scores_of
 
 Kind = Calibration.Confidence

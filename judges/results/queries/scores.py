@@ -15,9 +15,9 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Project, Round
 from annotate.rating.queries.assignments import Unit
 from annotate.results.queries.reliability_data import RatedItems, rated_items
-from judges.core.mapping import map_values
 from judges.core.material import outputs_of
 from judges.core.models import Judge, Judgment, Metric
+from judges.core.values import map_values
 
 _VALUE = np.dtype([("judge", "i8"), ("dimension", "i8"), ("item", "i8"), ("sample", "i8"), ("value", "f8")])
 _VERDICT = np.dtype(

@@ -11,13 +11,15 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from itertools import accumulate, groupby, islice
+from math import ceil
 from operator import itemgetter
+from statistics import fmean
 from threading import Event, Thread
 from typing import Any
 from uuid import UUID
 
 from django.db import OperationalError, connections, transaction
-from django.db.models import F, QuerySet, Sum, Value
+from django.db.models import Count, F, QuerySet, Sum, Value
 from django.db.models.expressions import Combinable, RawSQL
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -26,29 +28,29 @@ from django.utils.translation import gettext
 from judges.core.models import Batch, Judge, Judgment, Run
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.prices import prices_of
-from judges.endpoints.replies import Reply, shares_of
+from judges.endpoints.queries import estimated_tokens
+from judges.endpoints.questions import Reply, shares_of
 from judges.endpoints.work import JudgmentWork, Outcome
 from judges.runs.asking import MAX_ATTEMPTS, outcome_of_reply
-from judges.runs.commands import leases
-from judges.runs.commands.budgets import used_up
-from judges.runs.commands.earlier_answers import give_back_answers
-from judges.runs.commands.unreadable import pause_if_unreadable
-from judges.runs.queries.batches import due_batches, expected_cost, open_batches, planned_by_judge
+from judges.runs.commands import endings, outcomes
+from judges.runs.commands.endings import pause_if_unreadable, used_up
+from judges.runs.commands.outcomes import give_back_answers
+from judges.runs.queries.calls import LOOKED_THROUGH, group_by_call, shared_calls, sizes_of_calls
+from judges.runs.queries.plans import mean_usage
+from judges.runs.queries.runs import due_batches, open_batches
 from judges.runs.queries.samples import among
-from judges.runs.queries.shared import (
-    LOOKED_THROUGH,
-    group_by_call,
-    shared_calls,
-    sizes_of_calls,
-)
 from judges.runs.queries.work import work_of
 
 MOST_REQUESTS = 50_000  # in one file, at OpenAI
 # retention of replies at the provider; a batch leases its judgments for this period
 KEPT = timedelta(days=30)
 HELD = timedelta(seconds=20)  # that a batch waits after the worker that was at it died
-HELD_ANEW_EVERY = 5.0
+HELD_ANEW_EVERY = 5.0  # seconds; three of them may fail
 Status = Judgment.Status
+Said = Mapping[int, Reply | RequestFailed]
+"""The replies or failures of judgments in a batch's output."""
+CAUTION = Decimal("1.1")  # by which a batch may cost more than the mean of earlier answers says
+SAMPLED = 16  # number of prompts measured if a judge has not answered yet
 
 
 class HoldLost(Exception):  # noqa: N818 - it reads as what happened
@@ -85,13 +87,15 @@ def begin(*, run: int, holder: UUID) -> Batch | None:
     untried = locked.untried_judges or ()
     planned = [each for each in planned_by_judge(locked) if each[0].pk not in untried]
     for (endpoint, model), group in groupby(sorted(planned, key=_group), key=_group):
-        if not _is_being_collected(locked, endpoint, model):
+        # Judgments may still return from a batch that is collected; then all are requested again together.
+        same = open_batches(locked).filter(endpoint=endpoint, model=model)
+        if not same.filter(status=Batch.Status.COLLECTING).exists():
             shares, cost = _affordable(locked, list(group))
             if shares:
                 return _new_batch(locked, shares, cost, holder)
     # An open batch may cost less than its reservation, which frees a part of the budget.
     if planned and locked.budget and not open_batches(locked).exists():
-        leases.stop_run(locked, used_up(locked.budget))
+        endings.stop_run(locked, used_up(locked.budget))
     return None
 
 
@@ -99,11 +103,6 @@ def _group(planned: tuple[Judge, int]) -> tuple[int, str]:
     judge = planned[0]
     assert judge.endpoint_id is not None
     return judge.endpoint_id, judge.model
-
-
-def _is_being_collected(run: Run, endpoint: int, model: str) -> bool:
-    """Return True if judgments may still return from a batch; they are then requested again all together."""
-    return open_batches(run).filter(endpoint=endpoint, model=model, status=Batch.Status.COLLECTING).exists()
 
 
 def _affordable(
@@ -234,10 +233,6 @@ def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
     _free(judgments_in(batch).filter(pk__gt=kept[-1]))
 
 
-Said = Mapping[int, Reply | RequestFailed]
-"""The replies or failures of judgments in a batch's output."""
-
-
 def store(*, batch: Batch, said: Said) -> None:
     """Write a batch's outputs for some judgments.
 
@@ -300,18 +295,18 @@ def _split_by_judgment(batch: Batch, said: Said) -> Said:
     return each_judgment
 
 
-def _store_replies(batch: Batch, outcomes: Sequence[Outcome], before: Mapping[int, Judgment]) -> None:
+def _store_replies(batch: Batch, answered: Sequence[Outcome], before: Mapping[int, Judgment]) -> None:
     """Write outcomes of judgments that the batch still holds.
 
     Locks the run, so that each reply counts once.
     """
     Run.objects.select_for_update().get(pk=batch.run_id)
-    # `leases.store` counts the cost also for expired leases, because the call was paid. The same output of a
-    # batch may be read twice, by two workers or after a crash, and is paid once.
+    # `outcomes.store` counts the cost also for expired leases, because the call was paid. The same output of
+    # a batch may be read twice, by two workers or after a crash, and is paid once.
     held = set(judgments_in(batch).filter(pk__in=before).values_list("pk", flat=True))
-    kept = [outcome for outcome in outcomes if outcome.judgment in held]
+    kept = [outcome for outcome in answered if outcome.judgment in held]
     prices = prices_of(batch.endpoint, batch.model).in_batches()
-    leases.store(
+    outcomes.store(
         run=batch.run_id,
         endpoint=batch.endpoint_id,
         holder=batch.pk,
@@ -374,7 +369,7 @@ def close(batch: Batch, *, without_reply: str) -> None:
     # Last: where another worker is at the batch, HoldLost undoes the above with the transaction.
     note(batch, status=Batch.Status.COLLECTED, closed_at=timezone.now())
     if run.status == Run.Status.CANCELLED:
-        leases.end_plan(run)
+        endings.end_plan(run)
 
 
 @transaction.atomic
@@ -384,7 +379,7 @@ def drop(batch: Batch, reason: str) -> None:
     _free(judgments_in(batch))
     note(batch, status=Batch.Status.FAILED, closed_at=timezone.now(), reason=reason)
     if run.status == Run.Status.CANCELLED:
-        leases.end_plan(run)
+        endings.end_plan(run)
 
 
 def _free(judgments: QuerySet[Judgment]) -> None:
@@ -394,3 +389,37 @@ def _free(judgments: QuerySet[Judgment]) -> None:
 def make_due(run: Run) -> None:
     """Make a run's open batches due now, with the initial patience."""
     open_batches(run).update(due_at=timezone.now(), failures=0, failing_since=None)
+
+
+def planned_by_judge(run: Run) -> list[tuple[Judge, int]]:
+    """Return the judges with judgments in no batch, and their number, the oldest judgments first."""
+    rows = (
+        Judgment.objects.filter(run=run, status=Judgment.Status.PLANNED)
+        .values_list("judge")
+        .annotate(count=Count("pk"))
+        .order_by("judge")
+    )
+    counts = dict(rows)
+    judges = Judge.with_candidates.filter(pk__in=counts, endpoint__isnull=False).select_related("endpoint")
+    return [(judge, counts[judge.pk]) for judge in judges.order_by("pk")]
+
+
+def expected_cost(run: Run, judge: Judge) -> Decimal | None:
+    """Return the expected cost of a judgment in a batch: the mean of the judge's answers plus a tenth.
+
+    Before there are answers it is a guess, which counts some of the prompts and the longest reply. None if
+    prices are unknown.
+    """
+    assert judge.endpoint is not None
+    prices = prices_of(judge.endpoint, judge.model).in_batches()
+    if used := mean_usage([judge]).get(judge.pk):
+        cost = prices.cost(ceil(used.input_tokens), ceil(used.output_tokens))
+        return None if cost is None else CAUTION * cost
+    planned = Judgment.objects.filter(run=run, judge=judge, status=Judgment.Status.PLANNED)
+    sample = work_of(list(planned.order_by("pk").values_list("pk", flat=True)[:SAMPLED]))
+    if not sample:
+        return None
+    length = fmean(estimated_tokens(work.question.messages) for work in sample)
+    cost = prices.cost(ceil(length), judge.max_tokens)
+    size = len(sample[0].together)  # what one request gives has a share each
+    return None if cost is None else cost / size

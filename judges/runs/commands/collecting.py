@@ -10,11 +10,10 @@ from judges.core.models import Batch, Endpoint, Judge, Judgment, LeaseHolder, Ru
 from judges.endpoints.keys import server_of
 from judges.runs.asker import call_endpoints, call_in_background
 from judges.runs.batch_worker import work_on_batches
-from judges.runs.commands.leases import is_under_way, stop_run
+from judges.runs.commands.endings import is_under_way, stop_run
 from judges.runs.commands.reusing import reuse_answers
-from judges.runs.probing import probe_silent_servers
-from judges.runs.queries.batches import ATTENDED
-from judges.runs.queries.runs import goes_on
+from judges.runs.commands.silence import probe_silent_servers
+from judges.runs.queries.runs import ATTENDED, goes_on
 
 
 def collect(*, run: int, seconds: float) -> bool:

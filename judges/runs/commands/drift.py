@@ -166,11 +166,8 @@ def start_check(*, watch: DriftWatch, is_due: bool = True) -> DriftCheck | None:
 def _ask(watch: DriftWatch) -> DriftCheck:
     left = None if watch.budget is None else watch.budget - money_spent(watch)
     if left is not None and left < LEAST_BUDGET:
-        raise NotReadyError(
-            gettext("The budget of {budget} is spent. Watch the judge anew with another one.").format(
-                budget=f"{watch.budget:f}"
-            )
-        )
+        says = gettext("The budget of {budget} is spent. Watch the judge anew with another one.")
+        raise NotReadyError(says.format(budget=f"{watch.budget:f}"))
     judge = Judge.objects.select_related("endpoint", "template", "project").get(pk=watch.judge_id)
     if reason := refuse_archived(judge):
         raise NotReadyError(reason)

@@ -1,38 +1,133 @@
-"""Leasing judgments to a worker and writing back what came of them, in short transactions.
+"""Leases: one worker calls an endpoint at a time, and holds the judgments that it asks. Short transactions.
 
-A lease is the right to ask a judgment until a moment. A worker that dies keeps nothing: when its leases have
-ended, the next worker of the endpoint or the sweeper plans these judgments again. Only the holder of a lease
-can write its outcome, so each is written once.
+The lease of an endpoint is a `LeaseHolder`. Its key is also the lease of the judgments that the worker holds,
+whatever their run. A worker that dies keeps nothing: when its leases have ended, the next worker of the
+endpoint or the sweeper plans these judgments again. Only the holder of a lease can write its outcome
+(`commands.outcomes`), so each is written once.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import chain
 from uuid import UUID
 
-from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotate.webhooks.commands import announce
-from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
-from judges.endpoints.work import Call, Outcome, Prices
-from judges.runs.commands import askers
-from judges.runs.commands.askers import LEASE
-from judges.runs.commands.budgets import used_up
-from judges.runs.commands.earlier_answers import give_back_answers
-from judges.runs.commands.first_judgments import explain_stopped_judges, note_first_judgments
-from judges.runs.queries.affordable import affordable_calls
-from judges.runs.queries.batches import open_batches
-from judges.runs.queries.runs import orphaned_leases
-from judges.runs.queries.shared import SharedCalls, first_calls, shared_calls
+from judges.core.models import Batch, Endpoint, Judge, Judgment, LeaseHolder, Run
+from judges.runs.commands.endings import end_plan, stop_run, used_up
+from judges.runs.queries.calls import (
+    SharedCalls,
+    affordable_calls,
+    count_shared_calls,
+    expected_costs,
+    first_calls,
+    shared_calls,
+)
+from judges.runs.queries.runs import open_batches, orphaned_leases
 
+LEASE = timedelta(seconds=settings.LEASE_SECONDS)  # a living worker renews it well before
 WINDOW = timedelta(seconds=6)  # period of an endpoint's rate limits
-RUN_FINISHED, RUN_STOPPED = "run.finished", "run.stopped"  # events of webhooks
+REMEMBERED = timedelta(hours=1)  # longer than the judgments of a dead worker wait to be planned again
+Status = Judgment.Status
+SMALLEST = Decimal("0.00000001")  # that is stored
+
+
+def lock_endpoint(*, run: int, endpoint: int) -> Endpoint | None:
+    """Lock a run, then its endpoint; return the endpoint, None if the run is gone.
+
+    A lease refers to the run. Without the run's lock, taking a lease and resuming the run could deadlock.
+    """
+    if Run.objects.select_for_update().filter(pk=run).first() is None:
+        return None
+    return Endpoint.objects.select_for_update().get(pk=endpoint)
+
+
+def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
+    """Take the lease of an endpoint, or renew it; return whether it is this holder's.
+
+    A worker that was silent for too long does not get it back from the next one. A worker of the version
+    before counts all calls of the endpoint as taken and makes none; its lease keeps this one away, too. A
+    probe keeps only a new worker away. The caller has called `lock_endpoint`.
+    """
+    now = timezone.now()
+    others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now).exclude(pk=holder)
+    if others.filter(places__gt=0).exists():
+        return False
+    kept = {"places": endpoint.calls_in_flight, "alive_until": now + LEASE}
+    if not LeaseHolder.objects.filter(pk=holder).update(**kept):
+        if others.exists():
+            return False
+        LeaseHolder.objects.create(pk=holder, run_id=run, endpoint=endpoint, **kept)
+    return True
+
+
+def hold_probe(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
+    """Take a lease without judgments for one probe; return whether the endpoint has room for its call.
+
+    A worker with old calls in flight may have the endpoint: one of them may hang until its timeout. The
+    caller has called `lock_endpoint`.
+    """
+    now = timezone.now()
+    others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now)
+    if others.filter(places=0).exists():
+        return False
+    held = Judgment.objects.filter(lease__in=others.values("pk"), status=Status.LEASED)
+    if held.count() >= endpoint.calls_in_flight:
+        return False
+    # As long as a call takes, for nothing renews the lease of a probe.
+    until = now + timedelta(seconds=endpoint.timeout_seconds + 5)
+    LeaseHolder.objects.create(pk=holder, run_id=run, endpoint=endpoint, places=0, alive_until=until)
+    return True
+
+
+def let_go(*, holder: UUID) -> None:
+    """Give the endpoint to whichever worker takes it next."""
+    LeaseHolder.objects.filter(pk=holder).delete()
+
+
+@transaction.atomic(savepoint=False)
+def free_abandoned(*, run: Run, at: datetime, besides: UUID | None = None) -> int:
+    """Plan again what dead workers hold of a run, and count as spent what their calls may have cost.
+
+    at: the moment by which they were dead. besides: the worker that asks, and so lives. Return the number of
+    judgments. The caller has locked the run. Batches have holds of their own. A worker that was only held up
+    stores its answers later, and these calls then count twice.
+    """
+    abandoned = Judgment.objects.filter(orphaned_leases(at), run=run, status=Status.LEASED)
+    abandoned = abandoned.exclude(Exists(Batch.objects.filter(pk=OuterRef("lease"))))
+    if besides is not None:
+        abandoned = abandoned.exclude(lease=besides)
+    held = abandoned.order_by().values("lease").distinct()
+    for holder in LeaseHolder.objects.filter(pk__in=held, places__gt=0).select_related("endpoint"):
+        own = abandoned.filter(lease=holder.pk)
+        calls, cost = _expected_calls(run, holder.endpoint, own)
+        # The worker made up to `places` calls. Judgments that it leased ahead were in no call.
+        everything = Judgment.objects.filter(lease=holder.pk, status=Status.LEASED).count()
+        share = min(Decimal(1), Decimal(holder.places) / (everything - own.count() + calls))
+        lost = (cost * share).quantize(SMALLEST)
+        run.spent += lost
+        Run.objects.filter(pk=run.pk).update(spent=F("spent") + lost)
+        # The other runs of the worker share the rest: each call counts for one of them.
+        LeaseHolder.objects.filter(pk=holder.pk).update(places=holder.places - round(share * calls))
+    return abandoned.update(status=Status.PLANNED, lease=None, leased_until=None)
+
+
+def _expected_calls(run: Run, endpoint: Endpoint, leased: QuerySet[Judgment]) -> tuple[int, Decimal]:
+    """Return the number of calls for these judgments of a run, and their cost at the mean."""
+    sizes = shared_calls(run).sizes
+    by_judge = leased.order_by().values_list("judge", "judge__model")
+    counts = list(by_judge.annotate(judgments=Count("pk"), calls=count_shared_calls(Q())))
+    costs, calls, cost = expected_costs(run, endpoint, sizes), 0, Decimal(0)
+    for judge, model, judgments, together in counts:
+        count = together if judge in sizes else judgments
+        calls += count
+        cost += count * costs[model, sizes.get(judge, 1)]
+    return calls, cost
 
 
 @dataclass(frozen=True)
@@ -61,6 +156,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
     judgment is leased at a time, and in a run through the batch interface nothing else. Locks the run, then
     the endpoint, then each judgment that it takes.
     """
+    # The run first, then the endpoint, as `lock_endpoint` does: the other order could deadlock with it.
     locked = Run.objects.select_for_update().get(pk=run)
     if locked.status != Run.Status.RUNNING:
         return Leased([], has_ended=True)
@@ -69,22 +165,23 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is not None:
         return Leased([], has_ended=True, server_is_silent=True)
-    if not askers.hold_endpoint(endpoint=server, run=run, holder=holder):
+    if not hold_endpoint(endpoint=server, run=run, holder=holder):
         return Leased([], has_ended=True)
     now = timezone.now()
-    askers.free_abandoned(run=locked, at=now, besides=holder)
-    planned = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status=Judgment.Status.PLANNED)
+    free_abandoned(run=locked, at=now, besides=holder)
+    planned = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status=Status.PLANNED)
     own = Judge.with_candidates.filter(endpoint=server).order_by("pk")
     judges = dict(own.values_list("pk", Exists(planned)))
     untried = judges.keys() & set(locked.untried_judges or ())
     if locked.via == Run.Via.BATCH:
         judges = {judge: has_planned for judge, has_planned in judges.items() if judge in untried}
     judgments = Judgment.objects.filter(run=run, judge__in=judges)
-    if not any(judges.values()) and not judgments.filter(status=Judgment.Status.LEASED).exists():
+    if not any(judges.values()) and not judgments.filter(status=Status.LEASED).exists():
         return Leased([])
     shared = shared_calls(locked)
     affordable = affordable_calls(locked, server, how_many, shared.sizes)
-    in_flight = judgments.filter(status=Judgment.Status.LEASED).exists() or open_batches(locked).exists()
+    in_flight = judgments.filter(status=Status.LEASED).exists() or open_batches(locked).exists()
+    # What is in flight may cost less than its reserve, which would leave room: so only an idle run stops.
     if affordable == 0 and locked.budget and not in_flight:
         stop_run(locked, used_up(locked.budget))
         return Leased([])
@@ -95,7 +192,7 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
     waiting = [judge for judge, has_planned in judges.items() if has_planned]
     untried &= set(waiting)
     if untried:
-        asked = judgments.filter(judge__in=untried, status=Judgment.Status.LEASED)
+        asked = judgments.filter(judge__in=untried, status=Status.LEASED)
         busy = set(asked.order_by().values_list("judge", flat=True).distinct())
         waiting = [judge for judge in waiting if judge not in busy]
     if waiting and room > 0:
@@ -103,78 +200,15 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
         in_turn = [*waiting[first:], *waiting[:first]]
         alone = _first_calls_of(server, untried)
         taken = _take_in_turn(judgments, in_turn, alone, room, holder, shared, now)
-    _count_against_limits(server, len(taken))
+    if server.requests_per_minute or server.tokens_per_minute:
+        server.window_requests += len(taken)
+        server.save(update_fields=["window_began_at", "window_requests", "window_tokens"])
     return Leased(
         list(chain.from_iterable(taken)),
         come_back=bool(taken) or room <= 0 or bool(untried),
         counts_tokens=server.tokens_per_minute is not None,
         untried=frozenset(untried),
     )
-
-
-def is_under_way(judgments: QuerySet[Judgment]) -> bool:
-    """Return True if any of the judgments is planned or leased."""
-    return (
-        judgments.filter(status=Judgment.Status.PLANNED).exists()
-        or judgments.filter(status=Judgment.Status.LEASED).exists()
-    )
-
-
-@transaction.atomic
-def store(
-    *,
-    run: int,
-    endpoint: int,
-    holder: UUID,
-    outcomes: Sequence[Outcome],
-    prices_of: Callable[[str], Prices],
-    counts_tokens: bool = True,
-) -> int:
-    """Write outcomes of leases that this holder still has; return the number written.
-
-    prices_of: returns the prices of a model. If a repeated call has failed, the earlier answer remains. The
-    cost counts for the run even without the lease: the call has been paid.
-    """
-    now = timezone.now()
-    prices = {model: prices_of(model) for model in {each.model for each in outcomes}}
-    costs = [
-        prices[each.model].cost(each.input_tokens, each.output_tokens, each.cached_tokens)
-        for each in outcomes
-    ]
-    rows = [_row(each, cost, now, holder) for each, cost in zip(outcomes, costs, strict=True)]
-    with connection.cursor() as cursor:
-        cursor.executemany(_WRITE, rows)  # type: ignore[arg-type]
-        written = int(cursor.rowcount)
-    failed = [each.judgment for each in outcomes if each.status == Judgment.Status.FAILED]
-    if failed:
-        give_back_answers(Judgment.objects.filter(pk__in=failed, status=Judgment.Status.FAILED))
-    firsts = [each for each in outcomes if each.first_of is not None]
-    if firsts:
-        note_first_judgments(run=run, outcomes=firsts)
-    spent = sum((cost for cost in costs if cost is not None), Decimal(0))
-    savings = _note_savings(outcomes, prices)
-    if spent or savings:
-        Run.objects.filter(pk=run).update(spent=F("spent") + spent, **savings)
-    if counts_tokens:
-        tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in outcomes)
-        Endpoint.objects.filter(pk=endpoint, tokens_per_minute__isnull=False).update(
-            window_tokens=F("window_tokens") + tokens
-        )
-    return written
-
-
-def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> dict[str, Combinable]:
-    """Return cached tokens and savings as an update of the run; empty if no server reports any."""
-    told = [(each.cached_tokens, prices[each.model]) for each in outcomes if each.cached_tokens is not None]
-    if not told:
-        return {}
-    savings = [(cached, of_model.savings(cached)) for cached, of_model in told]
-    unpriced = sum(cached for cached, saved in savings if saved is None)
-    return {
-        "cached_tokens": Coalesce("cached_tokens", Value(0)) + sum(cached for cached, _ in savings),
-        "cached_tokens_unpriced": F("cached_tokens_unpriced") + unpriced,
-        "cache_savings": F("cache_savings") + sum((saved or Decimal(0) for _, saved in savings), Decimal(0)),
-    }
 
 
 @transaction.atomic
@@ -184,17 +218,17 @@ def renew(*, endpoint: int, runs: Sequence[int], holder: UUID) -> bool:
     Return whether the endpoint is still its own. Locks the endpoint.
     """
     server = Endpoint.objects.select_for_update().filter(pk=endpoint).first()
-    if server is None or not askers.hold_endpoint(endpoint=server, run=runs[0], holder=holder):
+    if server is None or not hold_endpoint(endpoint=server, run=runs[0], holder=holder):
         return False
-    held = Judgment.objects.filter(run__in=runs, lease=holder, status=Judgment.Status.LEASED)
+    held = Judgment.objects.filter(run__in=runs, lease=holder, status=Status.LEASED)
     held.update(leased_until=timezone.now() + LEASE)
     return True
 
 
 def give_back(*, holder: UUID, judgments: Collection[int]) -> None:
     """Plan again what the holder has leased and will not ask."""
-    held = Judgment.objects.filter(pk__in=judgments, lease=holder, status=Judgment.Status.LEASED)
-    held.update(status=Judgment.Status.PLANNED, lease=None, leased_until=None)
+    held = Judgment.objects.filter(pk__in=judgments, lease=holder, status=Status.LEASED)
+    held.update(status=Status.PLANNED, lease=None, leased_until=None)
 
 
 @transaction.atomic
@@ -206,26 +240,15 @@ def sweep() -> int:
     Batches have separate holds.
     """
     long_ago, freed = timezone.now() - LEASE, 0
-    abandoned = Judgment.objects.filter(orphaned_leases(long_ago), status=Judgment.Status.LEASED)
+    abandoned = Judgment.objects.filter(orphaned_leases(long_ago), status=Status.LEASED)
     abandoned = abandoned.exclude(Exists(Batch.objects.filter(pk=OuterRef("lease"))))
     runs = set(abandoned.values_list("run", flat=True).distinct())
     for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
-        freed += askers.free_abandoned(run=run, at=long_ago)
+        freed += free_abandoned(run=run, at=long_ago)
         if run.status in Run.OVER:
             end_plan(run)
-    askers.forget_the_dead()
+    LeaseHolder.objects.filter(alive_until__lt=timezone.now() - REMEMBERED).delete()
     return freed
-
-
-def end_plan(run: Run) -> None:
-    """Remove the rest of a run's plan; judgments unreadable once and due for another call stay unreadable.
-
-    Judgments that a person requested again keep their earlier answers.
-    """
-    planned = Judgment.objects.filter(run=run, status=Judgment.Status.PLANNED)
-    planned.filter(reason__gt="").update(status=Judgment.Status.UNREADABLE)
-    give_back_answers(planned)
-    planned.delete()
 
 
 def let_rest(*, endpoint: int, until: datetime) -> None:
@@ -233,61 +256,6 @@ def let_rest(*, endpoint: int, until: datetime) -> None:
     Endpoint.objects.filter(Q(resting_until__isnull=True) | Q(resting_until__lt=until), pk=endpoint).update(
         resting_until=until
     )
-
-
-@transaction.atomic
-def finish_if_done(*, run: int) -> None:
-    """Finish a running run without planned or leased judgments. Locks the run.
-
-    A run with a judge that the server rejects stops, so that a person is notified and can resume it. Each
-    worker calls this after storing its last outcome, so the last one sees all of them. Judgments returned
-    from a cancelled run are not planned again.
-    """
-    locked = Run.objects.select_for_update().get(pk=run)
-    if locked.status == Run.Status.CANCELLED:
-        end_plan(locked)
-    if locked.status == Run.Status.RUNNING and not is_under_way(Judgment.objects.filter(run=run)):
-        if reason := explain_stopped_judges(locked):
-            stop_run(locked, reason)
-            return
-        locked.status, locked.finished_at = Run.Status.FINISHED, timezone.now()
-        locked.save(update_fields=["status", "finished_at"])
-        announce(locked.project_id, RUN_FINISHED, {"run": locked.pk})
-
-
-def finish_left_undone() -> None:
-    """Finish runs whose last worker stored or returned everything and died before finishing the run.
-
-    No other worker claims them: a running one has nothing open, and a cancelled one has ended.
-    """
-    judgments = Judgment.objects.filter(run=OuterRef("pk"))
-    planned = judgments.filter(status=Judgment.Status.PLANNED)
-    leased = judgments.filter(status=Judgment.Status.LEASED)
-    through = Q(~Exists(planned), ~Exists(leased), status=Run.Status.RUNNING)
-    given_back = Q(Exists(planned), status=Run.Status.CANCELLED)
-    for run in Run.objects.filter(through | given_back).order_by("pk").values_list("pk", flat=True):
-        finish_if_done(run=run)
-
-
-@transaction.atomic
-def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> None:
-    """Stop a running run for a reason that a person must see; other runs do not change.
-
-    waits_for: the endpoint whose next answer resumes the run, within the period set by the endpoint. Locks
-    the run.
-    """
-    locked = Run.objects.select_for_update().filter(pk=run.pk, status=Run.Status.RUNNING).first()
-    if locked is None:
-        return
-    now = timezone.now()
-    locked.status, locked.reason, locked.finished_at = Run.Status.STOPPED, reason, now
-    if waits_for is not None and waits_for.resume_hours:
-        locked.waits_for, locked.resumes_until = waits_for, now + timedelta(hours=waits_for.resume_hours)
-    locked.told_at, locked.mail_due_at, locked.mail_attempts = None, now, 0
-    changed = ("status", "reason", "finished_at", "waits_for", "resumes_until")
-    locked.save(update_fields=[*changed, "told_at", "mail_due_at", "mail_attempts"])
-    until = locked.resumes_until and locked.resumes_until.isoformat()
-    announce(locked.project_id, RUN_STOPPED, {"run": locked.pk, "resumes_until": until})
 
 
 def _take_in_turn(
@@ -304,7 +272,8 @@ def _take_in_turn(
     One query for each judge, because a single query would sort all planned judgments. The shortfall of a
     judge goes to the judges after it. alone: see `_first_calls_of`.
     """
-    planned = judgments.select_for_update(skip_locked=True).filter(status=Judgment.Status.PLANNED)
+    # Nothing waits for a row: another transaction that has it locked is about to take it from the plan.
+    planned = judgments.select_for_update(skip_locked=True).filter(status=Status.PLANNED)
     calls: list[Sequence[int]] = []
     for before, judge in enumerate(judges):
         share = -(-(how_many - len(calls)) // (len(judges) - before))
@@ -312,7 +281,7 @@ def _take_in_turn(
             of_judge = planned.filter(judge=judge).order_by("pk")
             calls += first_calls(of_judge, alone.get(judge, share), shared)
     Judgment.objects.filter(pk__in=list(chain.from_iterable(calls))).update(
-        status=Judgment.Status.LEASED, lease=holder, leased_until=now + LEASE
+        status=Status.LEASED, lease=holder, leased_until=now + LEASE
     )
     return calls
 
@@ -351,74 +320,3 @@ def _window(server: Endpoint) -> timedelta:
     if server.requests_per_minute:
         return max(WINDOW, timedelta(minutes=1) / server.requests_per_minute)
     return WINDOW
-
-
-def _count_against_limits(server: Endpoint, calls: int) -> None:
-    if server.requests_per_minute or server.tokens_per_minute:
-        server.window_requests += calls
-        server.save(update_fields=["window_began_at", "window_requests", "window_tokens"])
-
-
-_CALL = tuple(field.name for field in fields(Call))
-_COLUMNS = (
-    *_CALL,
-    "steps",
-    "steps_done",
-    "status",
-    "attempts",
-    "value",
-    "data",
-    "rationale",
-    "reply",
-    "reason",
-    "problem",
-    "input_tokens",
-    "output_tokens",
-    "cached_tokens",
-    "reasoning_tokens",
-    "cost",
-    "seconds",
-    "answered_at",
-    "log_probabilities",
-)
-_WRITE = (
-    f"UPDATE {Judgment._meta.db_table} SET {', '.join(f'{name} = %s' for name in _COLUMNS)}, "
-    "lease = NULL, leased_until = NULL WHERE id = %s AND lease = %s"
-)
-
-
-def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) -> list[object]:
-    was_put_back = outcome.status == Judgment.Status.PLANNED and not outcome.reason
-    answered_at = None if was_put_back else now
-    values = {
-        **outcome.__dict__,
-        **outcome.call.__dict__,
-        **_add_earlier_spending(outcome, cost),
-        "steps_done": outcome.steps_done,
-        "answered_at": answered_at,
-    }
-    fields = [Judgment._meta.get_field(name) for name in _COLUMNS]
-    adapted = [
-        field.get_db_prep_save(values[field.name], connection)  # type: ignore[union-attr]
-        for field in fields
-    ]
-    lease_field = Judgment._meta.get_field("lease")
-    return [*adapted, outcome.judgment, lease_field.get_db_prep_save(holder, connection)]
-
-
-def _add_earlier_spending(outcome: Outcome, cost: Decimal | None) -> dict[str, object]:
-    """Return tokens and cost including an unreadable reply that an earlier slice stored."""
-    earlier = outcome.earlier
-    if earlier is None:
-        return {"cost": cost}
-    return {
-        "input_tokens": earlier.input_tokens + (outcome.input_tokens or 0),
-        "output_tokens": earlier.output_tokens + (outcome.output_tokens or 0),
-        "cached_tokens": _sum(earlier.cached_tokens, outcome.cached_tokens),
-        "reasoning_tokens": _sum(earlier.reasoning_tokens, outcome.reasoning_tokens),
-        "cost": None if earlier.cost is None else earlier.cost + (cost or Decimal(0)),
-    }
-
-
-def _sum(earlier: int | None, now: int | None) -> int | None:
-    return None if earlier is None and now is None else (earlier or 0) + (now or 0)

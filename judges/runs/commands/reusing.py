@@ -5,35 +5,78 @@ lease starts before its end. A worker that dies leaves the rest to the next one.
 """
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
-from judges.core.models import Judge, Judgment, Run
-from judges.endpoints.replies import Reply
-from judges.endpoints.work import Call, JudgmentWork
+from judges.core.models import OF_PROJECT, Judge, Judgment, Run, ScoreFrom
+from judges.endpoints.questions import Reply
+from judges.endpoints.work import JudgmentWork
+from judges.methods import METHODS
 from judges.methods.base import Readable
 from judges.runs.asking import call_of, read
-from judges.runs.commands.leases import finish_if_done
-from judges.runs.queries.reusable import StoredAnswer, judges_that_reuse, stored_answers
+from judges.runs.commands.endings import finish_if_done
 from judges.runs.queries.work import Questions
 
-AT_ONCE = 500
+CUT_OFF = ("length", "content_filter")  # how replies end that are not whole
+_ONE_CALL = [key for key, method in METHODS.items() if not method.takes_steps]
+AT_ONCE = 500  # judgments of one transaction
 Status = Judgment.Status
+_COPIED = (
+    *("reply", "parameters", "messages_hash", "finish_reason", "refusal", "returned_model"),
+    *("system_fingerprint", "log_probabilities"),
+)
+_TABLE = Judgment._meta.db_table
+# Tokens stay unknown and the cost is nothing: the call that gave the answer has them, and sums count it once.
+_WRITE = (
+    f"UPDATE {_TABLE} AS target SET {', '.join(f'{name} = source.{name}' for name in _COPIED)}, "
+    "status = 'done', value = %s, data = %s, rationale = %s, messages = %s, asked_dimensions = %s, cost = 0, "
+    f"answered_at = %s, reused_from_id = source.id FROM {_TABLE} AS source "
+    "WHERE target.id = %s AND source.id = %s AND target.status = 'planned'"
+)
 
 
-@dataclass(frozen=True)
-class _Reused:
-    """A judgment, its call, the stored answer, and the judge's reading of it."""
+def judges_that_reuse(run: Run) -> dict[int, Judge]:
+    """Return the judges of a project whose calls always get the same reply, by id. One query.
 
-    judgment: int
-    call: Call
-    answer: StoredAnswer
-    reading: Readable
+    These are judges without sampling whose value depends on a single reply. Probabilities are not stored, and
+    the later calls of a method with several depend on the earlier replies.
+    """
+    found = Judge.with_candidates.filter(
+        project=run.project_id,
+        endpoint__isnull=False,
+        temperature=0,
+        samples=1,
+        score_from=ScoreFrom.TEXT,
+        method__in=_ONE_CALL,
+    )
+    return {judge.pk: judge for judge in found}
+
+
+def stored_answers(run: Run, hashes: Collection[str]) -> list[Any]:
+    """Return the complete answers of the run's project to calls with these messages. One query.
+
+    Excludes answers that a person corrected, that were cut off or declined, that were reused themselves, or
+    that an endpoint gave at an earlier URL.
+    """
+    here = Q(judge__endpoint__moved_at__isnull=True) | Q(answered_at__gte=F("judge__endpoint__moved_at"))
+    whole = Judgment.objects.filter(
+        here,
+        status=Status.DONE,
+        messages_hash__in=hashes,
+        judge__project=run.project_id,
+        **OF_PROJECT,
+        is_corrected=False,
+        reused_from__isnull=True,
+        refusal="",
+        steps_done=0,
+    ).exclude(finish_reason__in=CUT_OFF)
+    columns = ("pk", "judge__endpoint", "messages_hash", "parameters", "dimension", "reply", "cost")
+    return list(whole.exclude(reply="").values_list(*columns, named=True))
 
 
 def reuse_answers(*, run: int, seconds: float) -> bool:
@@ -69,47 +112,46 @@ def _look_up_some(run: int, questions: Questions) -> bool:
     found = dict(planned.order_by("pk").values_list("pk", "judge")[:AT_ONCE])
     if found:
         works = questions.work_of(list(found))
-        _take_over(locked, _identical(locked, works, {pk: judges[of] for pk, of in found.items()}))
+        _take_over(locked, works, {pk: judges[of] for pk, of in found.items()})
     locked.looked_up_to = max(found) if len(found) == AT_ONCE else None
     locked.save(update_fields=["looked_up_to"])
     return locked.looked_up_to is not None
 
 
-def _identical(run: Run, works: Sequence[JudgmentWork], judges: Mapping[int, Judge]) -> list[_Reused]:
-    """Return the judgments with a stored answer to the same call in which their judge reads a value."""
+def _take_over(run: Run, works: Sequence[JudgmentWork], judges: Mapping[int, Judge]) -> None:
+    """Write stored answers into the judgments of identical calls in which their judge reads a value.
+
+    Counts what these calls would have cost.
+    """
     calls = {work.judgment: call_of(work) for work in works}
-    stored = stored_answers(run, {call.messages_hash for call in calls.values()})
-    reused = []
+    stored: dict[tuple[int | None, str], list[Any]] = {}
+    for row in stored_answers(run, {call.messages_hash for call in calls.values()}):
+        stored.setdefault((row.judge__endpoint, row.messages_hash), []).append(row)
+    now, rows, costs = _for_database("answered_at", timezone.now()), [], []
     for work in works:
-        call, endpoint = calls[work.judgment], judges[work.judgment].endpoint_id
-        answer = stored.answer_to(endpoint, call.messages_hash, call.parameters, work.dimension.id)
-        reading = answer and read(work, Reply(answer.reply, None, None, None))
-        if answer and isinstance(reading, Readable):
-            reused.append(_Reused(work.judgment, call, answer, reading))
-    return reused
-
-
-def _take_over(run: Run, reused: Sequence[_Reused]) -> None:
-    """Write stored answers into judgments that are still planned, and count the saved cost of their calls."""
-    now = _for_database("answered_at", timezone.now())
-    rows = [
-        (
-            each.reading.value,
-            _for_database("data", each.reading.data),
-            each.reading.rationale,
-            _for_database("messages", each.call.messages),
-            _for_database("asked_dimensions", each.call.asked_dimensions),
-            now,
-            each.judgment,
-            each.answer.judgment,
-        )
-        for each in reused
-    ]
+        call, dimension = calls[work.judgment], work.dimension.id
+        same = [
+            row
+            for row in stored.get((judges[work.judgment].endpoint_id, call.messages_hash), ())
+            if row.parameters == call.parameters
+        ]
+        if not same:
+            continue
+        # A call about several dimensions has an answer for each; of several to one call the last one counts.
+        answer = max(same, key=lambda row: (row.dimension == dimension, row.pk))
+        reading = read(work, Reply(answer.reply, None, None, None))
+        if isinstance(reading, Readable):
+            data, messages = _for_database("data", reading.data), _for_database("messages", call.messages)
+            asked = _for_database("asked_dimensions", call.asked_dimensions)
+            rows.append(
+                (reading.value, data, reading.rationale, messages, asked, now, work.judgment, answer.pk)
+            )
+            costs.append(answer.cost)
     if not rows:
         return
     with connection.cursor() as cursor:
         cursor.executemany(_WRITE, rows)  # type: ignore[arg-type]
-    known = [each.answer.cost for each in reused if each.answer.cost is not None]
+    known = [cost for cost in costs if cost is not None]
     Run.objects.filter(pk=run.pk).update(
         reused=F("reused") + len(rows),
         reused_cost=F("reused_cost") + sum(known, Decimal(0)),
@@ -119,17 +161,3 @@ def _take_over(run: Run, reused: Sequence[_Reused]) -> None:
 
 def _for_database(name: str, value: object) -> object:
     return Judgment._meta.get_field(name).get_db_prep_save(value, connection)  # type: ignore[union-attr]
-
-
-_COPIED = (
-    *("reply", "parameters", "messages_hash", "finish_reason", "refusal", "returned_model"),
-    *("system_fingerprint", "log_probabilities"),
-)
-_TABLE = Judgment._meta.db_table
-# Tokens stay unknown and the cost is nothing: the call that gave the answer has them, and sums count it once.
-_WRITE = (
-    f"UPDATE {_TABLE} AS target SET {', '.join(f'{name} = source.{name}' for name in _COPIED)}, "
-    "status = 'done', value = %s, data = %s, rationale = %s, messages = %s, asked_dimensions = %s, cost = 0, "
-    f"answered_at = %s, reused_from_id = source.id FROM {_TABLE} AS source "
-    "WHERE target.id = %s AND source.id = %s AND target.status = 'planned'"
-)

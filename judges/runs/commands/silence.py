@@ -5,24 +5,38 @@ one short probe at a time. After the endpoint's patience its runs stop, and the 
 `resume_hours` resumes them.
 """
 
+import asyncio
 from datetime import timedelta
-from uuid import UUID
+from decimal import Decimal
+from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from judges.core.models import Endpoint, Judgment, Run
-from judges.runs.commands.askers import hold_probe, lock_endpoint
-from judges.runs.commands.leases import stop_run
+from judges.core.errors import KeyMissingError
+from judges.core.models import Endpoint, Judge, Judgment, Run
+from judges.endpoints.client import ask_once
+from judges.endpoints.failures import RequestFailed
+from judges.endpoints.keys import server_of
+from judges.endpoints.prices import prices_of
+from judges.endpoints.queries import READY
+from judges.endpoints.questions import Question
+from judges.methods.base import Message
+from judges.runs.commands import leases
+from judges.runs.commands.endings import stop_run
+from judges.runs.commands.leases import hold_probe, lock_endpoint
+from judges.runs.commands.outcomes import note_max_tokens_name
+from judges.runs.queries.runs import goes_on
 
 # A restarting server is back within seconds: until then its calls are retried with separate pauses.
 PROBED_AFTER = timedelta(seconds=10)
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=1)
 # Failed calls with a longer gap than this plus a call's timeout are two silences, without calls in between.
 NOBODY_ASKED = timedelta(minutes=10)
+PROBE_TOKENS = 16
 
 
 def note_failure(*, endpoint: int, sentence: str, asked_to_wait: bool = False) -> bool:
@@ -139,3 +153,52 @@ def no_answer_from(server: Endpoint, last: str) -> str:
     return gettext("No answer from {server} for {minutes} minutes. The last call: {last}").format(
         server=server.name, minutes=server.patience_minutes, last=last
     )
+
+
+# Probes: short questions that detect when a silent server answers again.
+
+
+def probe_silent_servers(*, run: int) -> None:
+    """Probe each due silent server of a run. Any answer, even a rejection, ends silence."""
+    now = timezone.now()
+    silent = Endpoint.objects.filter(next_probe_at__lte=now)
+    if goes_on(run):
+        of_run = Judgment.objects.filter(run=run, judge__endpoint=OuterRef("pk"))
+        silent = silent.filter(Exists(of_run))
+    else:  # it stopped for the silence of a server, and resumes once that answers
+        silent = silent.filter(pk__in=Run.objects.filter(pk=run, resumes_until__gt=now).values("waits_for"))
+    for endpoint in silent:
+        judge = Judge.with_candidates.filter(endpoint=endpoint, judgments__run=run).first()
+        holder = uuid4()
+        if judge is not None and take_probe(run=run, endpoint=endpoint.pk, holder=holder):
+            _probe(run, judge, holder)
+
+
+def _probe(run: int, judge: Judge, holder: UUID) -> None:
+    """Send a short question to a judge's model, and record whether it is answered."""
+    assert judge.endpoint is not None
+    endpoint, name = judge.endpoint, judge.max_tokens_name
+    question = Question(judge.model, (Message("user", READY),), None, PROBE_TOKENS, max_tokens_name=name)
+    try:
+        reply = asyncio.run(ask_once(server_of(endpoint, calls_in_flight=1), question))
+    except KeyMissingError as error:
+        give_up(endpoint=endpoint.pk, reason=error.message)
+    except RequestFailed as error:
+        if error.fatal_for_run:
+            give_up(endpoint=endpoint.pk, reason=error.sentence)
+        elif error.permanent:
+            note_answer(endpoint=endpoint.pk)
+        else:
+            if error.wait:
+                until = timezone.now() + timedelta(seconds=error.wait)
+                leases.let_rest(endpoint=endpoint.pk, until=until)
+            note_failure(endpoint=endpoint.pk, sentence=error.sentence)
+    else:
+        note_max_tokens_name(endpoint.pk, judge.model, reply.max_tokens_name)
+        note_answer(endpoint=endpoint.pk)
+        cost = prices_of(endpoint, judge.model).cost(
+            reply.input_tokens, reply.output_tokens, reply.cached_tokens
+        )
+        Run.objects.filter(pk=run).update(spent=F("spent") + (cost or Decimal(0)))
+    finally:
+        leases.let_go(holder=holder)

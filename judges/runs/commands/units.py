@@ -1,6 +1,7 @@
 """Content units of documents, entered by a person."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
@@ -10,8 +11,10 @@ from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Document, Project, User
-from judges.core.models import DocumentUnits
-from judges.methods.content_units import MOST_UNITS
+from judges.core.models import DocumentUnits, Judge, Judgment
+from judges.methods.content_units import MOST_UNITS, units_of
+
+UnitsOfDocument = tuple[str, list[dict[str, Any]]]
 
 
 @transaction.atomic
@@ -29,11 +32,8 @@ def set_units(*, project: Project, units: Mapping[str, Sequence[Any]], by: User 
             raise InvalidValueError(gettext("The project has no document “{document}”.").format(document=key))
         content = [_unit(key, each) for each in listed]
         if not 0 < len(content) <= MOST_UNITS:
-            raise InvalidValueError(
-                gettext("“{document}” has {count} units; 1 to {most} are possible.").format(
-                    document=key, count=len(content), most=MOST_UNITS
-                )
-            )
+            says = gettext("“{document}” has {count} units; 1 to {most} are possible.")
+            raise InvalidValueError(says.format(document=key, count=len(content), most=MOST_UNITS))
         there = DocumentUnits.objects.filter(document=documents[key]).first()
         if there is None or there.units != content:
             values = {"units": content, "changed_by": by}
@@ -51,3 +51,19 @@ def _unit(key: str, said: Any) -> dict[str, Any]:
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
         raise InvalidValueError(gettext("A unit of “{document}” has no weight above 0.").format(document=key))
     return {"text": text.strip(), "weight": weight}
+
+
+def units_of_project(project: Project) -> Iterator[UnitsOfDocument]:
+    """Yield the key and the units of each document with units. One query."""
+    found = DocumentUnits.objects.filter(document__project=project).select_related("document")
+    for each in found.order_by("document__key"):
+        yield each.document.key, each.units
+
+
+def units_proposed_by(judge: Judge) -> Iterator[UnitsOfDocument]:
+    """Yield the key of each document and the units of the judge's latest reply about it. One query."""
+    judgments = Judgment.objects.filter(judge=judge, steps_done__gte=1).order_by("item__document__key", "pk")
+    latest = dict(judgments.values_list("item__document__key", "steps"))
+    for key, steps in latest.items():
+        if steps[0]["reply"]:  # retention removes replies
+            yield key, [asdict(unit) for unit in units_of(steps[0]["reply"])]

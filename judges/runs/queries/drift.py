@@ -88,7 +88,8 @@ def choose_units(judge: Judge, items: int) -> dict[int, list[int]]:
     The choice ignores their values: repetitions of extreme values are closer to the middle, which would look
     like drift. Scales only; a mean of categories is meaningless.
     """
-    scales = [each.id for each in current_guideline(judge.project).dimensions if is_watched(each)]
+    guideline = current_guideline(judge.project)
+    scales = [each.id for each in guideline.dimensions if each.is_scale and not each.is_named]
     judged = Judgment.objects.filter(
         judge=judge, other=None, status=Judgment.Status.DONE, is_corrected=False, dimension__in=scales
     )
@@ -109,11 +110,6 @@ def choose_units(judge: Judge, items: int) -> dict[int, list[int]]:
         if item in chosen:
             units.setdefault(dimension, []).append(item)
     return units
-
-
-def is_watched(dimension: Any) -> bool:
-    """Return True if drift on a dimension of the guideline is a difference of means."""
-    return bool(dimension.is_scale and not dimension.is_named)
 
 
 def scope_of_watch(judge: Judge, units: Units) -> Scope:
@@ -287,9 +283,7 @@ def state_of_watch(watch: DriftWatch) -> WatchState:
             "low": each.figures["low"],
             "high": each.figures["high"],
             "note": gettext("{dimension}, check {number}: {value} points").format(
-                dimension=each.dimension,
-                number=each.check.number,
-                value=f"{each.figures['value']:+.2f}",
+                dimension=each.dimension, number=each.check.number, value=f"{each.figures['value']:+.2f}"
             ),
         }
         for each in lines

@@ -28,8 +28,7 @@ from judges.endpoints.work import BATCH_WINDOW, UNKNOWN_PRICES, Prices
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.runs.queries.runs import abandoned_judgments
-from judges.runs.queries.samples import ChosenItems, chosen_items
-from judges.runs.queries.subjects import Offer, count_offers, need_of, samples_about
+from judges.runs.queries.samples import ChosenItems, Offer, chosen_items, count_offers, need_of, samples_about
 from judges.runs.queries.work import question
 
 Sampled = tuple[Subject, dict[int, str]]
@@ -181,28 +180,23 @@ class RunPlan:
         """Remarks before the start of the run within a budget."""
         if self.judgments and not self.calls:
             return [str(NOTHING_MISSING)]
-        following_up = [each for each in self.judges if each.calls and each.judge.follows_up]
-        if not following_up:
-            return self._remarks_on_cost(budget)
-        names = ", ".join(each.judge.name for each in following_up)
-        said = gettext("{judges}: each unreadable reply takes one more call, so the run may cost more.")
-        return [said.format(judges=names), *self._remarks_on_cost(budget)]
-
-    def _remarks_on_cost(self, budget: Decimal | None) -> list[str]:
-        if budget is None:
-            return []
-        if self.cost is None:
-            return [
+        remarks = []
+        if following_up := [each for each in self.judges if each.calls and each.judge.follows_up]:
+            names = ", ".join(each.judge.name for each in following_up)
+            said = gettext("{judges}: each unreadable reply takes one more call, so the run may cost more.")
+            remarks.append(said.format(judges=names))
+        if budget is not None and self.cost is None:
+            remarks.append(
                 gettext(
                     "A price is unknown, so no budget can be kept: give the endpoint prices, or leave it "
                     "empty."
                 )
-            ]
-        if self.cost > budget:
-            return [
+            )
+        elif budget is not None and self.cost is not None and self.cost > budget:
+            remarks.append(
                 gettext("It may cost more than the budget; it then stops, and goes on with a larger one.")
-            ]
-        return []
+            )
+        return remarks
 
     @property
     def seconds(self) -> float | None:
@@ -227,7 +221,7 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     pairs, items = _count_pairs(project, scope, chosen), Item.objects.filter(document__project=project)
     offers = count_offers(chosen.filter_items(items))
     there = _count_there(scope, dimensions, chosen)
-    used, sample = mean_usage(scope), list(_sample(project, scope))
+    used, sample = mean_usage(scope.judges), list(_sample(project, scope))
     endpoints = {each.endpoint for each in scope.judges if each.endpoint}
     prices = {endpoint.pk: EndpointPrices(endpoint) for endpoint in endpoints}
     plans = []
@@ -273,10 +267,7 @@ def _problem(
 
 
 def _shared_calls(
-    judge: Judge,
-    dimensions: Sequence[FrozenDimension],
-    items: int,
-    chosen: ChosenItems,
+    judge: Judge, dimensions: Sequence[FrozenDimension], items: int, chosen: ChosenItems
 ) -> int | None:
     """Return the number of remaining calls of a judge of several dimensions, None for others. One query.
 
@@ -349,9 +340,9 @@ def _counts_as_there() -> Q:
     return ~abandoned_judgments(timezone.now()) | Q(run__isnull=True)
 
 
-def mean_usage(scope: Scope) -> dict[int, Usage]:
+def mean_usage(judges: Sequence[Judge]) -> dict[int, Usage]:
     answered = Judgment.objects.filter(
-        judge__in=[judge.pk for judge in scope.judges],
+        judge__in=[judge.pk for judge in judges],
         input_tokens__isnull=False,
         output_tokens__isnull=False,
     )
@@ -423,25 +414,18 @@ def _estimate_steps(judge: Judge, sample: Sequence[Sampled]) -> Usage | None:
 
 def _times(plans: Sequence[JudgePlan]) -> list[EndpointTime]:
     endpoints = {each.judge.endpoint_id: each.judge.endpoint for each in plans if each.judge.endpoint}
-    rows = (
-        Judgment.objects.filter(judge__endpoint__in=endpoints, seconds__isnull=False)
-        .values_list("judge__endpoint")
-        .annotate(mean=Avg("seconds"))
-    )
-    paces = dict(rows.order_by())
-    return [
-        _time(endpoint, [each for each in plans if each.judge.endpoint_id == key], paces.get(key))
-        for key, endpoint in endpoints.items()
-    ]
-
-
-def _time(endpoint: Endpoint, plans: Sequence[JudgePlan], seconds_each: float | None) -> EndpointTime:
-    calls = sum(each.calls for each in plans)
-    tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in plans)
-    limits = [
-        60 * amount / limit
-        for amount, limit in ((calls, endpoint.requests_per_minute), (tokens, endpoint.tokens_per_minute))
-        if limit
-    ]
-    by_pace = None if seconds_each is None else calls * seconds_each / endpoint.calls_in_flight
-    return EndpointTime(endpoint, calls, max(limits, default=None), by_pace)
+    answered = Judgment.objects.filter(judge__endpoint__in=endpoints, seconds__isnull=False)
+    paces = dict(answered.values_list("judge__endpoint").annotate(mean=Avg("seconds")).order_by())
+    times = []
+    for key, endpoint in endpoints.items():
+        own = [each for each in plans if each.judge.endpoint_id == key]
+        calls = sum(each.calls for each in own)
+        tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in own)
+        limits = [
+            60 * amount / limit
+            for amount, limit in ((calls, endpoint.requests_per_minute), (tokens, endpoint.tokens_per_minute))
+            if limit
+        ]
+        by_pace = calls * paces[key] / endpoint.calls_in_flight if key in paces else None
+        times.append(EndpointTime(endpoint, calls, max(limits, default=None), by_pace))
+    return times

@@ -10,13 +10,14 @@ from uuid import UUID
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from judges.core.models import Endpoint, Judge, Judgment, LeaseHolder, Run
-from judges.runs.queries.shared import SEVERAL
+from judges.core.models import Batch, Endpoint, Judge, Judgment, LeaseHolder, Run
+from judges.runs.queries.calls import SEVERAL
 
 RECENTLY = timedelta(seconds=30)
-WORTH_A_MAIL = timedelta(days=1)
 COUNTS = ("total", "done", "unreadable", "failed", "excluded", "in_flight", "planned", "cost_unknown")
 NOTHING = dict.fromkeys(COUNTS, 0)
+_NAMES = {status.value: status.value for status in Judgment.Status} | {"leased": "in_flight"}
+ATTENDED = (Run.Status.RUNNING, Run.Status.CANCELLED, Run.Status.FINISHED)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,11 @@ def runs_with_open_judgments() -> list[int]:
     now = timezone.now()
     waiting = Q(resumes_until__gt=now, waits_for__next_probe_at__lte=now)
     running = Run.objects.filter(waiting | Q(status=Run.Status.RUNNING), via=Run.Via.CALLS)
-    return [run for run in running.values_list("pk", flat=True) if _has_free(run)]
+    planned = Judgment.objects.filter(run=OuterRef("pk"), status=Judgment.Status.PLANNED)
+    orphaned = Judgment.objects.filter(
+        orphaned_leases(now), run=OuterRef("pk"), status=Judgment.Status.LEASED
+    )
+    return list(running.filter(Exists(planned) | Exists(orphaned)).values_list("pk", flat=True))
 
 
 def runs_that_ask(endpoint: int) -> list[int]:
@@ -103,27 +108,6 @@ def runs_that_ask(endpoint: int) -> list[int]:
         if not Judgment.objects.filter(run=run, judge__in=untried, status=Judgment.Status.PLANNED).exists():
             found.remove(run)
     return [run.pk for run in found]
-
-
-def is_untold() -> Q:
-    """Return the condition of a recently stopped or automatically paused run without a mail about it."""
-    stopped = Q(status=Run.Status.STOPPED, finished_at__gt=timezone.now() - WORTH_A_MAIL)
-    paused = Q(status=Run.Status.PAUSED, reason__gt="")
-    return (stopped | paused) & Q(told_at=None, created_by__isnull=False)
-
-
-def _has_free(run: int) -> bool:
-    judgments = Judgment.objects.filter(run=run)
-    leased = judgments.filter(status=Judgment.Status.LEASED)
-    return (
-        judgments.filter(status=Judgment.Status.PLANNED).exists()
-        or leased.filter(orphaned_leases(timezone.now())).exists()
-    )
-
-
-def runs_of(project: int) -> QuerySet[Run]:
-    """Return a project's runs, the newest first."""
-    return Run.objects.filter(project=project).order_by("-pk")
 
 
 def run_progress(run: Run) -> RunProgress:
@@ -174,9 +158,6 @@ def progress_from_counts(runs: Sequence[Run], counted: Sequence[JudgeStatusCount
     return [RunProgress(run=run, **counts[run.pk], per_second=paces.get(run.pk, 0.0)) for run in runs]
 
 
-_NAMES = {status.value: status.value for status in Judgment.Status} | {"leased": "in_flight"}
-
-
 def _sizes_of_leased(runs: Sequence[int]) -> dict[int, int]:
     """Return, by run, the number of leased judgments per call, 0 if it is one."""
     if not runs:
@@ -213,9 +194,35 @@ def _paces(runs: Sequence[int]) -> dict[int, float]:
     since = timezone.now() - RECENTLY
     recent = Judgment.objects.filter(run__in=runs, answered_at__gte=since).values_list("run")
     rows = recent.annotate(count=Count("pk"), first=Min("answered_at"), last=Max("answered_at"))
-    return {run: _pace(count, last - first) for run, count, first, last in rows.order_by()}
+    # A single answer, or several in one moment, say nothing of a pace.
+    return {
+        run: count / (last - first).total_seconds()
+        for run, count, first, last in rows.order_by()
+        if count > 1 and last > first
+    }
 
 
-def _pace(count: int, within: timedelta) -> float:
-    seconds = within.total_seconds()
-    return count / seconds if count > 1 and seconds else 0.0
+def open_batches(run: Run) -> QuerySet[Batch]:
+    """Return a run's batches that were neither collected nor failed."""
+    return Batch.objects.filter(run=run, closed_at__isnull=True)
+
+
+def due_batches() -> QuerySet[Batch]:
+    """Return the batches that need a worker now: open, due, and without a holder."""
+    now = timezone.now()
+    free = Q(held_until__isnull=True) | Q(held_until__lt=now)
+    attended = Q(run__status__in=ATTENDED) | Q(run__resumes_until__gt=now)
+    return Batch.objects.filter(free, attended, closed_at__isnull=True, due_at__lte=now)
+
+
+def runs_with_due_batches() -> list[int]:
+    """Return the runs with due batches, or with judgments in no batch."""
+    due = due_batches().filter(run=OuterRef("pk"))
+    planned = Judgment.objects.filter(run=OuterRef("pk"), status=Judgment.Status.PLANNED)
+    waiting = Q(Exists(due)) | Q(Exists(planned), status=Run.Status.RUNNING)
+    return list(Run.objects.filter(waiting, via=Run.Via.BATCH).values_list("pk", flat=True))
+
+
+def batches_of(run: Run) -> list[Batch]:
+    """Return a run's batches in order, with their endpoints. One query."""
+    return list(Batch.objects.filter(run=run).select_related("endpoint").order_by("created_at"))

@@ -1,18 +1,29 @@
 import json
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import IntFlag
+from itertools import combinations, pairwise
 
+import numpy as np
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.db.models.expressions import RawSQL
+from django.utils.translation import gettext
 
 from agreement.streams import Stream
-from annotate.core.models import Item, Project, Rating
+from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.models import Item, ItemPart, Project, Rating, Round, System
+from annotate.questions import kind_of
+from annotate.results.queries.reliability_data import rated_items
+from judges.core.errors import RunRefusedError
+from judges.core.material import outputs_of
 from judges.core.models import Judge, Judgment
 from judges.core.specification import Scope
 
 MOST_DOCUMENTS = MOST_ITEMS = 10_000
 """What fits into one statement; a run over more is a run over all."""
+Pair = tuple[int, int]
 
 
 def drawable_documents(
@@ -120,3 +131,113 @@ def chosen_items(project: Project, scope: Scope) -> ChosenItems:
 
 def _numbers(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) or "NULL"
+
+
+# The material of items, which decides what questions can be asked about them.
+
+
+class Offer(IntFlag):
+    """Material of an item for questions; a question needs one of these."""
+
+    OUTPUT = 1
+    PAIR = 2
+    COMPARISON = 4
+    PARTS = 8
+
+
+_NEEDS = {"preference": Offer.PAIR, "ranking": Offer.COMPARISON, "parts": Offer.PARTS}
+
+
+def need_of(dimension: FrozenDimension) -> Offer:
+    return _NEEDS.get(dimension.kind, Offer.OUTPUT)
+
+
+def offer_in_sql(item: str) -> str:
+    """Return the SQL of an item's offers as a number; `item` is the alias of its table."""
+    parts = f"EXISTS (SELECT 1 FROM annotate_itempart part WHERE part.item_id = {item}.id)"
+    return (
+        f"CASE {item}.kind WHEN 'comparison' THEN {Offer.COMPARISON:d} WHEN 'pair' THEN {Offer.PAIR:d} "
+        f"ELSE {Offer.OUTPUT:d} + CASE WHEN {parts} THEN {Offer.PARTS:d} ELSE 0 END END"
+    )
+
+
+def count_offers(items: QuerySet[Item]) -> Mapping[Offer, int]:
+    """Return the number of items by offer. One query."""
+    is_output = Q(kind=Item.Kind.OUTPUT)
+    with_parts = ItemPart.objects.values("item")
+    found = items.aggregate(
+        output=Count("pk", filter=is_output),
+        pair=Count("pk", filter=Q(kind=Item.Kind.PAIR)),
+        comparison=Count("pk", filter=Q(kind=Item.Kind.COMPARISON)),
+        parts=Count("pk", filter=is_output & Q(pk__in=with_parts)),
+    )
+    return {Offer[name.upper()]: count for name, count in found.items()}
+
+
+def samples_about(judge: Judge, dimension: FrozenDimension) -> int:
+    """Return the number of calls for an item; a sample of a preference is one call in each order."""
+    return judge.samples * (2 if kind_of(dimension).asks_both_orders else 1)
+
+
+# Pairs of systems for head to head: all, neighbours in human rank, or selected ones.
+
+
+@dataclass(frozen=True)
+class NamedPair:
+    pair: Pair
+    name: str
+
+
+def all_pairs(project: Project) -> list[NamedPair]:
+    """Return every pair of a project's systems that have items, by name. One query."""
+    systems = (
+        System.objects.filter(project=project, compares=False, items__isnull=False)
+        .distinct()
+        .order_by("name")
+    )
+    return [_name_pair(first, second) for first, second in combinations(systems, 2)]
+
+
+def neighbouring_pairs(project: Project) -> list[NamedPair]:
+    """Return the pairs of systems that are neighbours in rank of human mean scores. Five queries.
+
+    A system's score is the mean over all dimensions but named categories, each on its scale from 0 to 1, of
+    its items' mean ratings, after discussion if there was one. Raises RunRefusedError.
+    """
+    scores = _mean_scores(project)
+    if len(scores) < 2:
+        raise RunRefusedError(
+            gettext(
+                "Neighbours in rank need ratings by people of at least two systems, and there are none yet; "
+                "choose all pairs or choose them yourself."
+            )
+        )
+    systems = System.objects.in_bulk(scores)
+    ranked = sorted(systems.values(), key=lambda system: (-scores[system.pk], system.name))
+    return [_name_pair(first, second) for first, second in pairwise(ranked)]
+
+
+def _mean_scores(project: Project) -> dict[int, float]:
+    rounds = Round.objects.select_related("guideline").filter(project=project)
+    last = rounds.order_by("-number").first()
+    if last is None:
+        return {}
+    scales = FrozenGuideline.from_json(last.guideline.content)
+    system_of = dict(outputs_of(project).values_list("pk", "system"))
+    means: dict[int, list[float]] = defaultdict(list)
+    for key, rated in rated_items(last).items():
+        dimension = scales.dimension(key)
+        if dimension is None or not dimension.is_scale or dimension.is_named or not rated.items.size:
+            continue
+        extent = dimension.scale_maximum - dimension.scale_minimum
+        shares = (np.nanmean(rated.data.values, axis=0) - dimension.scale_minimum) / extent
+        of_system: dict[int, list[float]] = defaultdict(list)
+        for item, share in zip(rated.items.tolist(), shares.tolist(), strict=True):
+            of_system[system_of[item]].append(share)
+        for system, values in of_system.items():
+            means[system].append(sum(values) / len(values))
+    return {system: sum(values) / len(values) for system, values in means.items()}
+
+
+def _name_pair(first: System, second: System) -> NamedPair:
+    return NamedPair((first.pk, second.pk), f"{first.name} and {second.name}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Document, Guideline, Item
-from judges.core.contents import contents_of, rotate_sides
+from judges.core.material import contents_of, rotate_sides
 from judges.core.models import Endpoint, Judge, Judgment, ScoreFrom
 from judges.endpoints.questions import Question
 from judges.endpoints.work import Call, Chain, Earlier, JudgmentWork, Outcome
@@ -14,7 +14,7 @@ from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
 from judges.methods.reading import Readable, Reading
 from judges.methods.steps import MethodStep, SteppedMethod
-from judges.runs.queries.shared import shared_by
+from judges.runs.queries.calls import shared_by
 
 FIRST_REPLY, FOLLOW_UP = "reply", "follow-up"
 
@@ -36,12 +36,8 @@ class Questions:
         untried: judges of which these are the first judgments of the run. Up to four queries, five if prompts
         show a reference, and three for questions of other kinds.
         """
-        rows = (
-            Judgment.objects.filter(pk__in=judgments)
-            .order_by("pk")
-            .values_list(*_COLUMNS, *_CALL, named=True)
-        )
-        found = list(rows)
+        rows = Judgment.objects.filter(pk__in=judgments).order_by("pk")
+        found = list(rows.values_list(*_COLUMNS, *_CALL, named=True))
         if found:
             self._learn(found)
         works = [self._work(row) for row in found]
@@ -60,17 +56,16 @@ class Questions:
         wanted = {row.item__document for row in rows}
         kept = {key: parts for key, parts in self._documents.items() if key in wanted}
         new = Document.objects.filter(pk__in=wanted - kept.keys()).values_list("pk", "parts")
-        self._documents = kept | {key: label_parts(parts) for key, parts in new}
-        self._learn_references({row.item__document for row in rows})
-        asked = {row.item for row in rows if not self._dimensions[row.dimension].is_scale}
-        self._contents = contents_of(asked) if asked else {}
-
-    def _learn_references(self, documents: Collection[int]) -> None:
+        self._documents = kept | {
+            key: tuple((part["label"], part["text"]) for part in parts) for key, parts in new
+        }
         systems = {judge.reference_id for judge in self._judges.values() if judge.reference_id is not None}
         if systems:
-            found = Item.objects.filter(document__in=documents, system__in=systems)
-            rows = found.values_list("document", "system", "text")
-            self._references = {(document, system): text for document, system, text in rows}
+            found = Item.objects.filter(document__in=wanted, system__in=systems)
+            columns = found.values_list("document", "system", "text")
+            self._references = {(document, system): text for document, system, text in columns}
+        asked = {row.item for row in rows if not self._dimensions[row.dimension].is_scale}
+        self._contents = contents_of(asked) if asked else {}
 
     def _subject(self, row: Any, judge: Judge) -> Subject:
         document, system = row.item__document, judge.reference_id
@@ -193,7 +188,8 @@ def question(
     if replies and not isinstance(method, SteppedMethod):
         own = judge.rescale(dimension or dimensions[0])
         before = method.messages_about(text, subject, asked)
-        messages: Sequence[Message] = _append_reply(before, replies[0], method.follow_up(own))
+        follow_up = Message("user", method.follow_up(own))
+        messages: Sequence[Message] = [*before, Message("assistant", replies[0]), follow_up]
         asked = [own]
         shape: Callable[[], dict[str, Any] | None] = lambda: method.schema_about(asked, subject)  # noqa: E731
     else:
@@ -215,11 +211,7 @@ def question(
 
 
 def _content(
-    method: Method,
-    text: str,
-    subject: Subject,
-    asked: Sequence[FrozenDimension],
-    replies: Sequence[str],
+    method: Method, text: str, subject: Subject, asked: Sequence[FrozenDimension], replies: Sequence[str]
 ) -> tuple[Sequence[Message], Callable[[], dict[str, Any] | None]]:
     """Return messages and the shape of a structured reply; of the next step, if there are several."""
     if not isinstance(method, SteppedMethod):
@@ -245,11 +237,7 @@ def _chain(judge: Judge, subject: Subject, dimension: FrozenDimension, row: Any)
 
 
 def _follow_up(
-    judge: Judge,
-    subject: Subject,
-    dimension: FrozenDimension,
-    together: Sequence[FrozenDimension],
-    row: Any,
+    judge: Judge, subject: Subject, dimension: FrozenDimension, together: Sequence[FrozenDimension], row: Any
 ) -> Chain | None:
     """Return the calls of a judge with a follow-up after an unreadable reply, None without one.
 
@@ -277,10 +265,6 @@ def _follow_up(
     return Chain(FIRST_REPLY, (), None, read_first)
 
 
-def _append_reply(messages: Sequence[Message], reply: str, text: str) -> list[Message]:
-    return [*messages, Message("assistant", reply), Message("user", text)]
-
-
 def replies_of_steps(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the replies to steps, in order."""
     return [str(step["reply"]) for step in steps]
@@ -296,7 +280,3 @@ def _prepend_system_message(own: str, messages: Sequence[Message]) -> tuple[Mess
     of_prompt = [message.content for message in messages if message.role == "system"]
     rest = (message for message in messages if message.role != "system")
     return (Message("system", "\n\n".join([own, *of_prompt])), *rest)
-
-
-def label_parts(parts: Sequence[Mapping[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple((part["label"], part["text"]) for part in parts)

@@ -54,8 +54,8 @@ from judges.laboratory.commands.draftings import start_drafting
 from judges.laboratory.commands.proposals import draw_parts, propose_text
 from judges.laboratory.commands.searches import plan_search, start_search
 from judges.runs.commands.collecting import collect
-from judges.runs.commands.leases import stop_run
-from judges.runs.commands.rereading import confirm_rereading, start_rereading
+from judges.runs.commands.corrections import confirm_rereading, start_rereading
+from judges.runs.commands.endings import stop_run
 from judges.runs.commands.runs import start_run
 from tests.additions.scenes import make_benchmark
 from tests.factories import Cast, make_project
@@ -235,14 +235,14 @@ def a_stopped_run(_provider: Provider, _folder: Path) -> Case:
     run = start_run(run=make_run(cast.project, make_judge(cast.project)))
     type(run).objects.update(created_by=cast.admin)
     stop_run(run, "The server refuses the key.")
-    return a_mail("stopped_run", run, "judges.runs.commands.stop_mails.send_mail")
+    return a_mail("stopped_run", run, "judges.runs.commands.endings.send_mail")
 
 
 def a_rereading(_provider: Provider, _folder: Path) -> Case:
     cast = make_project()
     made = start_rereading(project=cast.project, judge=None, by=cast.admin)
     previewed = Rereading.objects.filter(status="previewed")
-    fails = "judges.runs.commands.rereading.rereadings_in_batches"
+    fails = "judges.runs.commands.corrections.rereadings_in_batches"
     return Case("rereading", made, fails, previewed.count)
 
 
@@ -253,7 +253,7 @@ def a_confirmed_rereading(provider: Provider, folder: Path) -> Case:
     assert made.created_by
     confirm_rereading(rereading=made, by=made.created_by)
     applied = Rereading.objects.filter(status="applied")
-    return Case("rereading", made, "judges.runs.commands.rereading.read_again", applied.count)
+    return Case("rereading", made, "judges.runs.commands.corrections.read_again", applied.count)
 
 
 def a_steps_writing(provider: Provider, _folder: Path) -> Case:

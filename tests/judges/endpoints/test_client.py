@@ -11,11 +11,10 @@ from threading import Semaphore
 import pytest
 
 from judges.endpoints.client import Client
-from judges.endpoints.dialects.batches import BatchSubmission
-from judges.endpoints.dialects.openai_batches import OpenAIBatches
+from judges.endpoints.dialects.base import BatchSubmission
+from judges.endpoints.dialects.chat_completions import OpenAIBatches
 from judges.endpoints.failures import RequestFailed
-from judges.endpoints.questions import Question, Server
-from judges.endpoints.replies import Reply
+from judges.endpoints.questions import Question, Reply, Server
 from judges.methods.base import Message
 
 

@@ -19,10 +19,8 @@ from judges.endpoints.connections import client_of_one
 from judges.endpoints.dialects import DIALECTS
 from judges.endpoints.dialects.anthropic_messages import SHORTEST_CACHED, VERSION
 from judges.endpoints.dialects.base import SCHEMA_NAME
-from judges.endpoints.failures import ProviderError, RequestFailed, RequestProblem
-from judges.endpoints.limits import ANTHROPIC_LIMITS, seconds_until_reset
-from judges.endpoints.questions import Question, Server
-from judges.endpoints.replies import Reply
+from judges.endpoints.failures import ANTHROPIC_LIMITS, ProviderError, RequestFailed, seconds_until_reset
+from judges.endpoints.questions import Question, Reply, RequestProblem, Server
 from judges.methods.base import Message
 from tests.judges import anthropic_fake, gemini_fake
 from tests.judges.anthropic_fake import anthropic_serving, message

@@ -25,7 +25,7 @@ from judges.core.specification import JudgeSpec
 from judges.endpoints.forms.judges import JudgeForm
 from judges.laboratory.factors import spec_of
 from judges.methods import METHODS
-from judges.runs.queries.corrections import parameters_of
+from judges.runs.queries.judgments import parameters_of
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_endpoint, make_template

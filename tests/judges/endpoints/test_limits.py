@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from judges.endpoints.limits import retry_after, seconds_to_wait, seconds_until_reset
+from judges.endpoints.failures import retry_after, seconds_to_wait, seconds_until_reset
 from tests.judges.endpoints.test_client import ask, failure
 from tests.judges.provider import providing
 

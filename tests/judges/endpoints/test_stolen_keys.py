@@ -20,13 +20,13 @@ from django.test import Client as Browser
 from annotate.core.models import AuditEntry
 from annotate.core.outbound import PermittedHost
 from judges.core.models import Endpoint, EndpointKey
-from judges.endpoints.addresses import ENDPOINT_GUARD, is_listed
 from judges.endpoints.client import Client
 from judges.endpoints.commands import enter_key, try_endpoint
-from judges.endpoints.dialects.batches import BatchSubmission
-from judges.endpoints.dialects.openai_batches import OpenAIBatches
-from judges.endpoints.encryption import UnreadableKeyError, decrypt
+from judges.endpoints.connections import ENDPOINT_GUARD, is_listed
+from judges.endpoints.dialects.base import BatchSubmission
+from judges.endpoints.dialects.chat_completions import OpenAIBatches
 from judges.endpoints.failures import RequestFailed
+from judges.endpoints.keys import UnreadableKeyError, decrypt
 from judges.endpoints.questions import Server
 from tests.api.client import ApiClient
 from tests.certificates import make_certificate

@@ -6,7 +6,7 @@ from annotate.core.models import Role
 from judges.core.models import Judgment, PromptTemplate
 from judges.methods import METHODS
 from judges.runs.asking import call_of
-from judges.runs.queries.corrections import rereadings
+from judges.runs.queries.judgments import rereadings
 from judges.runs.queries.work import work_of
 from tests.api.client import ApiClient
 from tests.factories import make_member, make_project

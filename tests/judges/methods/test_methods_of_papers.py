@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from judges.endpoints.shipped import shipped_prompts_of
+from judges.endpoints.queries import shipped_prompts_of
 from judges.methods import METHODS
 from judges.methods.base import Message, Readable, Subject, Unreadable
 from judges.methods.op_i import degrees

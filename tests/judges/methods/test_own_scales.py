@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judges.core.mapping import map_values, nearest_point
+from judges.core.values import map_values, nearest_point
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.methods.reading import Readable, Unreadable

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from judges.core.models import Judge, MetricValue
+from judges.endpoints.client import TextProbabilities
 from judges.endpoints.questions import Server
-from judges.endpoints.text_probabilities import TextProbabilities
 from tests.factories import make_project
 from tests.judges.factories import make_judge, make_priced_endpoint
 from tests.judges.provider import Provider, providing

@@ -15,8 +15,8 @@ from judges.core.errors import RunRefusedError
 from judges.core.models import Judgment
 from judges.core.specification import Scope
 from judges.results.queries.scores import material_of
-from judges.runs.queries.pairs import all_pairs
 from judges.runs.queries.plans import plan_of
+from judges.runs.queries.samples import all_pairs
 from tests.factories import Cast
 from tests.judges.factories import make_answers, make_endpoint, make_judge
 from tests.judges.pages import address, answers_of_tabs

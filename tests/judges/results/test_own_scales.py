@@ -17,7 +17,7 @@ from judges.endpoints.queries import refusal
 from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.runs.commands.corrections import set_value
 from judges.runs.commands.runs import plan_run, start_run
-from judges.runs.queries.selection import AnswerSelection, Selection, answers_of
+from judges.runs.queries.judgments import AnswerSelection, Selection, answers_of
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.measured import PEOPLE, RTS, as_scores, let_judge, measured_project

@@ -14,7 +14,7 @@ from django.utils import timezone
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
 from judges.runs import asker
 from judges.runs.asker import wait_for_calls
-from judges.runs.commands import leases, silence
+from judges.runs.commands import leases, outcomes, silence
 from judges.runs.commands.collecting import collect, start_collecting
 from judges.runs.commands.leases import sweep
 from judges.runs.commands.runs import pause_run, start_run
@@ -288,7 +288,7 @@ def consumers(broker):
 
 def test_run_whose_answers_cannot_be_stored_keeps_no_judgment(monkeypatch):
     """Its worker gives the endpoint back, and the other run ends with the next worker."""
-    store = leases.store
+    store = outcomes.store
 
     with providing() as provider:
         run = slow_run(provider)
@@ -299,11 +299,11 @@ def test_run_whose_answers_cannot_be_stored_keeps_no_judgment(monkeypatch):
                 raise ValueError("A value that no column takes.")
             return store(**what)
 
-        monkeypatch.setattr(leases, "store", fail_for_run)
+        monkeypatch.setattr(outcomes, "store", fail_for_run)
         start_collecting(run=run.pk, seconds=1)
         wait_for_calls()
         assert not LeaseHolder.objects.exists()
-        monkeypatch.setattr(leases, "store", store)
+        monkeypatch.setattr(outcomes, "store", store)
         Judgment.objects.filter(status="leased").update(leased_until=timezone.now() - timedelta(minutes=1))
         sweep()
         for each in (run, other):
@@ -334,7 +334,7 @@ def test_lease_is_renewed_while_one_run_is_locked(monkeypatch):
 
 
 def test_cost_counts_once_if_a_step_after_the_write_fails(monkeypatch):
-    store, note, events = leases.store, silence.note_answer, []
+    store, note, events = outcomes.store, silence.note_answer, []
 
     def count_store(**what):
         events.append("outcomes stored")
@@ -347,7 +347,7 @@ def test_cost_counts_once_if_a_step_after_the_write_fails(monkeypatch):
             raise OperationalError("The database is away.")
         note(endpoint=endpoint)
 
-    monkeypatch.setattr(leases, "store", count_store)
+    monkeypatch.setattr(outcomes, "store", count_store)
     monkeypatch.setattr(silence, "note_answer", fail_first)
     with providing() as provider:
         run = slow_run(provider)

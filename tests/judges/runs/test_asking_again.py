@@ -11,13 +11,11 @@ from annotate.core.errors import InvalidValueError
 from annotate.rating.commands.rounds import freeze_guideline
 from judges.core.errors import JudgmentStandsError, RunRefusedError
 from judges.core.models import Endpoint, Judge, Judgment, Run
-from judges.runs.commands import asking_again, earlier_answers
-from judges.runs.commands.asking_again import ask_again
-from judges.runs.commands.corrections import exclude_all, set_value
+from judges.runs.commands import corrections, outcomes
+from judges.runs.commands.corrections import ask_again, exclude_all, set_value
 from judges.runs.commands.runs import cancel_run
-from judges.runs.queries.corrections import rereadings
+from judges.runs.queries.judgments import AnswerSelection, Selection, answers_of, plan_of_asking, rereadings
 from judges.runs.queries.samples import among
-from judges.runs.queries.selection import AnswerSelection, Selection, answers_of, plan_of_asking
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment, make_priced_endpoint
@@ -97,7 +95,7 @@ def test_any_number_is_retried_and_restored_in_batches(monkeypatch: pytest.Monke
     cast = make_project(documents=2)
     judged(cast)
     before = [state(pk) for pk in keys()]
-    for module in (asking_again, earlier_answers):
+    for module in (corrections, outcomes):
         monkeypatch.setattr(module, "AT_ONCE", 1)
     Judgment.objects.update(
         run=Run.objects.create(

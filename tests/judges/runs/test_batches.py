@@ -12,13 +12,13 @@ from django.utils import timezone
 from judges.core.models import Batch, Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
 from judges.endpoints.dialects.chat_completions import ChatCompletions
-from judges.runs import batch_lines
+from judges.runs import batch_worker
+from judges.runs.batch_worker import pause_before_look
 from judges.runs.commands import batches as batch_commands
 from judges.runs.commands.collecting import collect, needs_work
 from judges.runs.commands.leases import lease
 from judges.runs.commands.runs import cancel_run, pause_run, plan_run, retry_failed, start_run
-from judges.runs.queries.batches import pause_before_look, runs_with_due_batches
-from judges.runs.queries.runs import run_progress, runs_with_open_judgments
+from judges.runs.queries.runs import run_progress, runs_with_due_batches, runs_with_open_judgments
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint
 from tests.judges.news import DIMENSIONS, news_project
 from tests.judges.relay import relaying
@@ -150,7 +150,7 @@ def test_batch_too_long_for_a_file_is_split(replay, monkeypatch):
 
 
 def test_portions_are_stored_one_after_the_other(replay, monkeypatch):
-    monkeypatch.setattr(batch_lines, "PORTION", 5)
+    monkeypatch.setattr(batch_worker, "PORTION", 5)
     run = to_the_end(news_run(replay(batch_seconds=0).base_url))
     assert statuses(run) == {"done": 12}
 
@@ -658,7 +658,7 @@ def test_batch_without_a_submission_reply_is_recovered_from_a_list(replay, lists
 
 
 def test_collecting_that_broke_off_half_way_counts_each_reply_once(replay, monkeypatch):
-    monkeypatch.setattr(batch_lines, "PORTION", 5)
+    monkeypatch.setattr(batch_worker, "PORTION", 5)
     run = news_run(replay(batch_seconds=0).base_url)
     collect(run=run.pk, seconds=60)
     store = batch_commands.store

@@ -17,7 +17,8 @@ from django.utils import timezone
 from judges.core.models import Endpoint, Judgment, LeaseHolder, Run
 from judges.endpoints.work import Outcome
 from judges.runs.commands.collecting import collect
-from judges.runs.commands.leases import Leased, lease, let_rest, renew, store
+from judges.runs.commands.leases import Leased, lease, let_rest, renew
+from judges.runs.commands.outcomes import store
 from judges.runs.commands.runs import cancel_run, pause_run, retry_failed, start_run
 from judges.runs.queries.runs import run_progress, runs_with_open_judgments
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, unpriced

@@ -15,7 +15,7 @@ from judges.core.errors import JudgmentStandsError
 from judges.core.models import Judgment, JudgmentChange
 from judges.results.queries.scores import material_of, samples_of
 from judges.runs.commands.corrections import exclude, include, read_again, set_value
-from judges.runs.queries.corrections import rereadings
+from judges.runs.queries.judgments import rereadings
 from judges.runs.queries.runs import run_progress
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment, make_run

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from judges.core.errors import RunRefusedError
-from judges.core.models import Batch, Endpoint, Judgment, Run
-from judges.core.probabilities import chosen_probabilities, chosen_probability
+from judges.core.models import Batch, Endpoint, Run
 from judges.core.specification import Scope
+from judges.core.values import chosen_probabilities
 from judges.runs.commands.collecting import collect, needs_work
 from judges.runs.commands.runs import cancel_run, plan_run
 from tests.api.client import ApiClient
@@ -252,10 +252,8 @@ def test_log_probabilities_are_stored_shown_and_read(client):
     judgment = run.judgments.order_by("pk")[0]
     assert judgment.log_probabilities == {"4": -0.2107, "5": -1.6094}  # 0.8 + 0.01 of the two fours
     assert judgment.value == pytest.approx((0.81 * 4 + 0.2 * 5) / 1.01, abs=1e-3)
-    assert chosen_probability(judgment) == pytest.approx(0.81, abs=1e-3)
     read = chosen_probabilities([judgment.log_probabilities, None])
     np.testing.assert_allclose(read, [0.81, np.nan], atol=1e-3)
-    assert chosen_probability(Judgment()) is None
     admin = judge.project.memberships.get(role="admin").user
     client.force_login(admin)
     page = text_of(client.get(reverse("judgment", args=(judge.project.slug, judgment.pk))))

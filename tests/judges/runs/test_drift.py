@@ -31,7 +31,7 @@ from judges.runs.queries.drift import (
     plan_of_check,
     unconfirmed_alarms,
 )
-from judges.runs.queries.watching import spending_section
+from judges.runs.queries.pages import spending_section
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_priced_endpoint
 from tests.judges.running import worked

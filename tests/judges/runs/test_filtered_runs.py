@@ -14,9 +14,9 @@ from judges.core.models import Judgment, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import usable_judges
 from judges.runs.commands.runs import cancel_run, plan_run
-from judges.runs.filtered import filtered_items
-from judges.runs.queries.pairs import all_pairs
+from judges.runs.forms import filtered_items
 from judges.runs.queries.plans import RunPlan, plan_of
+from judges.runs.queries.samples import all_pairs
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge
 from tests.judges.pages import HTMX, address, text_of

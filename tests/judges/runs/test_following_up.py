@@ -10,7 +10,7 @@ import pytest
 from judges.core.models import Batch, Judge, Judgment, Run
 from judges.core.specification import Scope
 from judges.runs.commands.runs import plan_run
-from judges.runs.queries.corrections import rereadings
+from judges.runs.queries.judgments import rereadings
 from judges.runs.queries.plans import plan_of
 from tests.factories import Cast, make_project
 from tests.judges.batch_provider import batch_providing

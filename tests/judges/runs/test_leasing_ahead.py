@@ -7,7 +7,8 @@ import pytest
 
 from judges.core.models import Endpoint, Judgment, Run
 from judges.endpoints.work import Outcome
-from judges.runs.commands.leases import Leased, lease, store
+from judges.runs.commands.leases import Leased, lease
+from judges.runs.commands.outcomes import store
 from judges.runs.pipeline import MOST_AHEAD
 from judges.runs.queries.runs import run_progress
 from tests.factories import make_user

@@ -11,8 +11,8 @@ from judges.core.models import Judgment
 from judges.core.specification import Scope
 from judges.endpoints.queries import usable_judges
 from judges.runs.commands.runs import cancel_run
-from judges.runs.queries.pairs import all_pairs, neighbouring_pairs
 from judges.runs.queries.plans import plan_of
+from judges.runs.queries.samples import all_pairs, neighbouring_pairs
 from tests.factories import make_project
 from tests.judges.factories import (
     make_endpoint,

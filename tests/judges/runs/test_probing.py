@@ -11,7 +11,7 @@ from annotate.core.models import Project
 from judges.core.models import Batch, Judge, Judgment, Run
 from judges.core.specification import Scope
 from judges.endpoints.work import Outcome
-from judges.runs.commands import leases
+from judges.runs.commands import leases, outcomes
 from judges.runs.commands.runs import plan_run, retry_failed, start_run
 from tests.judges.batch_provider import batch_providing
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, unpriced
@@ -79,11 +79,11 @@ def test_second_judgment_is_pending_until_the_first_is_answered():
     assert (again.judgments, again.come_back) == ([], True), "the worker waits for it"
     outcome = Outcome(first.judgments[0], "failed", 8, reason="The server failed.", first_of=judge.pk)
     store: dict[str, Any] = {"run": run.pk, "endpoint": judge.endpoint_id, "holder": holder}
-    leases.store(outcomes=[outcome], prices_of=unpriced, **store)
+    outcomes.store(outcomes=[outcome], prices_of=unpriced, **store)
     second = leases.lease(holder=holder, **arguments)
     assert len(second.judgments) == 1, "the first call had no answer"
     answered = replace(outcome, judgment=second.judgments[0], status="done", reason="", value=3)
-    leases.store(outcomes=[answered], prices_of=unpriced, **store)
+    outcomes.store(outcomes=[answered], prices_of=unpriced, **store)
     assert len(leases.lease(holder=holder, **arguments).judgments) == 6
 
 

@@ -6,9 +6,8 @@ from math import inf
 import pytest
 
 from benchmarks.pacing import Phase, ask_through
-from judges.runs.commands.paces import save_slowdowns, slowdowns_of
-from judges.runs.pacing import RateLimiter, Stopped
-from judges.runs.rates import Slowdown, allowed_rate, answered_rate, slow_down
+from judges.runs.asker import save_slowdowns, slowdowns_of
+from judges.runs.pacing import RateLimiter, Slowdown, Stopped, allowed_rate, answered_rate, slow_down
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint
 

@@ -12,12 +12,8 @@ from django.utils import timezone
 from annotate.core.jobs import run_job
 from judges.core.errors import JudgmentStandsError
 from judges.core.models import Judgment, Rereading
-from judges.runs.commands.rereading import (
-    confirm_rereading,
-    restart_rereading,
-    start_rereading,
-)
-from judges.runs.queries import corrections
+from judges.runs.commands.corrections import confirm_rereading, restart_rereading, start_rereading
+from judges.runs.queries import judgments
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment
@@ -76,7 +72,7 @@ def test_a_worker_that_finds_nothing_to_change_is_not_taken_for_silent(
     judge = make_judge(cast.project)
     for item in cast.items:
         make_judgment(judge, item, cast.dimensions[0])
-    monkeypatch.setattr(corrections, "READ_AT_ONCE", 1)
+    monkeypatch.setattr(judgments, "READ_AT_ONCE", 1)
     rereading = start_rereading(project=cast.project, judge=None, by=cast.admin)
     for _ in range(2):
         with CaptureQueriesContext(connection) as asked:

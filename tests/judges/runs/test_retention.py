@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from annotate.core.models import AuditEntry
 from judges.core.models import Judgment, JudgmentChange, Run
-from judges.runs.commands.earlier_answers import keep_answers
-from judges.runs.commands.retention import remove_old_replies
-from judges.runs.queries.units import units_proposed_by
+from judges.runs.commands.outcomes import keep_answers, remove_old_replies
+from judges.runs.commands.units import units_proposed_by
 from tests.conftest import Clock
 from tests.factories import Cast, make_project
 from tests.judges.factories import make_judge, make_judgment

@@ -16,9 +16,9 @@ from django.utils import timezone
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.core.specification import Scope
 from judges.runs.commands import leases, reusing
-from judges.runs.commands.asking_again import ask_again
+from judges.runs.commands.corrections import ask_again
 from judges.runs.commands.runs import plan_run, start_run
-from judges.runs.queries.affordable import affordable_calls
+from judges.runs.queries.calls import affordable_calls
 from judges.runs.queries.work import Questions
 from tests.api.client import ApiClient
 from tests.factories import Cast, make_project

@@ -7,8 +7,7 @@ from django.utils import timezone
 
 from annotate.core.models import Role
 from judges.core.models import Batch, Endpoint, Judgment, Run
-from judges.runs.commands.budgets import used_up
-from judges.runs.commands.leases import stop_run
+from judges.runs.commands.endings import stop_run, used_up
 from judges.runs.commands.runs import pause_run, start_run
 from judges.runs.commands.silence import note_failure
 from tests.factories import make_member, make_project

@@ -17,14 +17,14 @@ from judges.core.models import Batch, CallOrder, Judge, Judgment, LeaseHolder, R
 from judges.core.specification import Scope
 from judges.endpoints.dialects.chat_completions import ChatCompletions
 from judges.methods.several import rotate
-from judges.runs.batch_lines import write_requests
-from judges.runs.commands.asking_again import ask_again
+from judges.runs.batch_worker import write_requests
 from judges.runs.commands.collecting import collect
+from judges.runs.commands.corrections import ask_again
 from judges.runs.commands.leases import lease, sweep
 from judges.runs.commands.runs import cancel_run, plan_run, start_run
-from judges.runs.queries.corrections import rereadings
+from judges.runs.queries.calls import shared_calls
+from judges.runs.queries.judgments import rereadings
 from judges.runs.queries.plans import plan_of
-from judges.runs.queries.shared import shared_calls
 from tests.factories import Cast, make_dimension, make_project
 from tests.judges.batch_provider import batch_providing
 from tests.judges.factories import make_endpoint, make_judge, make_judgment, make_priced_endpoint, make_run
@@ -429,7 +429,7 @@ def test_a_batch_that_a_budget_or_a_file_cuts_has_whole_requests(
         _, judge = judging(provider, cast)
         with monkeypatch.context() as patched:
             patched.setattr("judges.runs.commands.batches.MOST_REQUESTS", 7)
-            patched.setattr("judges.runs.batch_lines.PORTION", 2)
+            patched.setattr("judges.runs.batch_worker.PORTION", 2)
             run = batched(cast, judge)
     assert run.status == "finished"
     assert [len(file) for file in provider.files] == [2, 2, 2, 2]
@@ -437,9 +437,9 @@ def test_a_batch_that_a_budget_or_a_file_cuts_has_whole_requests(
     monkeypatch.setattr(ChatCompletions, "batch_bytes", 5000)
     keys = list(run.judgments.order_by("pk").values_list("pk", flat=True))
     with (tmp_path / "requests").open("wb") as file:
-        written = write_requests(keys, file, ChatCompletions(), str(run.pk))
-    assert 0 < written.requests < 8
-    assert written.judgments == 3 * written.requests
+        requests, written = write_requests(keys, file, ChatCompletions(), str(run.pk))
+    assert 0 < requests < 8
+    assert written == 3 * requests
 
 
 def test_a_budget_pays_whole_requests_for_the_one_dimension_that_is_missing() -> None:

@@ -15,11 +15,12 @@ from annotate.core.jobs import run_job
 from annotate.core.models import Delivery, Webhook
 from judges.core.models import Endpoint, LeaseHolder, Run
 from judges.runs.asker import Asker
-from judges.runs.commands.leases import Leased, lease, let_rest, renew, stop_run
+from judges.runs.commands.endings import stop_run
+from judges.runs.commands.leases import Leased, lease, let_rest, renew
 from judges.runs.commands.runs import cancel_run, start_run
 from judges.runs.commands.silence import note_answer, note_failure, take_probe
+from judges.runs.queries.pages import runs_without_worker
 from judges.runs.queries.runs import runs_with_open_judgments
-from judges.runs.queries.watching import runs_without_worker
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run
 from tests.judges.news import news_project

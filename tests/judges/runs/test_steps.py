@@ -15,7 +15,7 @@ from annotate.core.models import Document, Item
 from judges.core.models import Batch, DocumentUnits, Judgment, Run
 from judges.core.specification import Scope
 from judges.endpoints.queries import was_asked
-from judges.runs.commands.asking_again import ask_again
+from judges.runs.commands.corrections import ask_again
 from judges.runs.commands.runs import plan_run
 from judges.runs.queries.plans import plan_of
 from tests.factories import Cast, make_project

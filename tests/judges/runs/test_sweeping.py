@@ -12,7 +12,9 @@ from django.utils import timezone
 from judges.core.models import Judgment, LeaseHolder, Run
 from judges.endpoints.prices import EndpointPrices
 from judges.endpoints.work import Outcome
-from judges.runs.commands.leases import finish_left_undone, lease, store, sweep
+from judges.runs.commands.endings import finish_left_undone
+from judges.runs.commands.leases import lease, sweep
+from judges.runs.commands.outcomes import store
 from judges.runs.commands.runs import cancel_run, pause_run, start_run
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_priced_endpoint, make_run, unpriced

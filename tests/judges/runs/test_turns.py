@@ -10,7 +10,8 @@ import pytest
 from annotate.core.models import Project
 from judges.core.models import Judge, Judgment, Run
 from judges.endpoints.work import Outcome
-from judges.runs.commands.leases import lease, store
+from judges.runs.commands.leases import lease
+from judges.runs.commands.outcomes import store
 from tests.judges.factories import make_endpoint, make_judge, unpriced
 from tests.judges.news import news_project
 from tests.judges.provider import providing

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from annotate.core.jobs import run_job
 from judges.core.models import Judgment, Run
+from judges.runs.commands.endings import pause_if_unreadable
 from judges.runs.commands.runs import start_run
-from judges.runs.commands.unreadable import pause_if_unreadable
 from tests.factories import make_project
 from tests.judges.factories import make_endpoint, make_judge, make_run
 from tests.judges.news import news_project

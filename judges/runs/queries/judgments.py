@@ -1,23 +1,132 @@
-"""Details of one judgment, and changes of stored replies under the present rules."""
+"""Judgments: filters of them, what their replies say by the present rules, and their details."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
+
+import numpy as np
+from django.db.models import Count, Q, QuerySet, TextChoices
+from django.utils.translation import gettext_lazy as _
 
 from annotate.core import jobs
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from judges.core.contents import contents_of, rotate_sides
+from annotate.core.models import Project
+from annotate.core.rounds import last_round
 from judges.core.judge_settings import SettingSection, names_of_settings
+from judges.core.material import contents_of, rotate_sides
 from judges.core.models import Judge, Judgment, Rereading
 from judges.core.models.judges import ScoreFrom
+from judges.core.values import map_values
+from judges.endpoints.prices import prices_of
+from judges.endpoints.work import UNKNOWN_PRICES
 from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.methods.reading import Readable
+from judges.results.queries.scores import material_of, mean_of_samples
+from judges.runs.queries.calls import group_by_call, sizes_of_calls
+from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
+from judges.runs.queries.samples import among
 
 Status = Judgment.Status
+FAR = 2.0  # points of the scale
 READ_AT_ONCE = 500
+LONGEST = 60  # displayed characters of a reply
+_REQUEST = list(names_of_settings(SettingSection.SAMPLING, SettingSection.READING, SettingSection.MORE))
+
+
+class AnswerSelection(TextChoices):
+    """The kinds of a judge's answers to select."""
+
+    ANSWERED = "answered", _("all that are answered")
+    UNREADABLE = "unreadable", _("unreadable")
+    FAR = "far", _("two points or more from people’s mean")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The filter; None matches any. `only`: this judgment, even if a person corrected it."""
+
+    judge: int | None = None
+    dimension: str | None = None
+    which: AnswerSelection = AnswerSelection.ANSWERED
+    only: int | None = None
+
+
+def answers_of(project: Project, selection: Selection) -> QuerySet[Judgment]:
+    """Return the matching answers, without answers that a person corrected or excluded."""
+    # By their ids, so that the database counts in an index; a join would read all judgments.
+    own = list(Judge.objects.filter(project=project).values_list("pk", flat=True))
+    judgments = Judgment.objects.filter(judge__in=own)
+    if selection.only is not None:
+        return judgments.filter(
+            pk=selection.only, status__in=[Status.DONE, Status.UNREADABLE, Status.EXCLUDED]
+        )
+    judgments = judgments.filter(is_corrected=False, status__in=[Status.DONE, Status.UNREADABLE])
+    if selection.judge is not None:
+        judgments = judgments.filter(judge=selection.judge)
+    if selection.dimension is not None:
+        judgments = judgments.filter(dimension__key=selection.dimension)
+    if selection.which == AnswerSelection.UNREADABLE:
+        return judgments.filter(status=Status.UNREADABLE)
+    return _far(project, judgments) if selection.which == AnswerSelection.FAR else judgments
+
+
+def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Return the judgments with a value far from people's mean at the end of the last round. Seven queries.
+
+    Named categories have no mean, and a comparison of two outputs is no rating: none of them is far.
+    """
+    last = last_round(project)
+    material = material_of(project, last, current_guideline(project), with_development=True)
+    judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
+    scales = {judge.pk: judge.own_scale for judge in judges}
+    far = []
+    for dimension in material.dimensions:
+        if not dimension.is_named:
+            of_samples = mean_of_samples(material.human(dimension.key).T)
+            means = dict(zip(material.items.tolist(), of_samples.tolist(), strict=True))
+            given = judgments.filter(dimension=dimension.id, other__isnull=True, status=Status.DONE)
+            rows = given.values_list("pk", "item", "judge", "value")
+            for pk, item, judge, value in rows.iterator(5000):
+                scale, value = scales.get(judge), value or 0.0
+                mapped = float(map_values(value, scale, dimension)) if scale else value
+                if abs(mapped - means.get(item, np.nan)) >= FAR:
+                    far.append(pk)
+    return judgments.filter(pk__in=among(far))
+
+
+def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
+    """Return the cost of requesting judgments again, without judgments of imported judges.
+
+    Three queries, and one for each judge.
+    """
+    counts = dict(judgments.order_by().values_list("judge").annotate(Count("pk")))
+    judges = Judge.with_candidates.filter(Q(pk__in=counts), endpoint__isnull=False).select_related("endpoint")
+    found = list(judges.order_by("name"))
+    used = mean_usage(found)
+    plans = [
+        replace(
+            _asking_plan(each, judgments, counts[each.pk], used.get(each.pk)),
+            prices=prices_of(each.endpoint, each.model) if each.endpoint else UNKNOWN_PRICES,
+        )
+        for each in found
+    ]
+    return RunPlan(plans, [])
+
+
+def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage: Usage | None) -> JudgePlan:
+    """Return the plan for requesting a judge's answers again. Two queries more if a call gives several.
+
+    A call that gives several covers all of its dimensions, even if only some are wanted.
+    """
+    if not judge.asks_several:
+        return JudgePlan(judge, count, 0, 0, 0, usage)
+    own = judgments.filter(judge=judge).order_by("pk")
+    calls = len(group_by_call(own, {judge.pk}))
+    size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk))[judge.pk]
+    return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls, size=size)
 
 
 @dataclass(frozen=True)
@@ -85,9 +194,6 @@ def _read_anew(
     return OtherReading(judgment, Status.UNREADABLE, None, "", reading.reason)
 
 
-LONGEST = 60  # displayed characters of a reply
-
-
 def as_row(found: OtherReading) -> dict[str, Any]:
     """Return the change, for lists and programs: judgment, value before and after, reply."""
     judgment, reply = found.judgment, " ".join(found.judgment.reply.split())
@@ -108,9 +214,6 @@ def judges_of(rereading: Rereading) -> list[Judge]:
 def is_silent(rereading: Rereading) -> bool:
     """Return True if a rereading that needs a worker seems to have none."""
     return rereading.status in Rereading.UNDER_WAY and jobs.is_silent(rereading)
-
-
-_REQUEST = list(names_of_settings(SettingSection.SAMPLING, SettingSection.READING, SettingSection.MORE))
 
 
 def parameters_of(judgment: Judgment) -> list[tuple[str, object]]:

@@ -1,9 +1,15 @@
-"""Mapping of a judge's own scale to the scale of a dimension."""
+"""Values of judges: mapped from an own scale to a dimension, and the probability of an answer."""
+
+import math
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from judges.methods.scales import OwnScale, Scaled
+
+LogProbabilities = Mapping[str, float] | None
+"""As `Judgment.log_probabilities` has them."""
 
 
 def map_values(values: npt.ArrayLike, scale: OwnScale, dimension: Scaled) -> npt.NDArray[np.float64]:
@@ -19,3 +25,13 @@ def nearest_point(value: float, scale: OwnScale, dimension: Scaled) -> int:
     """Return the point of an own scale nearest to a dimension's value; the lower one of two."""
     points = np.arange(scale.minimum, scale.maximum + 1)
     return int(points[np.argmin(np.abs(map_values(points, scale, dimension) - value))])
+
+
+def chosen_probabilities(rows: Iterable[LogProbabilities]) -> npt.NDArray[np.float64]:
+    """Return the probability of each row's likeliest answer at the token of the answer; NaN if unknown.
+
+    It is the model's probability, not a share among the answers of the scale. So it is low, too, if the model
+    was likely to write something else.
+    """
+    likeliest = [max(found.values()) if found else math.nan for found in rows]
+    return np.exp(np.array(likeliest, dtype=np.float64))
