@@ -18,10 +18,9 @@ from annotate.api.commands import make_token
 from annotate.api.queries import tokens_of
 from annotate.core.models import ApiToken, AuditEntry, Invitation, Membership, Role, User
 from annotate.core.password_again import PROVIDER_ASKED_AT
-from annotate.people.addresses import change_token, is_proven, mark_proven
 from annotate.people.commands import accept_invitation, change_address, invite
 from annotate.people.installation import block_person
-from annotate.people.invitations import invitation_token
+from annotate.people.invitations import change_token, invitation_token, is_proven, mark_proven
 from concord.single_sign_on import single_sign_on, single_sign_on_accounts
 from tests.factories import Cast, make_user
 from tests.people.mails import sent_mails

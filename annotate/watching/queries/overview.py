@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
+from annotate.core.jobs import WorkerHealth, worker_health
 from annotate.core.models import Item, Membership, Project, Role, Round
 from annotate.core.rounds import rounds_of
-from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import (
     AgeCount,
     DisputeCounts,
