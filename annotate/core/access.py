@@ -18,12 +18,7 @@ from django.http import Http404
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext, gettext_noop
 
-from annotate.core.errors import (
-    AssignmentGoneError,
-    MembershipClosedError,
-    NotYoursError,
-    SignedOutError,
-)
+from annotate.core.errors import AssignmentGoneError, MembershipClosedError, NotYoursError, SignedOutError
 from annotate.core.models import (
     ApiToken,
     Assignment,
@@ -80,12 +75,9 @@ def projects_of(user: SomeUser) -> QuerySet[Project]:
 
 def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     """Return this person's membership in the project in one of the roles. Earlier roles take precedence."""
-    memberships = (
-        memberships_of(user)
-        .select_related("project")
-        .filter(project__slug=slug, role__in=roles or Role.values)
-    )
-    found = sorted(memberships, key=lambda membership: list(roles or Role).index(Role(membership.role)))
+    ranked = list(roles or Role)
+    memberships = memberships_of(user).select_related("project").filter(project__slug=slug, role__in=ranked)
+    found = sorted(memberships, key=lambda membership: ranked.index(Role(membership.role)))
     if not found:
         raise Http404(gettext("There is no such project, or it is not yours."))
     if found[0].role == Role.ADMIN:
@@ -99,9 +91,7 @@ def lacks_second_factor(user: SomeUser) -> bool:
 
 
 def refuse_without_second_factor(user: SomeUser) -> None:
-    """Raise PermissionDenied if this installation requires a second factor of admins, and this person has
-    none.
-    """
+    """Raise PermissionDenied if this person lacks the second factor that admins need here."""
     if lacks_second_factor(user):
         raise PermissionDenied(
             gettext("Admins need a second factor here. Set it up under Preferences, then come back.")
@@ -215,15 +205,14 @@ def projects_open_to_readers(project: Project, others: Sequence[Project]) -> lis
         roles.setdefault((other, user), set()).add(role)
     rated = theirs.filter(_OPEN_ROUND_ONE, role=Role.ANNOTATOR).values_list("project", flat=True)
     open_to_raters = set(rated)
-    without_admin = {key for key, user in users.items() if lacks_second_factor(user)}
+    usable = {
+        key: readers - {Role.ADMIN} if lacks_second_factor(user) else readers for key, user in users.items()
+    }
     return [
         other
         for other in others
         if other.pk not in open_to_raters
-        and all(
-            roles.get((other.pk, key), set()) & (readers - ({Role.ADMIN} if key in without_admin else set()))
-            for key in users
-        )
+        and all(roles.get((other.pk, key), set()) & reading for key, reading in usable.items())
     ]
 
 
@@ -243,24 +232,17 @@ def assignment_for_annotator(
         raise Http404(
             gettext("This item is not in your list; an admin may have reassigned it to another rater.")
         )
-    raise _explain_lost_access(user, membership_key)
-
-
-def _explain_lost_access(
-    user: SomeUser, membership_key: str
-) -> NotYoursError | MembershipClosedError | AssignmentGoneError:
-    held = Membership.objects.filter(
-        user=user.pk, user__isnull=False, pk=(int(membership_key) if membership_key.isdecimal() else 0)
-    ).first()
+    key = int(membership_key) if membership_key.isdecimal() else 0
+    held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=key).first()
     if held is None:
-        return NotYoursError(
+        raise NotYoursError(
             gettext("This answer belongs to another person; sign in as that person to send it.")
         )
     if not held.active:
-        return MembershipClosedError(
+        raise MembershipClosedError(
             gettext("Your membership in this project was closed, so nothing more can be rated.")
         )
-    return AssignmentGoneError(gettext(ASSIGNMENT_GONE))
+    raise AssignmentGoneError(gettext(ASSIGNMENT_GONE))
 
 
 SIGNED_OUT = gettext_noop("You are signed out. Sign in to send your answers again.")

@@ -16,6 +16,8 @@ from django.utils.translation import override
 
 from annotate.core.models import AuditEntry, Project, User
 
+# Events of sign-ins, rejections, tokens, keys and roles go to the log of the installation. They identify
+# accounts and rows by number, and contain no e-mail and no secret.
 LOGGER = "concord.security"
 REFUSALS = ("refused", "too_many")
 logger = logging.getLogger(LOGGER)
@@ -89,9 +91,8 @@ def record(
     elif after is not None:
         after = {name: value for name, value in after.items() if value not in ("", None)}
     actor = by or acting_user()
-    if actor and act.startswith(
-        SECURITY_ACTS
-    ):  # The acts of operators of commands, and of demonstrations, have a separate log.
+    # The acts of operators of commands, and of demonstrations, have a separate log.
+    if actor and act.startswith(SECURITY_ACTS):
         log_security(act, actor, project=project.slug, subject=getattr(subject, "pk", None))
     with override(settings.LANGUAGE_CODE):  # Stored values do not depend on the actor's language.
         AuditEntry.objects.create(

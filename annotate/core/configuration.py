@@ -106,8 +106,7 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
         )
         for project in projects.order_by("-created_at", "-pk")
     ]
-    # Put additions below their benchmark, in order of their numbers, if the person has it,
-    # too.
+    # Additions stand below their benchmark, in order of their numbers, if the person has it, too.
     listed = {card.project.pk for card in cards}
     below: dict[int, list[ProjectCard]] = {}
     for card in sorted(cards, key=lambda card: card.addition.number if card.addition else 0):

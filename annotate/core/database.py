@@ -34,8 +34,16 @@ def write_rows(model: type[Model], fields: Sequence[str], rows: Sequence[Row]) -
     meta = model._meta
     columns = ["id", *(str(meta.get_field(name).column) for name in fields)]  # type: ignore[union-attr]
     keys = _new_keys(model, len(rows))
-    write = _copy if connection.vendor == "postgresql" else _insert
-    write(meta.db_table, columns, [(key, *row) for key, row in zip(keys, rows, strict=True)])
+    whole = [(key, *row) for key, row in zip(keys, rows, strict=True)]
+    names = ", ".join(map(connection.ops.quote_name, columns))
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {meta.db_table} ({names}) FROM STDIN") as copy:
+                for row in whole:
+                    copy.write_row(row)
+        else:
+            parameters = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {meta.db_table} ({names}) VALUES ({parameters})", whole)
     return keys
 
 
@@ -51,20 +59,6 @@ def _new_keys(model: type[Model], how_many: int) -> list[int]:
         found = cursor.fetchone()
     last = found[0] if found else 0
     return list(range(last + 1, last + 1 + how_many))
-
-
-def _insert(table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    parameters = ", ".join(["%s"] * len(columns))
-    names = ", ".join(map(connection.ops.quote_name, columns))
-    with connection.cursor() as cursor:
-        cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({parameters})", rows)
-
-
-def _copy(table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-    names = ", ".join(map(connection.ops.quote_name, columns))
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
-        for row in rows:
-            copy.write_row(row)
 
 
 # Long writes. After a crash some steps are written: each long write documents the way in which the next
@@ -197,7 +191,7 @@ def snapshot() -> Iterator[None]:
     Concord's transactions otherwise start as writers. Inside a transaction it shows the state of that
     transaction.
     """
-    connection = connections[DEFAULT_DB_ALIAS]
+    connection: Any = connections[DEFAULT_DB_ALIAS]
     if connection.in_atomic_block:
         yield
     elif connection.vendor == "postgresql":
@@ -207,11 +201,16 @@ def snapshot() -> Iterator[None]:
             with _mark_as_reading():
                 yield
     else:
-        with _begins_as_reader(connection), transaction.atomic():
-            with connection.cursor() as cursor:  # only reading makes the snapshot
-                cursor.execute("SELECT 1 FROM annotate_project LIMIT 1")
-            with _mark_as_reading():
-                yield
+        connection.ensure_connection()
+        usual, connection.transaction_mode = connection.transaction_mode, "DEFERRED"
+        try:
+            with transaction.atomic():
+                with connection.cursor() as cursor:  # only reading makes the snapshot
+                    cursor.execute("SELECT 1 FROM annotate_project LIMIT 1")
+                with _mark_as_reading():
+                    yield
+        finally:
+            connection.transaction_mode = usual
 
 
 @contextmanager
@@ -221,14 +220,3 @@ def _mark_as_reading() -> Iterator[None]:
         yield
     finally:
         _READING.reset(token)
-
-
-@contextmanager
-def _begins_as_reader(connection: Any) -> Iterator[None]:
-    connection.ensure_connection()
-    usual = connection.transaction_mode
-    connection.transaction_mode = "DEFERRED"
-    try:
-        yield
-    finally:
-        connection.transaction_mode = usual

@@ -154,6 +154,7 @@ class JobNotes:
 # Images that a browser shows and that cannot run code, recognised by their first bytes.
 
 IMAGE_TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
+IMAGE_STARTS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpg"), ((b"GIF87a", b"GIF89a"), "gif"))
 IMAGE_KEY = r"[0-9a-f]{16}\.(?:png|jpg|gif|webp)"
 LARGEST_IMAGE = 2 * 1024 * 1024
 
@@ -162,7 +163,10 @@ _IN_MARKDOWN = re.compile(rf"\(\s*<?image:({IMAGE_KEY})")
 
 def image_key(content: bytes) -> str | None:
     """Return the key for storing an image, None if it has none of the four formats."""
-    ending = _ending(content)
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        ending = "webp"
+    else:
+        ending = next((ending for start, ending in IMAGE_STARTS if content.startswith(start)), "")
     return f"{hashlib.sha256(content).hexdigest()[:16]}.{ending}" if ending else None
 
 
@@ -173,13 +177,3 @@ def image_type(key: str) -> str:
 def image_keys_in(*texts: str) -> list[str]:
     """Return the keys of the images in Markdown sources, each once, in order of appearance."""
     return list(dict.fromkeys(key for text in texts for key in _IN_MARKDOWN.findall(text)))
-
-
-def _ending(content: bytes) -> str | None:
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "jpg"
-    if content.startswith((b"GIF87a", b"GIF89a")):
-        return "gif"
-    return "webp" if content[:4] == b"RIFF" and content[8:12] == b"WEBP" else None

@@ -77,7 +77,8 @@ def _changes_of_dimension(before: FrozenDimension, after: FrozenDimension) -> It
         yield from _changes_of_options(before, after)
         return
     for value in after.whole_values:
-        texts = [_text_of_point(each, value) for each in (before, after)]
+        points = [each.point(value) for each in (before, after)]
+        texts = [": ".join(filter(None, (each.label, each.description))) if each else "" for each in points]
         if texts[0] != texts[1]:
             yield Change(f"{after.name}, {value}", *texts)
 
@@ -93,11 +94,6 @@ def _changes_of_options(before: FrozenDimension, after: FrozenDimension) -> Iter
                 ]
                 if texts[0] != texts[1]:
                     yield Change(f"{after.name}, {row['name']}", *texts)
-
-
-def _text_of_point(dimension: FrozenDimension, value: int) -> str:
-    point = dimension.point(value)
-    return ": ".join(part for part in (point.label, point.description) if part) if point else ""
 
 
 def extent(lowest: int, highest: int, step: float) -> str:

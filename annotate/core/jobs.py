@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from threading import Event, Thread
 from typing import Any, ClassVar, TypeVar
 from uuid import uuid4
 
-from celery import bootsteps, shared_task
+from celery import bootsteps, current_app, shared_task
 from django.conf import settings
+from django.core.cache import caches
 from django.db import (
     DatabaseError,
     InterfaceError,
@@ -30,9 +31,12 @@ from django.db import (
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
+from kombu import Connection
+from kombu.exceptions import OperationalError as BrokerError
 
 from annotate.core.database import set_patience
 from annotate.core.errors import DomainError, MailError
+from annotate.core.models import WorkerHeartbeat
 
 Job = TypeVar("Job", bound=Model)
 T = TypeVar("T")
@@ -127,9 +131,7 @@ def _jobs_in(kind: JobKind, state: Q) -> "QuerySet[Any]":
 
 
 def take(kind: JobKind, pk: int) -> Any:
-    """Take a pending job, or one that lost its worker, and return it; None if there is none for this
-    worker.
-    """
+    """Take a pending job, or one that lost its worker, and return it; None if this worker gets none."""
     free = due_jobs(kind) if kind.due_at else _jobs_in(kind, Q(**{kind.lease: None}) | _silent(kind))
     found = free.filter(pk=pk).first()
     if found is None or not kind.may_take(found):
@@ -326,3 +328,80 @@ class PeriodicTask(bootsteps.StartStopStep):
     def stop(self, parent: Any) -> None:  # noqa: ARG002
         if self.entry is not None:
             self.entry.cancel()
+
+
+BROKER_SECONDS = 1  # Timeout in seconds for a page's connection to the broker.
+REMEMBERED = 20  # seconds
+
+
+def broker_problem(url: str | None = None) -> str:
+    """Return the reason if the broker is unreachable, empty if it is reachable; cached for a while."""
+    key = f"annotate.core.jobs.{url}"
+    problem: str | None = caches["process"].get(key)
+    if problem is None:
+        problem = _find_broker_problem(url)
+        caches["process"].set(key, problem, REMEMBERED)
+    return problem
+
+
+def _find_broker_problem(url: str | None) -> str:
+    # A transport reads only the options that it knows.
+    limits = {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": BROKER_SECONDS}
+    connection: Connection = current_app.connection_for_write(
+        url, connect_timeout=BROKER_SECONDS, transport_options=limits
+    )
+    errors = (*connection.connection_errors, *connection.channel_errors, BrokerError, OSError)
+    failures: tuple[type[BaseException], ...] = errors
+    try:
+        with connection:
+            connection.connect()
+    except failures as error:
+        message = gettext(
+            "The message broker at {url} is unreachable ({error}), so workers get no jobs. "
+            "Start it, or correct CONCORD_BROKER_URL."
+        )
+        return message.format(url=connection.as_uri(), error=type(error).__name__)
+    return ""
+
+
+WORKER_SILENT_AFTER = timedelta(minutes=2)
+HOW_TO_RUN = ".venv/bin/python -m celery -A concord worker --pool threads --concurrency 8"
+
+
+@dataclass(frozen=True)
+class WorkerHealth:
+    workers: int
+    last_seen: datetime | None
+    broker_problem: str
+
+    @property
+    def problem(self) -> str:
+        """Return the problem and its solution, empty if there is none."""
+        if self.broker_problem:
+            return self.broker_problem
+        if self.workers:
+            return ""
+        if self.last_seen is None:
+            message = gettext("No worker is running. Start one with make run, or on a server: {command}")
+            return message.format(command=HOW_TO_RUN)
+        minutes = round((timezone.now() - self.last_seen).total_seconds() / 60)
+        if minutes < 120:
+            message = gettext(
+                "No worker has run for {minutes} minutes. Start one with make run, or on a server: {command}"
+            )
+        else:
+            message = gettext(
+                "No worker has run for {hours} hours. Start one with make run, or on a server: {command}"
+            )
+        return message.format(minutes=minutes, hours=round(minutes / 60), command=HOW_TO_RUN)
+
+
+def worker_health() -> WorkerHealth:
+    """Return the health of the workers. One query, and occasionally a connection to the broker."""
+    seen = list(WorkerHeartbeat.objects.order_by("-seen_at").values_list("seen_at", flat=True))
+    long_ago = timezone.now() - WORKER_SILENT_AFTER
+    return WorkerHealth(
+        workers=sum(at >= long_ago for at in seen),
+        last_seen=seen[0] if seen else None,
+        broker_problem=broker_problem(),
+    )

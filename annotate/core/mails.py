@@ -30,9 +30,7 @@ NOT_SENT = "No mail could be sent to {email} ({error})."
 
 
 def mail_is_sent() -> bool:
-    """Return True if messages leave this installation, False if they only go to its log
-    (CONCORD_EMAIL_URL).
-    """
+    """Return True if mails leave this installation, False if they go to its log (CONCORD_EMAIL_URL)."""
     return settings.EMAIL_BACKEND not in NOT_SENDING
 
 

@@ -201,7 +201,10 @@ class Guard:
 def is_public(address: Address) -> bool:
     """Return True if an IP is reachable over the internet, and not only within a private network."""
     if isinstance(address, IPv6Address):
-        within = _embedded_ipv4(address)
+        teredo = address.teredo
+        within = address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else None)
+        if address in NAT64:
+            within = IPv4Address(int(address) & 0xFFFFFFFF)
         if within is not None:
             return is_public(within)
         if address not in GLOBAL_UNICAST:
@@ -214,10 +217,3 @@ def _is_private_by_name(host: str) -> bool:
         return not is_public(ip_address(host))
     except ValueError:
         return host.rstrip(".") == LOCALHOST or host.rstrip(".").endswith(f".{LOCALHOST}")
-
-
-def _embedded_ipv4(address: IPv6Address) -> IPv4Address | None:
-    if address in NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    teredo = address.teredo
-    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else None)

@@ -19,8 +19,8 @@ from django_htmx.middleware import HtmxDetails
 
 from annotate.core.access import memberships_of, rates_independently
 from annotate.core.errors import DomainError
+from annotate.core.jobs import worker_health
 from annotate.core.models import Project, Role, User
-from annotate.core.workers import worker_health
 
 EVERYONE = frozenset(Role)
 READERS = frozenset({Role.ADMIN, Role.RESEARCHER})
@@ -171,14 +171,6 @@ def add_pages(new: NewPages) -> None:
         found.pages[at:at] = new.pages
 
 
-@dataclass(frozen=True)
-class _MapEntry:
-    url: str
-    group: str
-    page: str = ""
-    beside: str = ""
-
-
 def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> Navigation:
     """Return the links of the page at a path. hides: omit pages that show the ratings of others.
 
@@ -192,16 +184,15 @@ def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> 
         opened = [Group(page.name, page.icon, [page]) for each in opened for page in each.pages]
     opened = [each for each in opened if each.pages]
     # The longest URL wins. A page that leads to several shares its URL with the first of these.
-    entries = _map_entries(opened, slug, path)
-    here = max(entries, key=lambda entry: (len(entry.url), bool(entry.beside)), default=_MapEntry("", ""))
-    group = next((each for each in opened if each.name == here.group), None)
+    around = [each for each in _map_entries(opened, slug) if path.startswith(each[0])]
+    nowhere = ("", None, None, None)
+    _, group, page, tab = max(around, key=lambda entry: (len(entry[0]), bool(entry[3])), default=nowhere)
     pages = group.pages if group else []
-    page = next((each for each in pages if each.name == here.page), None)
     beside = _allowed_pages(page.beside, roles, hides=hides) if page else []
     return Navigation(
         [Tab(gettext(each.name), _url(each.pages[0], slug), each is group, each.icon) for each in opened],
         [Tab(gettext(each.name), _url(each, slug), each is page) for each in pages if len(pages) > 1],
-        [Tab(gettext(each.name), _url(each, slug), each.name == here.beside) for each in beside],
+        [Tab(gettext(each.name), _url(each, slug), each is tab) for each in beside],
     )
 
 
@@ -213,16 +204,16 @@ def _url(page: Page, slug: str) -> str:
     return reverse(page.route, args=[slug, *page.args])
 
 
-def _map_entries(opened: Iterable[Group], slug: str, path: str) -> Iterable[_MapEntry]:
-    """Yield the positions on the map that equal or contain a path."""
-    for each in opened:
-        name = each.name
-        found = [_MapEntry(reverse(route, args=[slug]), name) for route in each.also]
-        for page in each.pages:
-            found.append(_MapEntry(_url(page, slug), name, page.name))
-            found += [_MapEntry(reverse(route, args=[slug]), name, page.name) for route in page.also]
-            found += [_MapEntry(_url(other, slug), name, page.name, other.name) for other in page.beside]
-        yield from (entry for entry in found if path.startswith(entry.url))
+def _map_entries(
+    opened: Iterable[Group], slug: str
+) -> Iterator[tuple[str, Group | None, Page | None, Page | None]]:
+    """Yield each URL of the map with its group, its page, and its tab beside that page."""
+    for group in opened:
+        yield from ((reverse(route, args=[slug]), group, None, None) for route in group.also)
+        for page in group.pages:
+            yield _url(page, slug), group, page, None
+            yield from ((reverse(route, args=[slug]), group, page, None) for route in page.also)
+            yield from ((_url(tab, slug), group, page, tab) for tab in page.beside)
 
 
 def query_of(chosen: Mapping[str, Any]) -> str:
@@ -322,10 +313,7 @@ def request_user(request: HttpRequest) -> User:
 
 @contextmanager
 def show_refusal(request: HttpRequest) -> Iterator[None]:
-    """Let the next page show the reason if an action in this block is rejected.
-
-    The rest of the block is skipped.
-    """
+    """Skip the rest of a block whose action is rejected, and show the reason on the next page."""
     try:
         yield
     except DomainError as error:

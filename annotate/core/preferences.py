@@ -110,58 +110,19 @@ def translated_sentences() -> dict[str, str]:
 # Translated are the pages of annotators and adjudicators, and everyone's own pages.
 
 SIGN_IN_PAGES = "accounts/"  # the routes of django-allauth
-OWN_PAGES = frozenset(
-    {
-        "address",
-        "address_confirm",
-        "digest_stop",
-        "invitation",
-        "join",
-        "keys",
-        "own_data",
-        "preferences",
-        "projects",
-        "projects_moved",
-        "session_end",
-        "sessions",
-        "sign_in_again",
-        "signup_address",
-        "token_revoke",
-        "tokens",
-    }
-)
+OWN_PAGES = {
+    *("address", "address_confirm", "digest_stop", "invitation", "join", "keys", "own_data", "preferences"),
+    *("projects", "projects_moved", "session_end", "sessions", "sign_in_again", "signup_address"),
+    *("token_revoke", "tokens"),
+}
 # In a project: English for its admins and researchers, whose navigation and overview are not translated.
-RATER_PAGES = frozenset(
-    {
-        "acknowledge",
-        "adjudicate",
-        "dispute",
-        "dispute_answer",
-        "dispute_decide",
-        "dispute_undo",
-        "dispute_wording",
-        "disputes",
-        "guideline",
-        "hold_items",
-        "how_rating_works",
-        "my_values",
-        "my_work",
-        "outside_end",
-        "practice",
-        "practice_again",
-        "practice_feedback",
-        "practice_item",
-        "project",
-        "rate",
-        "rate_item",
-        "rate_progress",
-        "save_answers",
-        "save_note",
-        "save_practice_answer",
-        "save_practice_answers",
-        "save_rating",
-    }
-)
+RATER_PAGES = {
+    *("acknowledge", "adjudicate", "dispute", "dispute_answer", "dispute_decide", "dispute_undo"),
+    *("dispute_wording", "disputes", "guideline", "hold_items", "how_rating_works", "my_values", "my_work"),
+    *("outside_end", "practice", "practice_again", "practice_feedback", "practice_item", "project", "rate"),
+    *("rate_item", "rate_progress", "save_answers", "save_note", "save_practice_answer"),
+    *("save_practice_answers", "save_rating"),
+}
 
 
 def use_english_unless_translated(request: HttpRequest) -> None:

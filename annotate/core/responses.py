@@ -92,17 +92,14 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def is_without_room(error: BaseException | None) -> bool:
     """Return True if the cause of an error is that nothing can be written."""
-    return any(
-        (isinstance(each, OSError) and each.errno in NO_ROOM)
-        or (isinstance(each, DatabaseError) and _database_is_without_room(each))
-        for each in _causes(error)
-    )
-
-
-def _database_is_without_room(error: DatabaseError) -> bool:
-    if getattr(error.__cause__, "sqlstate", None) in POSTGRES_NO_ROOM:
-        return True
-    return any(words in str(error) for words in SQLITE_NO_ROOM)
+    for each in _causes(error):
+        if isinstance(each, OSError) and each.errno in NO_ROOM:
+            return True
+        if isinstance(each, DatabaseError):
+            is_full = getattr(each.__cause__, "sqlstate", None) in POSTGRES_NO_ROOM
+            if is_full or any(words in str(each) for words in SQLITE_NO_ROOM):
+                return True
+    return False
 
 
 PERMISSIONS = (

@@ -25,7 +25,7 @@ from annotate.core.scale import SMALLEST_STEP
 from annotate.disputes.commands.digests import nudge_raters
 from annotate.disputes.commands.disputes import answer_dispute, post_message, set_dispute_rules
 from annotate.disputes.forms import LARGEST, AdjudicationForm, DisputeRulesForm, PostForm, field_name
-from annotate.disputes.queries.list import DisputeFilter, count_pending_by_rater, disputes_of_project
+from annotate.disputes.queries.activity import DisputeFilter, count_pending_by_rater, disputes_of_project
 from annotate.disputes.queries.page import DisputePage, dispute_page
 from annotate.disputes.queries.rules import rule_previews
 from annotate.results.figures import load_figures

@@ -19,13 +19,11 @@ from annotate.core.rounds import disputes_of
 from annotate.core.scale import is_on_scale
 from annotate.core.strings import natural_key
 from annotate.disputes.commands.disputes import OwnRule, adjudicate, ask_again, leave_open, open_again
+from annotate.disputes.queries.activity import DisputeFilter
 from annotate.disputes.queries.disputes import PendingStep, WorkFilter
-from annotate.disputes.queries.list import DisputeFilter
 from annotate.disputes.queries.rules import Rule, RulePreview
 from annotate.rating.forms import DataField, EvidenceField, PointsFormField
 from annotate.rating.queries.own_items import has_many_documents
-
-# Forms of Round II's pages.
 
 # Decisions without a value, by the name of their button.
 DECISIONS: dict[str, Callable[..., Dispute]] = {
@@ -298,11 +296,8 @@ class DisputeRulesForm(forms.Form):
         frozen: bool = False,
     ) -> None:
         self.previews = [preview for preview in previews if preview.has_own_rule]
-        initial: dict[str, Any] = {
-            "threshold": project.dispute_threshold,
-            "tolerance": project.tolerance,
-            "keep_reasons": project.keep_reasons,
-        }
+        initial: dict[str, Any] = {"threshold": project.dispute_threshold, "tolerance": project.tolerance}
+        initial["keep_reasons"] = project.keep_reasons
         for preview in self.previews:
             initial[field_name("threshold", preview.dimension)] = preview.dimension.dispute_threshold
             initial[field_name("tolerance", preview.dimension)] = preview.dimension.tolerance
@@ -311,19 +306,14 @@ class DisputeRulesForm(forms.Form):
             step = preview.step
             usual = "project’s" if preview.is_scale else format_value(preview.kind.threshold)
             for what, least in (("threshold", step), ("tolerance", 0)):
+                label = gettext("{capitalize} of {name}")
+                shown = usual if what == "threshold" or preview.is_scale else ""
                 self.fields[field_name(what, preview.dimension)] = PointsFormField(
                     required=False,
                     min_value=least,
                     max_value=LARGEST if preview.is_scale else 1,
-                    label=gettext("{capitalize} of {name}").format(
-                        capitalize=what.capitalize(), name=preview.dimension.name
-                    ),
-                    widget=forms.NumberInput(
-                        attrs={
-                            "placeholder": usual if what == "threshold" or preview.is_scale else "",
-                            "step": str(step),
-                        }
-                    ),
+                    label=label.format(capitalize=what.capitalize(), name=preview.dimension.name),
+                    widget=forms.NumberInput(attrs={"placeholder": shown, "step": str(step)}),
                 )
         for field in self.fields.values():
             field.disabled = frozen
@@ -331,13 +321,8 @@ class DisputeRulesForm(forms.Form):
     def rows(self, previews: Sequence[RulePreview]) -> Iterator[RuleRow]:
         """Yield every dimension with its fields."""
         for preview in previews:
-            name = field_name("threshold", preview.dimension)
-            has_fields = name in self.fields
-            yield RuleRow(
-                preview,
-                self[name] if has_fields else None,
-                self[field_name("tolerance", preview.dimension)] if has_fields else None,
-            )
+            names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
+            yield RuleRow(preview, *(self[name] if name in self.fields else None for name in names))
 
     def clean(self) -> dict[str, Any]:
         """Reject tolerances that would settle a disputed unit, and thresholds longer than a scale."""
@@ -350,14 +335,9 @@ class DisputeRulesForm(forms.Form):
             self._compare(own_threshold or usual, own_tolerance, names[1])
             for name in names:
                 self._refuse_off_steps(name, values.get(name), preview.step)
-            longest = preview.longest
-            if own_threshold is not None and own_threshold > longest:
-                self.add_error(
-                    names[0],
-                    gettext("The scale is only {longest} long: nothing could be disputed.").format(
-                        longest=longest
-                    ),
-                )
+            if own_threshold is not None and own_threshold > preview.longest:
+                sentence = gettext("The scale is only {longest} long: nothing could be disputed.")
+                self.add_error(names[0], sentence.format(longest=preview.longest))
         return values
 
     @property
@@ -367,12 +347,11 @@ class DisputeRulesForm(forms.Form):
     @property
     def own(self) -> dict[int, OwnRule]:
         """Return the rules of dimensions that differ from the project's, by their keys."""
+        names = ("threshold", "tolerance")
+        dimensions = [preview.dimension for preview in self.previews]
         return {
-            preview.dimension.pk: OwnRule(
-                self.cleaned_data[field_name("threshold", preview.dimension)],
-                self.cleaned_data[field_name("tolerance", preview.dimension)],
-            )
-            for preview in self.previews
+            each.pk: OwnRule(*(self.cleaned_data[field_name(name, each)] for name in names))
+            for each in dimensions
         }
 
     def _refuse_off_steps(self, field: str, value: float | None, step: float) -> None:
@@ -381,9 +360,8 @@ class DisputeRulesForm(forms.Form):
         if step == 1:
             self.add_error(field, gettext("Enter a whole number."))
         else:
-            self.add_error(
-                field, gettext("Enter whole points, or a multiple of {step}.").format(step=format_value(step))
-            )
+            sentence = gettext("Enter whole points, or a multiple of {step}.")
+            self.add_error(field, sentence.format(step=format_value(step)))
 
     def _compare(self, threshold: float | None, tolerance: float | None, field: str) -> None:
         if threshold is not None and tolerance is not None and tolerance >= threshold:

@@ -1,3 +1,5 @@
+"""Pages of Round II: the work list of disputes, one dispute, its answers, thread and adjudication."""
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,6 +46,12 @@ from annotate.disputes.forms import (
     WordingForm,
     WorkFilterForm,
 )
+from annotate.disputes.queries.activity import (
+    DisputesByNumber,
+    count_pending_by_rater,
+    count_reasons,
+    dispute_rows,
+)
 from annotate.disputes.queries.disputes import (
     UndoableAnswer,
     count_remaining,
@@ -54,12 +62,6 @@ from annotate.disputes.queries.disputes import (
     sections_of,
     work_list,
 )
-from annotate.disputes.queries.list import (
-    DisputesByNumber,
-    count_pending_by_rater,
-    count_reasons,
-    dispute_rows,
-)
 from annotate.disputes.queries.page import DisputePage, dispute_page, version_of
 from annotate.disputes.queries.rules import rule_previews
 from annotate.questions import Given, kind_of
@@ -68,8 +70,6 @@ from annotate.rating.queries.work import new_wording
 from annotate.results.figures import load_figures
 from annotate.results.queries.disagreements import SPREADS, counted_spreads
 from annotate.results.registry import result_of
-
-# Round II: the work list of disputes, one dispute, its answers, thread and adjudication.
 
 PER_PAGE = 25
 LISTED = 100  # The number of disputes in each part of the work list, before the user requests all.
@@ -115,10 +115,7 @@ class Reading:
 @login_required
 @require_GET
 def disputes(request: Request, slug: str) -> HttpResponse:
-    """List the user's own disputes, or all of them for users who do not rate.
-
-    Adjudicators see the queue first.
-    """
+    """List a rater's own disputes, or all of them for others. Adjudicators see the queue first."""
     membership = access.membership(request.user, slug, Role.ANNOTATOR, *access.DISPUTE_READERS)
     if membership.role == Role.ANNOTATOR and "all" not in request.GET:
         form = WorkFilterForm(request.GET, membership=membership)
@@ -181,9 +178,7 @@ def dispute(request: Request, slug: str, number: int) -> HttpResponse:
 @signed_in
 @require_POST
 def answer(request: Request, slug: str, number: int) -> HttpResponse:
-    """Keep or change the user's value and continue with the next dispute, or stay; or only send the
-    message.
-    """
+    """Keep or change the user's value and continue with the next dispute, or stay, or only send a message."""
     membership = access.membership(request.user, slug, Role.ANNOTATOR)
     found = access.dispute_for_rater(membership, number)
     form = DisputeAnswerForm(request.POST)
@@ -277,14 +272,14 @@ def _go_to(request: Request, url: str) -> HttpResponse:
 
 
 def _go_on(request: Request, slug: str, number: int, *, after: int | None = None) -> HttpResponse:
-    """Show a dispute: replace only the part of the page that changes, if the page shows the same dispute
-    or item.
-    """
+    """Show a dispute, replacing only what changes if the page shows the same dispute or item."""
     url = reverse("dispute", args=[slug, number]) + (f"?after={after}" if after else "")
     shown = _number_shown(request, slug)
     if shown == number:
         return _page(request, slug, number, after=after)
-    if shown is None or not _is_one_item(slug, {shown, number}):
+    pair = {number, shown or number}
+    both = Dispute.objects.filter(round__project__slug=slug, number__in=pair).order_by()
+    if shown is None or both.values("item").distinct().count() != 1:
         return _go_to(request, url)
     beside = _page(request, slug, number, after=after, part=PagePart.AT_WORK)
     return replace_url(reswap(retarget(beside, f"#{PagePart.AT_WORK}"), "outerHTML"), url)
@@ -298,11 +293,6 @@ def _number_shown(request: Request, slug: str) -> int | None:
         return None
     is_here = found.url_name == "dispute" and found.kwargs["slug"] == slug
     return found.kwargs["number"] if is_here else None
-
-
-def _is_one_item(slug: str, numbers: set[int]) -> bool:
-    found = Dispute.objects.filter(round__project__slug=slug, number__in=numbers)
-    return found.order_by().values("item").distinct().count() == 1
 
 
 def _reading(request: Request, slug: str, number: int) -> Reading:
@@ -342,8 +332,7 @@ def _page(
         "answered": _answer_to_take_back(request, membership, after),
     }
     if not request.htmx or part == PagePart.AT_WORK:
-        context |= _around(reading, page)
-        context |= _decided_before(request, reading, page)
+        context |= _around(reading, page) | _decided_before(request, reading, page)
     if not request.htmx:
         context |= {
             "key_map": key_map_of(request.user),
@@ -395,10 +384,7 @@ def _answer_to_take_back(
 @csrf_exempt  # a mail program that ends them by one click has no page; the token is what permits it
 @require_http_methods(["GET", "POST"])
 def digest_stop(request: HttpRequest, token: str) -> HttpResponse:
-    """Show a confirmation for ending digests, and end them on POST:
-
-    mail programs that follow links change nothing.
-    """
+    """Ask before ending digests, and end them on POST: mail programs that follow links change nothing."""
     user = access.user_of_digest(token)
     if request.method == "POST":
         stop_digests(user=user)
@@ -465,18 +451,10 @@ def _nudge_message(nudged: Nudged) -> str:
         if mail_is_sent()
         else gettext("Nudged {names}: they read it on their page; no mail server is configured.")
     )
-    now = [nudge.rater for nudge in nudged.now]
-    parts = [
-        reached.format(names=_names(now)) if now else "",
-        gettext("Nudged today already: {names}.").format(names=_names(nudged.already))
-        if nudged.already
-        else "",
-        gettext("Nobody can be reached at {names}.").format(names=_names(nudged.empty))
-        if nudged.empty
-        else "",
-    ]
-    return " ".join(part for part in parts if part) or gettext("These disputes wait for nobody.")
-
-
-def _names(raters: list[Membership]) -> str:
-    return ", ".join(rater.label for rater in raters)
+    sentences = (
+        (reached, [nudge.rater for nudge in nudged.now]),
+        (gettext("Nudged today already: {names}."), nudged.already),
+        (gettext("Nobody can be reached at {names}."), nudged.empty),
+    )
+    said = [text.format(names=", ".join(each.label for each in who)) for text, who in sentences if who]
+    return " ".join(said) or gettext("These disputes wait for nobody.")

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.core import access
 from annotate.core.errors import DomainError
+from annotate.core.jobs import worker_health
 from annotate.core.models import Export, Project, Push, Role, User
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.strings import is_for_spreadsheet
-from annotate.core.workers import worker_health
 from annotate.exports.choice import Format
 from annotate.exports.citation import Datasheet
 from annotate.exports.commands import (

@@ -79,18 +79,32 @@ def _format_value(value: Any) -> str:
     return value.isoformat(" ", "minutes") if hasattr(value, "isoformat") else str(value)
 
 
-class RowCounter:
-    """Rewrites one line of a terminal with the number of processed rows."""
+class TerminalLine:
+    """Rewrites one line of a terminal, and nothing if the stream is none."""
 
     def __init__(self, stream: OutputWrapper, wanted: bool) -> None:
         self._stream = stream
         self._wanted = wanted and stream.isatty()
 
-    def __call__(self, rows: int) -> None:
+    def show(self, text: str) -> None:
         if self._wanted:
-            self._stream.write(f"\r{rows:,} rows   ", ending="")
+            self._stream.write(f"\r{text}   ", ending="")
             self._stream.flush()
 
     def end(self) -> None:
         if self._wanted:
-            self._stream.write("\r" + " " * 30 + "\r", ending="")
+            self._stream.write("\r" + " " * 60 + "\r", ending="")
+
+
+class RowCounter(TerminalLine):
+    """Shows the number of processed rows."""
+
+    def __call__(self, rows: int) -> None:
+        self.show(f"{rows:,} rows")
+
+
+class ProgressLine(TerminalLine):
+    """Shows the progress of an import."""
+
+    def __call__(self, stage: str, fraction: float, lines: int = 0, _report: Any = None, /) -> None:
+        self.show(f"{stage}: {fraction:4.0%}, {lines:,} lines")

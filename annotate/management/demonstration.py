@@ -151,18 +151,15 @@ _SUMMARIES = {
     ),
 }
 _BAR = 60  # percent
-_RIGHT = 0.8
+_RIGHT = 0.8  # the share of practice answers that equal the reference value
 
 
 def add_practice(project: Project) -> None:
     """Add the two items with their reference values, and a bar for practice; Round I is not open yet."""
     parts = [{"label": f"Review {n}", "text": text} for n, text in enumerate(_REVIEWS, start=1)]
+    title, digest = "Practice: umbrella for two", text_digest(parts)
     document = Document.objects.create(
-        project=project,
-        key="umbrella",
-        title="Practice: umbrella for two",
-        parts=parts,
-        digest=text_digest(parts),
+        project=project, key="umbrella", title=title, parts=parts, digest=digest
     )
     dimensions = {each.key: each for each in project.dimensions.all()}
     for name, (text, values, explanation) in _SUMMARIES.items():
@@ -181,21 +178,14 @@ def practise(round: Round, memberships: Iterable[Membership]) -> None:
         chance = Stream(0).of("demonstration", "practice", membership.pseudonym).shuffler()
         for gold in GoldItem.objects.filter(item__document__project=round.project_id).order_by("pk"):
             right = dict(gold.values.values_list("dimension", "value"))
-            given = [
-                SubmittedAnswer(
-                    each, Answer(value=_choose_answer(right[each.id], chance.random())), SaveOrigin()
-                )
-                for each in dimensions
-            ]
+            given = []
+            for each in dimensions:
+                value = right[each.id]
+                if chance.random() >= _RIGHT:  # the value next to it, towards the middle of the scale
+                    value += 1 if value < 3 else -1
+                given.append(SubmittedAnswer(each, Answer(value=value), SaveOrigin()))
             save_practice(membership=membership, gold=gold, attempt=membership.practice_attempt, given=given)
             settle_practice_item(membership=membership, gold=gold)
-
-
-def _choose_answer(right: float, chance: float) -> float:
-    """Return the reference value, or the one next to it towards the middle of the scale."""
-    if chance < _RIGHT:
-        return right
-    return right + 1 if right < 3 else right - 1
 
 
 NAME = "Demonstration: opinions about three products"
@@ -266,14 +256,8 @@ def _make(users: Mapping[Person, User]) -> tuple[Round, dict[Person, Membership]
     project, memberships = begin_project(NAME, _template(), users)
     for product in PRODUCTS:
         parts = [{"label": f"Review {n}", "text": text} for n, text in enumerate(product.reviews, start=1)]
-        add_texts(
-            project,
-            systems=SYSTEMS,
-            key=product.key,
-            title=product.title,
-            parts=parts,
-            texts=product.summaries,
-        )
+        about = {"key": product.key, "title": product.title}
+        add_texts(project, systems=SYSTEMS, parts=parts, texts=product.summaries, **about)
     add_practice(project)
     return open_round_one(project=project, by=users[PEOPLE[0]]), memberships
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from django.core.management.base import CommandError, OutputWrapper
+from django.core.management.base import CommandError
 
 from annotate.core.models import Project
-from annotate.management.base import ConcordCommand, project_called
+from annotate.management.base import ConcordCommand, ProgressLine, project_called
 from annotate.material.commands.imports import Writing, import_file
 from annotate.material.queries.check import FileCheck
 from annotate.material.reading.columns import ColumnMapping
@@ -126,32 +126,23 @@ class FileImportCommand(ReportedImport):
         )
         with TemporaryDirectory(prefix="concord-import-") as folder:
             kept = Path(folder, "refused")
-            report = self._import(project, source, kept, on_progress, options)
+            if options["dry_run"]:
+                report = self.checking(project, source, refused_to=kept).check(None, on_progress)
+            else:
+                report = import_file(
+                    project=project,
+                    source=source,
+                    by=None,
+                    on_progress=on_progress,
+                    only_good=options["only_good"],
+                    refused_to=kept,
+                    checking=self.checking,
+                    writing=self.writing,
+                )
             if options["refused"] and kept.exists():
                 write = refused_csv if options["refused"].suffix == ".csv" else refused_jsonl
                 options["refused"].write_text("".join(write(lambda: kept.open("rb"))), encoding="utf-8")
         return report
-
-    def _import(
-        self,
-        project: Project,
-        source: Source[Mapping],
-        kept: Path,
-        on_progress: OnProgress,
-        options: dict[str, Any],
-    ) -> FileReport:
-        if options["dry_run"]:
-            return self.checking(project, source, refused_to=kept).check(None, on_progress)
-        return import_file(
-            project=project,
-            source=source,
-            by=None,
-            on_progress=on_progress,
-            only_good=options["only_good"],
-            refused_to=kept,
-            checking=self.checking,
-            writing=self.writing,
-        )
 
     def _mapping(self, project: Project, path: Path, options: dict[str, Any]) -> Mapping:
         try:
@@ -192,20 +183,3 @@ class FileImportCommand(ReportedImport):
         used.update(each.column for each in mapping.value_columns)
         if unused := [name for name in columns if name not in used]:
             self.stdout.write(f"Columns that are not used: {', '.join(unused)}.")
-
-
-class ProgressLine:
-    """Rewrites one line of a terminal with the progress of the import."""
-
-    def __init__(self, stream: OutputWrapper, wanted: bool) -> None:
-        self.stream = stream
-        self.wanted = wanted and stream.isatty()
-
-    def __call__(self, stage: str, fraction: float, lines: int = 0, _report: Any = None, /) -> None:
-        if self.wanted:
-            self.stream.write(f"\r{stage}: {fraction:4.0%}, {lines:,} lines   ", ending="")
-            self.stream.flush()
-
-    def end(self) -> None:
-        if self.wanted:
-            self.stream.write("\r" + " " * 60 + "\r", ending="")

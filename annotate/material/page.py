@@ -7,10 +7,10 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.database import write_if_possible
+from annotate.core.jobs import worker_health
 from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
-from annotate.core.workers import worker_health
 from annotate.material.commands.uploads import ask_for_preview, import_material, receive_upload, start_upload
 from annotate.material.forms import MappingForm, UploadForm, guess_of
 from annotate.material.import_kinds import KINDS, ImportKind

@@ -14,10 +14,10 @@ from django_htmx.http import HttpResponseClientRefresh
 from annotate.core.access import data_import_in, project_for_admin
 from annotate.core.configuration import is_frozen
 from annotate.core.errors import DomainError
+from annotate.core.jobs import worker_health
 from annotate.core.models import DataImport, Item, UploadPreview
 from annotate.core.models.imports import LONGEST_PART, MATERIAL
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
-from annotate.core.workers import worker_health
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.commands.parts import import_parts, read_parts, split_items
 from annotate.material.commands.uploads import (

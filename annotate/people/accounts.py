@@ -1,4 +1,8 @@
-"""Sign-in by password and by a provider of OpenID Connect, and the accounts that they make."""
+"""Sign-in by password and by a provider of OpenID Connect, and the accounts that they make.
+
+Once an identity is known, only the provider's own identifier counts. Before that, only an e-mail verified by
+the provider counts: see docs/decisions/0027-single-sign-on.md.
+"""
 
 import logging
 from typing import Any, ClassVar
@@ -27,7 +31,8 @@ from annotate.core.audit import log_security
 from annotate.core.errors import InvitationUnusableError, SingleSignOnError
 from annotate.core.models import Invitation, User
 from annotate.core.preferences import PERSON
-from annotate.people.addresses import (
+from annotate.people.commands import accept_invitation
+from annotate.people.invitations import (
     ADDRESS_IN_SESSION,
     INVITATION_IN_SESSION,
     invitation_of,
@@ -36,11 +41,12 @@ from annotate.people.addresses import (
     mark_proven,
     was_invited,
 )
-from annotate.people.commands import accept_invitation
 from annotate.people.mails import post_account_mail
 from annotate.people.second_factor import record_everywhere, remove_second_factor
 from annotate.people.sessions import SIGNED_IN_AT, end_sessions
 from annotate.people.sign_in_limits import count_attempt, guess_counters, remember_device, take_back
+
+logger = logging.getLogger(__name__)
 
 
 class UnlikeItsOwner(UserAttributeSimilarityValidator):
@@ -63,9 +69,7 @@ class Backend(AuthenticationBackend):  # type: ignore[misc]
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Restricts sign-up to invited people, redirects them to the invitation's project, and limits
-    guessing.
-    """
+    """Restricts sign-up to invited people, leads them to the invitation's project, and limits guessing."""
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultAccountAdapter.error_messages,
@@ -137,9 +141,6 @@ def join_project(request: HttpRequest, user: User) -> HttpResponse:
     return redirect("project", membership.project.slug)
 
 
-logger = logging.getLogger(__name__)
-
-
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """Signs in people with an account, and creates one if permitted; others see the reason."""
 
@@ -195,11 +196,8 @@ def verified_address(sociallogin: SocialLogin) -> str:
     # Only true: some providers send "false", which is not empty.
     verified = [each.email.lower() for each in sociallogin.email_addresses if each.verified is True]
     if not verified:
-        raise SingleSignOnError(
-            gettext("{provider} has not verified your e-mail, so you cannot use it here.").format(
-                provider=sociallogin.provider.name
-            )
-        )
+        sentence = gettext("{provider} has not verified your e-mail, so you cannot use it here.")
+        raise SingleSignOnError(sentence.format(provider=sociallogin.provider.name))
     return str(verified[0])
 
 
@@ -239,17 +237,14 @@ def refuse_uninvited(session: SessionBase, email: str) -> None:
     if offer is not None and offer.email.lower() in ("", email):
         return
     session.pop(INVITATION_IN_SESSION, None)
-    if settings.SSO_ACCOUNTS != "anyone" and not _is_invited(email):
-        raise SingleSignOnError(
-            gettext(
-                "{email} has no account here and no invitation. Open the invitation link that a project's "
-                "admin sent you, or ask for one."
-            ).format(email=email)
-        )
-
-
-def _is_invited(email: str) -> bool:
-    open_ones = Invitation.objects.filter(accepted_at=None, withdrawn_at=None, expires_at__gt=timezone.now())
+    if settings.SSO_ACCOUNTS == "anyone":
+        return
     # Lowered here, since databases disagree on letters beyond ASCII; the search only narrows it down.
+    open_ones = Invitation.objects.filter(accepted_at=None, withdrawn_at=None, expires_at__gt=timezone.now())
     named = open_ones.filter(email__iexact=email).values_list("email", flat=True)
-    return any(each.lower() == email for each in named)
+    if email not in map(str.lower, named):
+        sentence = gettext(
+            "{email} has no account here and no invitation. Open the invitation link that a project's "
+            "admin sent you, or ask for one."
+        )
+        raise SingleSignOnError(sentence.format(email=email))

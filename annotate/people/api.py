@@ -24,14 +24,7 @@ from annotate.people.commands import (
     rename_membership,
     withdraw_invitation,
 )
-from annotate.people.forms import (
-    HandOverForm,
-    InvitationForm,
-    InvitationsForm,
-    JoinForm,
-    LabelForm,
-    RoleForm,
-)
+from annotate.people.forms import HandOverForm, InvitationForm, InvitationsForm, JoinForm, LabelForm, RoleForm
 from annotate.people.queries import PendingInvitation, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
 from annotate.rating.commands.assignments import hand_over_work

@@ -1,10 +1,10 @@
 """Write operations on members, invitations and accounts."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import count, product
+from itertools import chain, count, product
 from string import ascii_uppercase
 from typing import Any
 from urllib.parse import urljoin
@@ -31,13 +31,17 @@ from annotate.core.models import (
     Role,
     User,
 )
-from annotate.people.addresses import mark_proven, proven_change
-from annotate.people.invitations import invitation_id, invitation_token, refuse_unusable
+from annotate.people.invitations import (
+    invitation_id,
+    invitation_token,
+    mark_proven,
+    proven_change,
+    refuse_unusable,
+)
 from annotate.people.mails import AccountChange, note_account_change, send_invitation
 from annotate.people.queries import open_offers, projects_needing
 
-# Memberships and invitations. Every command locks the project first.
-
+# Every command on memberships and invitations locks the project first.
 INVITATION_LASTS = timedelta(days=14)
 
 
@@ -84,19 +88,11 @@ def invite(
     if membership is not None:
         membership.refresh_from_db()
         if membership.project_id != project.pk or membership.user_id is not None:
-            raise NotReadyError(
-                gettext("{label} already has an account, so you cannot invite another person to it.").format(
-                    label=membership.label
-                )
-            )
+            sentence = gettext("{label} already has an account, so you cannot invite another person to it.")
+            raise NotReadyError(sentence.format(label=membership.label))
     offered = Role.ANNOTATOR if membership else role
-    record(
-        project,
-        "invitation.made",
-        email or "a link",
-        after={"role": offered, "place": str(membership or "")},
-        by=by,
-    )
+    facts = {"role": offered, "place": str(membership or "")}
+    record(project, "invitation.made", email or "a link", after=facts, by=by)
     return Invitation.objects.create(
         project=project,
         role=offered,
@@ -119,10 +115,7 @@ class Invited:
 
 @transaction.atomic
 def invite_many(*, project: Project, by: User, role: Role, emails: Iterable[str], note: str = "") -> Invited:
-    """Invite each e-mail; skip members and people with a valid invitation.
-
-    Therefore safe to run twice. Locks the project.
-    """
+    """Invite each e-mail, except members and those with a valid invitation. Locks the project."""
     lock_project(project)
     members = Membership.objects.filter(project=project, role=role, active=True, user__isnull=False)
     there = {email.lower() for email in members.values_list("user__email", flat=True)}
@@ -166,13 +159,8 @@ def accept_invitation(*, token: str, user: User) -> Membership:
     membership = _take_membership(usable, user)
     usable.accepted_by, usable.accepted_at = user, timezone.now()
     usable.save(update_fields=["accepted_by", "accepted_at"])
-    record(
-        usable.project,
-        "invitation.accepted",
-        usable.email or "a link",
-        after={"place": str(membership)},
-        by=user,
-    )
+    facts = {"place": str(membership)}
+    record(usable.project, "invitation.accepted", usable.email or "a link", after=facts, by=user)
     return membership
 
 
@@ -213,13 +201,11 @@ def rename_membership(*, membership: Membership, label: str, by: User | None) ->
     others = Membership.objects.filter(project=membership.project_id, role=Role.ANNOTATOR, label=label)
     names = RecordedName.objects.filter(project=membership.project_id, name=label).exclude(place=membership)
     if others.exists() or names.exists():
-        raise InvalidValueError(
-            gettext("Another annotator is called “{label}”. Choose another label.").format(label=label)
-        )
+        sentence = gettext("Another annotator is called “{label}”. Choose another label.")
+        raise InvalidValueError(sentence.format(label=label))
     if membership.user_id is None:
-        RecordedName.objects.get_or_create(
-            project=membership.project, name=old, defaults={"place": membership}
-        )
+        kept = {"project": membership.project, "name": old}
+        RecordedName.objects.get_or_create(**kept, defaults={"place": membership})
     Membership.objects.filter(pk=membership.pk).update(label=label)
     record(membership.project, "place.renamed", label, before={"label": old}, after={"label": label}, by=by)
 
@@ -236,11 +222,10 @@ def change_role(*, membership: Membership, role: Role) -> Membership:
     if membership.role == role:
         return membership
     if membership.user is None or not membership.active:
-        raise NotReadyError(
-            gettext(
-                "{label} has not joined yet, so there is no role to change. Send an invitation first."
-            ).format(label=membership.label)
+        sentence = gettext(
+            "{label} has not joined yet, so there is no role to change. Send an invitation first."
         )
+        raise NotReadyError(sentence.format(label=membership.label))
     _refuse_last_admin(membership)
     Membership.objects.filter(pk=membership.pk).update(active=False)
     before = {"role": membership.role}
@@ -256,43 +241,27 @@ def _refuse_last_admin(membership: Membership) -> None:
 
 
 def _new_membership(project: Project, role: Role, user: User | None, label: str) -> Membership:
-    is_annotator = role == Role.ANNOTATOR
-    membership = Membership.objects.create(
-        project=project,
-        role=role,
-        user=user,
-        label=_free_label(project, label) if is_annotator else label[:150],
-        alias=_free_alias(project) if is_annotator else "",
-    )
-    record(project, "place.made", membership, after={"role": role, "alias": membership.alias})
+    label, alias, others = label[:150], "", Membership.objects.filter(project=project)
+    if role == Role.ANNOTATOR:
+        # The first free label of "Ann", "Ann 2", and the first free alias of A to Z, AA, AB.
+        taken = set(others.filter(role=role).values_list("label", flat=True))
+        taken |= set(RecordedName.objects.filter(project=project).values_list("name", flat=True))
+        labels = chain([label], (f"{label[:140]} {number}" for number in count(2)))
+        label = next(each for each in labels if each not in taken)
+        aliases = ("".join(each) for length in count(1) for each in product(ascii_uppercase, repeat=length))
+        used = set(others.values_list("alias", flat=True))
+        alias = next(each for each in aliases if each not in used)
+    membership = Membership.objects.create(project=project, role=role, user=user, label=label, alias=alias)
+    record(project, "place.made", membership, after={"role": role, "alias": alias})
     return membership
-
-
-def _free_label(project: Project, label: str) -> str:
-    taken = set(
-        Membership.objects.filter(project=project, role=Role.ANNOTATOR).values_list("label", flat=True)
-    ) | set(RecordedName.objects.filter(project=project).values_list("name", flat=True))
-    candidates = (label[:150] if n == 1 else f"{label[:140]} {n}" for n in count(1))
-    return next(candidate for candidate in candidates if candidate not in taken)
-
-
-def _free_alias(project: Project) -> str:
-    taken = set(Membership.objects.filter(project=project).values_list("alias", flat=True))
-    return next(alias for alias in _aliases() if alias not in taken)
-
-
-def _aliases() -> Iterator[str]:
-    for length in count(1):
-        yield from ("".join(letters) for letters in product(ascii_uppercase, repeat=length))
 
 
 def _refuse_closed(membership: Membership) -> Membership:
     if not membership.active:
-        raise InvitationUnusableError(
-            gettext(
-                "Your membership as {label} in this project is closed. Ask one of its admins to reopen it."
-            ).format(label=Role(membership.role).label)
+        sentence = gettext(
+            "Your membership as {label} in this project is closed. Ask one of its admins to reopen it."
         )
+        raise InvitationUnusableError(sentence.format(label=Role(membership.role).label))
     return membership
 
 
@@ -406,11 +375,9 @@ def change_address(*, user: User, token: str, session: str | None = None) -> str
     except IntegrityError:
         raise InvalidValueError(gettext("Another account uses this e-mail.")) from None
     mark_proven(person)
+    was, now = {"email": before}, {"email": email}
     for membership in Membership.objects.filter(user=person).select_related("project").order_by("pk"):
-        facts = {"email": before}, {"email": email}
-        record(
-            membership.project, "person.address_changed", membership, before=facts[0], after=facts[1], by=user
-        )
+        record(membership.project, "person.address_changed", membership, before=was, after=now, by=user)
     note_account_change(user=person, change=AccountChange.ADDRESS, session=session, before=before)
     return email
 

@@ -47,22 +47,16 @@ def encrypt_second_factors_again() -> tuple[int, list[User]]:
 
     Return the number of secrets and the users with unreadable secrets.
     """
-    count, unreadable = 0, []
+    count, unreadable, cipher = 0, [], cipher_for(PURPOSE)
     for factor in Authenticator.objects.select_related("user").order_by("pk"):
         try:
-            _encrypt_again(factor.pk)
+            with transaction.atomic():
+                locked = Authenticator.objects.select_for_update().get(pk=factor.pk)
+                for name in SECRETS:
+                    if name in locked.data:
+                        locked.data[name] = cipher.rotate(locked.data[name].encode()).decode()
+                locked.save(update_fields=["data"])
             count += 1
         except InvalidToken:
             unreadable.append(factor.user)
     return count, unreadable
-
-
-@transaction.atomic
-def _encrypt_again(pk: int) -> None:
-    factor = Authenticator.objects.select_for_update().get(pk=pk)
-    cipher = cipher_for(PURPOSE)
-    kept = {
-        name: cipher.rotate(factor.data[name].encode()).decode() for name in SECRETS if name in factor.data
-    }
-    factor.data = {**factor.data, **kept}
-    factor.save(update_fields=["data"])

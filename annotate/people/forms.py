@@ -26,12 +26,10 @@ from annotate.core.mails import mail_is_sent
 from annotate.core.models import Membership, Preferences, Role, User
 from annotate.core.models.people import CHOSEN, NoticeKind
 from annotate.core.page import offer_choices
-from annotate.people.addresses import is_proven, mark_proven, proven_address
 from annotate.people.commands import make_first_account
+from annotate.people.invitations import is_proven, mark_proven, proven_address
 from annotate.people.mails import AccountChange, note_account_change
 from annotate.people.sign_in_limits import may_send_mail
-
-# Invitations and roles.
 
 MOST_INVITED = 200  # at once
 
@@ -99,17 +97,18 @@ class InvitationsForm(forms.Form):
         parts = re.split(r"[\n;,]+", self.cleaned_data["addresses"])
         written = [part.strip() for part in parts if part.strip()]
         found = [parseaddr(part)[1] for part in written]
-        wrong = [part for part, address in zip(written, found, strict=True) if not _is_address(address)]
+        wrong = []
+        for part, address in zip(written, found, strict=True):
+            try:
+                validate_email(address)
+            except forms.ValidationError:
+                wrong.append(part)
         if wrong:
-            raise forms.ValidationError(
-                gettext("Not valid e-mails: {parts}.").format(parts=", ".join(wrong[:10]))
-            )
+            sentence = gettext("Not valid e-mails: {parts}.")
+            raise forms.ValidationError(sentence.format(parts=", ".join(wrong[:10])))
         if len(found) > MOST_INVITED:
-            raise forms.ValidationError(
-                gettext("You entered {count} e-mails; invite up to {most} at a time.").format(
-                    count=len(found), most=MOST_INVITED
-                )
-            )
+            sentence = gettext("You entered {count} e-mails; invite up to {most} at a time.")
+            raise forms.ValidationError(sentence.format(count=len(found), most=MOST_INVITED))
         return found
 
     def clean(self) -> dict[str, Any]:
@@ -119,14 +118,6 @@ class InvitationsForm(forms.Form):
                 gettext("No mail server is configured, so Concord cannot send mail. Make links instead.")
             )
         return self.cleaned_data
-
-
-def _is_address(text: str) -> bool:
-    try:
-        validate_email(text)
-    except forms.ValidationError:
-        return False
-    return True
 
 
 class RoleForm(forms.Form):
@@ -154,13 +145,10 @@ class HandOverForm(forms.Form):
     def __init__(self, entered: Mapping[str, Any] | None, *, others: Sequence[Membership]) -> None:
         super().__init__(entered)
         self.others = {str(other.pk): other for other in others}
-        field = self.fields["to"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [
-            (self.QUEUE, gettext("whoever asks for work next")),
-            *([(self.EVERYONE, gettext("all other annotators, evenly"))] if others else []),
-            *((key, other.label) for key, other in self.others.items()),
-        ]
+        choices = [(self.QUEUE, gettext("whoever asks for work next"))]
+        if others:
+            choices.append((self.EVERYONE, gettext("all other annotators, evenly")))
+        offer_choices(self, "to", [*choices, *((key, other.label) for key, other in self.others.items())])
 
     @property
     def receivers(self) -> list[Membership]:
@@ -186,9 +174,6 @@ class JoinForm(forms.Form):
         return self.members[self.cleaned_data["member"]]
 
 
-# An e-mail, proven by a mailed link.
-
-
 class AddressForm(forms.Form):
     """A person's e-mail."""
 
@@ -199,9 +184,6 @@ class AddressForm(forms.Form):
     def clean_email(self) -> str:
         """Return the e-mail in lower case, as accounts store it."""
         return str(self.cleaned_data["email"]).lower()
-
-
-# Making an account.
 
 
 class SignupForm(AllauthSignupForm):  # type: ignore[misc]
@@ -237,11 +219,8 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]
         """Reject an unproven e-mail."""
         email: str = super().clean_email()
         if self.proven and email.lower() != self.proven:
-            raise forms.ValidationError(
-                gettext("This invitation is for {email}. Ask for a link of your own.").format(
-                    email=self.proven
-                )
-            )
+            sentence = gettext("This invitation is for {email}. Ask for a link of your own.")
+            raise forms.ValidationError(sentence.format(email=self.proven))
         return email
 
 
@@ -312,9 +291,6 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
         mark_proven(self.user)
 
 
-# The keys that a person chooses for the rating page.
-
-
 class KeysForm(forms.Form):
     """A set of keys, replacements of individual keys, and whether the page advances automatically."""
 
@@ -337,9 +313,8 @@ class KeysForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Reject unsupported keys and duplicate keys."""
         data = super().clean() or self.cleaned_data
-        own = {
-            name: _plain(data[name]) for name in [VALUES, *(each.name for each in ACTIONS)] if data.get(name)
-        }
+        names = [VALUES, *(each.name for each in ACTIONS)]
+        own = {name: _plain(data[name]) for name in names if data.get(name)}
         data["own_keys"] = own
         if "key_set" in data:
             for name, problem in problems_of(data["key_set"], own).items():
@@ -358,9 +333,6 @@ def _key_field(label: str, placeholder: str) -> forms.CharField:
 def _plain(key: str) -> str:
     named = {name.lower(): name for name in NAMED}
     return named.get(key.lower(), key.lower())
-
-
-# Personal preferences.
 
 
 class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -399,8 +371,6 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
         }
         return {**{name: chosen[name] for name in CHOSEN}, **mails}
 
-
-# A token of the API.
 
 LASTS = [(30, _("30 days")), (90, _("90 days")), (365, _("a year"))]
 SCOPES = [

@@ -4,7 +4,7 @@ import json
 import logging
 from datetime import date
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
@@ -103,37 +103,28 @@ def note_account_change(
 
 
 def _mail_about(change: AccountChange, user: User) -> tuple[str, str]:
-    subject, happened = {
-        AccountChange.PASSWORD: (
-            gettext("Your password was changed"),
-            gettext("The password of your account was changed."),
-        ),
-        AccountChange.FACTOR_ADDED: (
-            gettext("A second factor was added"),
-            gettext("A second factor was added to your account."),
-        ),
-        AccountChange.FACTOR_REMOVED: (
-            gettext("A second factor was removed"),
-            gettext("A second factor was removed from your account."),
-        ),
-        AccountChange.CODES_MADE: (
-            gettext("You have new recovery codes"),
-            gettext("Your account has new recovery codes. The old ones no longer work."),
-        ),
-        AccountChange.ADDRESS: (
-            gettext("Your e-mail was changed"),
-            gettext("The e-mail of your account is {email} now.").format(email=user.email),
-        ),
-    }[change]
-    signed_out = gettext("All other devices are signed out.")
-    if change == AccountChange.ADDRESS:
-        not_you = gettext("If it was not you, tell an admin of your project at once.")
-    else:
-        not_you = gettext(
-            "If it was not you, choose a new password by “Forgotten password?” and revoke your tokens of the "
-            "API. Then tell an admin of your project."
-        )
-    return subject, f"{happened} {signed_out}\n\n{not_you}\n"
+    not_you = gettext(
+        "If it was not you, choose a new password by “Forgotten password?” and revoke your tokens of the "
+        "API. Then tell an admin of your project."
+    )
+    match change:
+        case AccountChange.PASSWORD:
+            subject = gettext("Your password was changed")
+            happened = gettext("The password of your account was changed.")
+        case AccountChange.FACTOR_ADDED:
+            subject = gettext("A second factor was added")
+            happened = gettext("A second factor was added to your account.")
+        case AccountChange.FACTOR_REMOVED:
+            subject = gettext("A second factor was removed")
+            happened = gettext("A second factor was removed from your account.")
+        case AccountChange.CODES_MADE:
+            subject = gettext("You have new recovery codes")
+            happened = gettext("Your account has new recovery codes. The old ones no longer work.")
+        case AccountChange.ADDRESS:
+            subject = gettext("Your e-mail was changed")
+            happened = gettext("The e-mail of your account is {email} now.").format(email=user.email)
+            not_you = gettext("If it was not you, tell an admin of your project at once.")
+    return subject, f"{happened} {gettext('All other devices are signed out.')}\n\n{not_you}\n"
 
 
 def send_invitation(invitation: Invitation, link: str) -> None:
@@ -168,38 +159,30 @@ def _send_notice(notice: Notice) -> None:
 
 def text_of(notice: Notice) -> tuple[str, str]:
     """Return the subject and body of a notice in the active language."""
-    facts, named = notice.facts, {"project": notice.project.name}
+    facts = notice.facts
+    named: dict[str, Any] = {"project": notice.project.name, "round": facts.get("round")}
     if notice.kind == NoticeKind.EXPORTS:
-        return (
-            gettext("The export of {project} is ready").format(**named),
-            gettext("The export of “{project}” that you asked for can be downloaded.").format(**named),
+        subject = gettext("The export of {project} is ready")
+        body = gettext("The export of “{project}” that you asked for can be downloaded.")
+    elif notice.kind == NoticeKind.HANDED_OVER:
+        named["count"] = int(facts["count"])
+        subject = gettext("Work in {project} was handed over to you")
+        body = ngettext(
+            "{count} item of “{project}” was handed over to you.",
+            "{count} items of “{project}” were handed over to you.",
+            named["count"],
         )
-    if notice.kind == NoticeKind.HANDED_OVER:
-        count = int(facts["count"])
-        return (
-            gettext("Work in {project} was handed over to you").format(**named),
-            ngettext(
-                "{count} item of “{project}” was handed over to you.",
-                "{count} items of “{project}” were handed over to you.",
-                count,
-            ).format(count=count, **named),
-        )
-    named["round"] = str(facts["round"])
-    if notice.kind == NoticeKind.DEADLINES:
+    elif notice.kind == NoticeKind.DEADLINES:
         named["day"] = date_format(date.fromisoformat(str(facts["deadline"])), "DATE_FORMAT")
-        return (
-            gettext("Round {round} of {project} ends on {day}").format(**named),
-            gettext("Round {round} of “{project}” ends on {day}. You have work left in it.").format(**named),
-        )
-    if facts["opened"]:
-        return (
-            gettext("Round {round} of {project} is open").format(**named),
-            gettext("Round {round} of “{project}” is open.").format(**named),
-        )
-    return (
-        gettext("Round {round} of {project} is closed").format(**named),
-        gettext("Round {round} of “{project}” is closed.").format(**named),
-    )
+        subject = gettext("Round {round} of {project} ends on {day}")
+        body = gettext("Round {round} of “{project}” ends on {day}. You have work left in it.")
+    elif facts["opened"]:
+        subject = gettext("Round {round} of {project} is open")
+        body = gettext("Round {round} of “{project}” is open.")
+    else:
+        subject = gettext("Round {round} of {project} is closed")
+        body = gettext("Round {round} of “{project}” is closed.")
+    return subject.format(**named), body.format(**named)
 
 
 NOTICE_MAIL = mail_kind(

@@ -80,7 +80,11 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     offers = recorded.invitation_set.all()
     offers.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=timezone.now())
     offers.update(place=None)
-    _rename_in_plan(recorded, member)
+    plan = AssignmentPlan.objects.filter(project=recorded.project_id).first()
+    if plan is not None and plan.pairs:
+        pairs = ((item, member.pk if rater == recorded.pk else rater) for item, rater in plan.pairs)
+        plan.pairs = [list(pair) for pair in dict.fromkeys(pairs)]
+        plan.save(update_fields=["pairs"])
     names = {"label": recorded.label, "letter": recorded.alias, "pseudonym": recorded.pseudonym}
     told = {"member": member.label, "items": items}
     record(recorded.project, "place.joined", recorded.label, before=names, after=told, by=by)
@@ -90,40 +94,23 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
 
 def _refuse(recorded: Membership, member: Membership) -> None:
     if recorded.user_id is not None:
-        raise InvalidValueError(
-            gettext("{label} has an account. Only a rater of recorded ratings can be joined.").format(
-                label=recorded.label
-            )
-        )
+        sentence = gettext("{label} has an account. Only a rater of recorded ratings can be joined.")
+        raise InvalidValueError(sentence.format(label=recorded.label))
     if member not in possible_members(recorded.project):
         raise InvalidValueError(gettext("Choose a member of this project whose ratings these are."))
+    named = {"first": recorded.label, "second": member.label}
     if recorded.counted != member.counted:
-        raise NotReadyError(
-            gettext(
-                "One of {first} and {second} counts in the statistics and the other does not. "
-                "Decide the same for both under Quality first."
-            ).format(first=recorded.label, second=member.label)
+        sentence = gettext(
+            "One of {first} and {second} counts in the statistics and the other does not. "
+            "Decide the same for both under Quality first."
         )
-    if both := _rated_by_both(recorded, member):
-        raise NotReadyError(
-            ngettext(
-                "{first} and {second} both rated {count} item, so they are two raters.",
-                "{first} and {second} both rated {count} items, so they are two raters.",
-                both,
-            ).format(first=recorded.label, second=member.label, count=f"{both:,}")
-        )
-
-
-def _rated_by_both(recorded: Membership, member: Membership) -> int:
+        raise NotReadyError(sentence.format(**named))
     begun = Assignment.objects.filter(started_at__isnull=False).order_by()
     items = begun.filter(annotator=recorded).values("item")
-    return begun.filter(annotator=member, item__in=items).values("item").distinct().count()
-
-
-def _rename_in_plan(recorded: Membership, member: Membership) -> None:
-    plan = AssignmentPlan.objects.filter(project=recorded.project_id).first()
-    if plan is None or not plan.pairs:
-        return
-    pairs = ((item, member.pk if rater == recorded.pk else rater) for item, rater in plan.pairs)
-    plan.pairs = [list(pair) for pair in dict.fromkeys(pairs)]
-    plan.save(update_fields=["pairs"])
+    if both := begun.filter(annotator=member, item__in=items).values("item").distinct().count():
+        sentence = ngettext(
+            "{first} and {second} both rated {count} item, so they are two raters.",
+            "{first} and {second} both rated {count} items, so they are two raters.",
+            both,
+        )
+        raise NotReadyError(sentence.format(count=f"{both:,}", **named))

@@ -54,17 +54,13 @@ class SessionLimitsMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         key, now = request.session.session_key, timezone.now()
-        if key and not _is_looked_at(key, now):
-            _look_at(request, key, now)
+        last = _looked_at.get(key or "")
+        if key and (last is None or abs(now - last) >= LOOKED_AT_EVERY):
+            _check_session(request, key, now)
         return self.get_response(request)
 
 
-def _is_looked_at(key: str, now: datetime) -> bool:
-    last = _looked_at.get(key)
-    return last is not None and abs(now - last) < LOOKED_AT_EVERY
-
-
-def _look_at(request: HttpRequest, key: str, now: datetime) -> None:
+def _check_session(request: HttpRequest, key: str, now: datetime) -> None:
     signed_in_at = request.session.get(SIGNED_IN_AT)
     if signed_in_at is not None:
         known = UserSession.objects.filter(session_key=key)

@@ -1,4 +1,7 @@
-"""Limits for password attempts and requested mails. See docs/decisions/0026-sign-in-limits.md."""
+"""Limits of attempts, counted in the database for all processes and hosts: passwords, mails, joining.
+
+See docs/decisions/0026-sign-in-limits.md.
+"""
 
 import hashlib
 from collections.abc import Sequence
@@ -50,17 +53,20 @@ RETURNING count
 def count_attempt(counters: Sequence[Counter]) -> bool:
     """Count an attempt in all counters, in order. If one is full, count nothing and return False."""
     for number, counter in enumerate(counters, start=1):
-        if _count(counter) > counter.limit.most:
+        now = timezone.now()
+        as_moment = connection.ops.adapt_datetimefield_value
+        values = {"key": counter.key, "now": as_moment(now), "ends": as_moment(now + counter.limit.within)}
+        with connection.cursor() as cursor:
+            cursor.execute(COUNT, values)
+            count = int(cursor.fetchone()[0])
+        if count > counter.limit.most:
             take_back(counters[:number])
             return False
     return True
 
 
 def longest_wait(counters: Sequence[Counter]) -> tuple[Limit, timedelta] | None:
-    """Return the full limit that lasts longest and its remaining time.
-
-    None if an attempt is allowed. One query.
-    """
+    """Return the full limit that lasts longest and its remaining time, None if there is none. One query."""
     now, known = timezone.now(), AttemptCount.objects.in_bulk([each.key for each in counters])
     waits = [
         (known[each.key].ends - now, index)
@@ -71,15 +77,6 @@ def longest_wait(counters: Sequence[Counter]) -> tuple[Limit, timedelta] | None:
         return None
     wait, index = max(waits)
     return counters[index].limit, wait
-
-
-def _count(counter: Counter) -> int:
-    now = timezone.now()
-    as_moment = connection.ops.adapt_datetimefield_value
-    values = {"key": counter.key, "now": as_moment(now), "ends": as_moment(now + counter.limit.within)}
-    with connection.cursor() as cursor:
-        cursor.execute(COUNT, values)
-        return int(cursor.fetchone()[0])
 
 
 def take_back(counters: Sequence[Counter]) -> None:
@@ -150,9 +147,7 @@ def return_counters(request: HttpRequest, rater: int) -> list[Counter]:
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, email: str) -> None:
-    """Mark this device as known to the account, so that attempts from other devices do not block its owner
-    here.
-    """
+    """Mark this device as known to the account, so that attempts elsewhere do not block its owner here."""
     device, people = _device_of(request)
     mark = _mark(email.lower())
     kept = [mark, *(each for each in people if each != mark)][:MOST_PEOPLE]

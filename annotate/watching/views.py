@@ -19,7 +19,7 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Role
 from annotate.core.page import READERS, Request, offer_choices, render_in_project, request_user, show_refusal
 from annotate.core.strings import is_for_spreadsheet
-from annotate.disputes.queries.list import waiting_for_adjudicator
+from annotate.disputes.queries.activity import waiting_for_adjudicator
 from annotate.exports.commands import note_export
 from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS

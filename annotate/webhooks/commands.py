@@ -42,10 +42,7 @@ WEBHOOK_GUARD = Guard(
 
 
 def refuse_url(url: str) -> None:
-    """Raise InvalidValueError for a URL that no webhook can have.
-
-    Checks only the string, without a name server.
-    """
+    """Raise InvalidValueError for a URL that no webhook can have. Asks no name server."""
     if sentence := WEBHOOK_GUARD.problem_of(url):
         raise InvalidValueError(sentence, fields={"url": sentence})
 
@@ -97,24 +94,14 @@ def post(url: str, body: str, headers: Mapping[str, str]) -> DeliveryResponse:
     except PrivateAddressError as error:
         return DeliveryResponse(None, str(error))
     except TimeoutError:
-        return DeliveryResponse(
-            None,
-            gettext("There was no whole answer in {least:.0f} to {most:.0f} seconds.").format(
-                least=SILENCE, most=LONGEST
-            ),
-        )
+        sentence = gettext("There was no whole answer in {least:.0f} to {most:.0f} seconds.")
+        return DeliveryResponse(None, sentence.format(least=SILENCE, most=LONGEST))
     except ssl.SSLError as error:
-        return DeliveryResponse(
-            None,
-            gettext("No encrypted connection could be made ({error}).").format(error=error.reason or error),
-        )
+        sentence = gettext("No encrypted connection could be made ({error}).")
+        return DeliveryResponse(None, sentence.format(error=error.reason or error))
     except (OSError, HTTPException, ValueError) as error:
-        return DeliveryResponse(
-            None,
-            gettext("There was no answer ({kind}: {error}).").format(
-                kind=type(error).__name__, error=_readable(str(error).encode())
-            ),
-        )
+        sentence, says = gettext("There was no answer ({kind}: {error})."), _readable(str(error).encode())
+        return DeliveryResponse(None, sentence.format(kind=type(error).__name__, error=says))
 
 
 @contextmanager
@@ -194,8 +181,6 @@ def headers_of(delivery: Delivery, secret: str, *, at: datetime) -> Mapping[str,
 
 
 # Webhooks: added, changed, tried, enabled again, removed; and notified in the transaction of what happens.
-
-# Acts of admins, and deliveries by workers.
 
 MOST = 20  # webhooks of a project
 TOLD = ("url", "events")
@@ -286,16 +271,12 @@ def announce_all(project: int, event: str, happened: Iterable[Mapping[str, Any]]
 
 
 def _write(webhooks: Iterable[Webhook], event: str, facts: Mapping[str, Any]) -> list[Delivery]:
-    now = timezone.now()
-    return Delivery.objects.bulk_create(
-        Delivery(webhook=webhook, event=event, body=_body(webhook.project, event, facts, now.isoformat()))
-        for webhook in webhooks
-    )
-
-
-def _body(project: Project, event: str, facts: Mapping[str, Any], at: str) -> str:
-    payload = {"type": event, "timestamp": at, "data": {"project": project.slug, **facts}}
-    return json.dumps(payload, ensure_ascii=False)
+    now, made = timezone.now().isoformat(), []
+    for webhook in webhooks:
+        payload = {"type": event, "timestamp": now, "data": {"project": webhook.project.slug, **facts}}
+        body = json.dumps(payload, ensure_ascii=False)
+        made.append(Delivery(webhook=webhook, event=event, body=body))
+    return Delivery.objects.bulk_create(made)
 
 
 def _check_webhook(url: str, events: Collection[str]) -> list[str]:
@@ -330,15 +311,11 @@ def _deliver(delivery: Delivery) -> None:
     If a worker dies between sending and storing, the next one sends it again under the same key.
     """
     own_row(delivery).update(attempted_at=timezone.now())
-    _keep(delivery, _send(delivery))
-
-
-def _send(delivery: Delivery) -> DeliveryResponse:
-    secret = secret_of(delivery.webhook)
-    if secret is None:
-        return DeliveryResponse(None, str(OTHER_KEY))
-    headers = headers_of(delivery, secret, at=timezone.now())
-    return post(delivery.webhook.url, delivery.body, headers)
+    secret, answer = secret_of(delivery.webhook), DeliveryResponse(None, str(OTHER_KEY))
+    if secret is not None:
+        headers = headers_of(delivery, secret, at=timezone.now())
+        answer = post(delivery.webhook.url, delivery.body, headers)
+    _keep(delivery, answer)
 
 
 def pause_after(attempts: int) -> timedelta:
@@ -349,11 +326,10 @@ def pause_after(attempts: int) -> timedelta:
 @transaction.atomic
 def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
     now = timezone.now()
-    status = (
-        Status.DELIVERED
-        if answer.took_it
-        else (Status.FAILED if now - delivery.created_at >= _patience() else Status.WAITING)
-    )
+    patience = timedelta(days=settings.WEBHOOK_DAYS)
+    status = Status.FAILED if now - delivery.created_at >= patience else Status.WAITING
+    if answer.took_it:
+        status = Status.DELIVERED
     due_at = now + pause_after(delivery.attempts) if status == Status.WAITING else None
     kept = own_row(delivery).update(
         status=status, due_at=due_at, lease=None, answer_status=answer.status, answer=answer.says
@@ -369,20 +345,14 @@ def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
         if answer.status == HTTPStatus.GONE:
             _disable(webhook, enabled, str(GONE))
         else:
-            days = settings.WEBHOOK_DAYS
-            because = gettext("Nothing was taken for {days} days. The last answer: {answer}").format(
-                days=days, answer=answer.status or answer.says
-            )
-            _disable(webhook, enabled.filter(failing_since__lte=now - _patience()), because)
+            sentence = gettext("Nothing was taken for {days} days. The last answer: {answer}")
+            because = sentence.format(days=settings.WEBHOOK_DAYS, answer=answer.status or answer.says)
+            _disable(webhook, enabled.filter(failing_since__lte=now - patience), because)
 
 
 def _disable(webhook: Webhook, which: QuerySet[Webhook], because: str) -> None:
     if which.update(disabled_at=timezone.now(), disabled_because=because):
         record(webhook.project, "webhook.disabled", webhook, note=because)
-
-
-def _patience() -> timedelta:
-    return timedelta(days=settings.WEBHOOK_DAYS)
 
 
 DELIVERY_JOB = JobKind(

@@ -5,8 +5,7 @@ from django.db.models import F
 
 from annotate.core.models import Dispute, Post
 from annotate.disputes.commands.disputes import adjudicate, answer_dispute, post_message
-from annotate.disputes.queries.activity import last_activity
-from annotate.disputes.queries.list import DisputeFilter, disputes_of_project
+from annotate.disputes.queries.activity import DisputeFilter, disputes_of_project, last_activity
 from annotate.rating.commands.rounds import close_round_two
 from tests.conftest import Clock
 from tests.disputes.disputed_texts import make_disputed_texts

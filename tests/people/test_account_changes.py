@@ -13,9 +13,8 @@ from django.test import Client, override_settings
 
 from annotate.api.tokens import make_token, usable_token
 from annotate.core.models import AccountMail, Role, User
-from annotate.people.addresses import change_token
 from annotate.people.commands import first_account_token, invite, save_preferences
-from annotate.people.invitations import invitation_token
+from annotate.people.invitations import change_token, invitation_token
 from annotate.people.second_factor import remove_second_factor
 from tests.factories import PASSWORD, make_project, make_user
 from tests.people.mails import sent_mails

@@ -9,9 +9,8 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from annotate.core.models import AuditEntry, FormerName, Invitation, Role, User
-from annotate.people.addresses import change_token
 from annotate.people.commands import invite
-from annotate.people.invitations import invitation_token
+from annotate.people.invitations import change_token, invitation_token
 from annotate.watching.queries.audit import AuditFilter, audit_page, audit_rows
 from tests.factories import PASSWORD, Cast, make_project
 from tests.people.mails import sent_mails

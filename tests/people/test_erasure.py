@@ -26,7 +26,6 @@ from annotate.core.models import (
     Role,
     User,
 )
-from annotate.people.addresses import change_token
 from annotate.people.commands import (
     add_member,
     change_address,
@@ -35,6 +34,7 @@ from annotate.people.commands import (
     withdraw_invitation,
 )
 from annotate.people.installation import block_person, unblock_person
+from annotate.people.invitations import change_token
 from tests.api.client import ApiClient
 from tests.core.test_histories import REFUSED
 from tests.factories import PASSWORD, Cast, make_project, make_user

@@ -17,9 +17,8 @@ from django.test import Client
 
 from annotate.api.tokens import make_token, usable_token
 from annotate.core.models import AuditEntry, Project, Role, SharedEntry, User
-from annotate.people.addresses import mark_proven
 from annotate.people.commands import add_member, invite
-from annotate.people.invitations import invitation_token
+from annotate.people.invitations import invitation_token, mark_proven
 from annotate.people.second_factor import has_second_factor
 from tests.api.client import ApiClient
 from tests.factories import PASSWORD, Cast, make_project, make_user

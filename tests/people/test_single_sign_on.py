@@ -17,10 +17,9 @@ from django.test import Client
 from annotate.api.tokens import make_token, tokens_of
 from annotate.core.models import ApiToken, AuditEntry, Invitation, Membership, Role, User
 from annotate.core.password_again import PROVIDER_ASKED_AT
-from annotate.people.addresses import change_token, is_proven, mark_proven
 from annotate.people.commands import accept_invitation, change_address, invite
 from annotate.people.installation import block_person
-from annotate.people.invitations import invitation_token
+from annotate.people.invitations import change_token, invitation_token, is_proven, mark_proven
 from concord.environment import single_sign_on, single_sign_on_accounts
 from tests.factories import Cast, make_user
 from tests.people.mails import sent_mails

@@ -9,8 +9,8 @@ from django.core.cache import caches
 from django.urls import reverse
 from django.utils import timezone
 
+from annotate.core.jobs import broker_problem
 from annotate.core.models import DataImport, WorkerHeartbeat
-from annotate.core.workers import broker_problem
 from annotate.watching.heartbeat import record_heartbeat
 from tests.factories import make_project
 from tests.judges.workers import wait_until, worker

@@ -79,9 +79,7 @@ class DisputeRater(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint("dispute", "rater", name="rater_once_in_a_dispute")]
-        indexes = [
-            models.Index("rater", condition=Q(since__isnull=False), name="raters_who_are_waited_for"),
-        ]
+        indexes = [models.Index("rater", condition=Q(since__isnull=False), name="raters_who_are_waited_for")]
 
     def __str__(self) -> str:
         return f"{self.dispute_id} waits for {self.rater_id}"

@@ -92,7 +92,7 @@ class DataImport(models.Model):
             models.CheckConstraint(
                 condition=Q(status="uploaded") | Q(mapping__isnull=False),
                 name="started_imports_have_a_mapping",
-            ),
+            )
         ]
 
     def __str__(self) -> str:
@@ -135,7 +135,7 @@ class UploadPreview(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=~Q(status="stopped") | Q(reason__gt=""), name="stopped_previews_say_why"
-            ),
+            )
         ]
 
     def __str__(self) -> str:
@@ -178,7 +178,7 @@ class Export(models.Model):
             models.CheckConstraint(
                 condition=~Q(status="ready") | Q(file__gt="", content_hash__gt=""),
                 name="ready_exports_have_a_file",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -140,7 +140,7 @@ class PublicLeaderboard(models.Model):
             models.CheckConstraint(
                 condition=Q(takes_submissions=False) | Q(is_public=True),
                 name="submissions_need_a_public_page",
-            ),
+            )
         ]
 
     def __str__(self) -> str:
@@ -218,7 +218,7 @@ class VersionRequest(models.Model):
         constraints = [
             models.UniqueConstraint(
                 "project", condition=Q(status__in=["waiting", "making"]), name="one_version_at_a_time"
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -43,9 +43,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     objects: ClassVar[UserManager] = UserManager()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(Lower("email"), name="one_account_per_email"),
-        ]
+        constraints = [models.UniqueConstraint(Lower("email"), name="one_account_per_email")]
 
     def __str__(self) -> str:
         return self.name or self.email
@@ -120,10 +118,7 @@ class Membership(models.Model):
 
     @property
     def must_practise(self) -> bool:
-        """Return True if the annotator has to pass practice before work.
-
-        No query, with the project at hand.
-        """
+        """Return True if the annotator has to pass practice first. No query, with the project at hand."""
         return self.project.practice_bar is not None and self.practised_at is None
 
     @property
@@ -139,9 +134,7 @@ class RecordedName(models.Model):
     place = models.ForeignKey(Membership, models.CASCADE, related_name="recorded_names")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint("project", "name", name="recorded_name_once_in_project"),
-        ]
+        constraints = [models.UniqueConstraint("project", "name", name="recorded_name_once_in_project")]
 
     def __str__(self) -> str:
         return self.name
@@ -173,7 +166,7 @@ class Invitation(MailedRow):
             models.CheckConstraint(
                 condition=Q(accepted_at__isnull=True) | Q(withdrawn_at__isnull=True),
                 name="invitation_not_both_accepted_and_withdrawn",
-            ),
+            )
         ]
 
     def __str__(self) -> str:
@@ -195,10 +188,7 @@ class AccountMail(MailedRow):
 
 
 class CountingDecision(models.Model):
-    """An admin's decision that an annotator's ratings count or do not count, with the reason.
-
-    Never changed.
-    """
+    """An admin's decision whether an annotator's ratings count, with the reason. Never changed."""
 
     place = models.ForeignKey("annotate.Membership", models.CASCADE, related_name="counting_decisions")
     counted = models.BooleanField()
@@ -222,10 +212,7 @@ def token_digest(secret: str) -> str:
 
 
 class ApiToken(models.Model):
-    """A token for a program that acts for a person, within its scopes, until it expires.
-
-    The secret is not stored.
-    """
+    """A token for a program that acts for a person, within its scopes. The secret is not stored."""
 
     user = models.ForeignKey("annotate.User", models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80, help_text="What it is for.")

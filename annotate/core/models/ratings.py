@@ -76,10 +76,7 @@ HAS_REASON = ~Q(short_reason="") | Q(cause="differs")
 
 
 class RatingChange(models.Model):
-    """One saved state of a rating:
-
-    annotator, time, old and new value, reason. Never updated, never deleted.
-    """
+    """A saved state of a rating: annotator, time, old and new value, reason. Never updated, never deleted."""
 
     class Cause(models.TextChoices):
         RATED = "rated", _("rated")
@@ -134,7 +131,7 @@ class PrivateNote(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint("annotator", "item", name="one_private_note_per_annotator_and_item"),
+            models.UniqueConstraint("annotator", "item", name="one_private_note_per_annotator_and_item")
         ]
 
     def __str__(self) -> str:

@@ -105,7 +105,7 @@ class Webhook(models.Model):
                 condition=Q(disabled_at=None, disabled_because="")
                 | Q(disabled_at__isnull=False, disabled_because__gt=""),
                 name="disabled_webhooks_say_why",
-            ),
+            )
         ]
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class Delivery(models.Model):
             models.CheckConstraint(
                 condition=Q(status="waiting", due_at__isnull=False) | ~Q(status="waiting") & Q(due_at=None),
                 name="only_waiting_deliveries_are_due",
-            ),
+            )
         ]
         indexes = [models.Index("due_at", name="deliveries_by_due", condition=Q(status="waiting"))]
 

@@ -230,7 +230,7 @@ class Assignment(models.Model):
             ),
         ]
         indexes = [
-            models.Index("round", "item", condition=Q(annotator__isnull=True), name="free_assignments"),
+            models.Index("round", "item", condition=Q(annotator__isnull=True), name="free_assignments")
         ]
 
     def __str__(self) -> str:
@@ -319,9 +319,7 @@ class AssignmentPlan(models.Model):
     )
 
     class Meta:
-        constraints = [
-            models.CheckConstraint(condition=Q(share__lte=100), name="share_is_a_percentage"),
-        ]
+        constraints = [models.CheckConstraint(condition=Q(share__lte=100), name="share_is_a_percentage")]
 
     def __str__(self) -> str:
         return self.get_kind_display()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
 from itertools import takewhile, zip_longest
@@ -206,7 +207,10 @@ class _Text:
         self.writer.markup("</code></pre>\n")
 
     def _write_highlighted(self, code: str, offsets: Sequence[int], language: Sequence[str]) -> None:
-        lexer = _lexer(language[0]) if language and len(code) <= LONGEST_HIGHLIGHTED else None
+        lexer: Lexer | None = None
+        if language and len(code) <= LONGEST_HIGHLIGHTED:
+            with suppress(ClassNotFound, ImportError):
+                lexer = get_lexer_by_name(language[0])
         pieces = list(lexer.get_tokens_unprocessed(code)) if lexer else []
         if "".join(value for _, _, value in pieces) != code:
             self.writer.text(code, offsets)
@@ -252,7 +256,9 @@ class _Text:
                     addresses.append(str(token.attrGet("href") or ""))
                     self.writer.markup(_open_link(addresses[-1]))
                 case "link_close":
-                    self.writer.markup(_close_link(addresses.pop(), says_it=token.info == "auto"))
+                    address = addresses.pop()
+                    closing = "" if token.info == "auto" else f" {_address(address)}"
+                    self.writer.markup("</a>" if is_linked(address) else closing)
                 case _ if token.tag in _PLAIN_TAGS:
                     self.writer.markup(f"</{token.tag}>" if token.nesting == -1 else f"<{token.tag}>")
                 case _:
@@ -300,13 +306,12 @@ def _split_row(line: str, start: int) -> list[list[int]]:
     cells = cells[not cells[0] :]
     if cells and not cells[-1]:
         cells.pop()
-    return [_strip(line, cell) for cell in cells]
-
-
-def _strip(line: str, cell: Sequence[int]) -> list[int]:
-    text = "".join(line[at] for at in cell)
-    before = len(text) - len(text.lstrip())
-    return list(cell[before : before + len(text.strip())])
+    stripped = []
+    for cell in cells:
+        text = "".join(line[at] for at in cell)
+        before = len(text) - len(text.lstrip())
+        stripped.append(cell[before : before + len(text.strip())])
+    return stripped
 
 
 def _direction(token: Token) -> str:
@@ -324,19 +329,6 @@ def _open_link(address: str) -> str:
     if not is_linked(address):
         return ""
     return f'<a href="{escape(address)}" rel="noopener noreferrer" target="_blank">'
-
-
-def _close_link(address: str, *, says_it: bool) -> str:
-    if is_linked(address):
-        return "</a>"
-    return "" if says_it else f" {_address(address)}"
-
-
-def _lexer(language: str) -> Lexer | None:
-    try:
-        return get_lexer_by_name(language)
-    except (ClassNotFound, ImportError):
-        return None
 
 
 def _style(kind: _TokenType) -> str:

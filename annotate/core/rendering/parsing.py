@@ -24,18 +24,8 @@ _ELEMENTS = {
     "munderover",
 }
 _ATTRIBUTES = {
-    *(
-        "accent",
-        "alttext",
-        "columnalign",
-        "columnlines",
-        "depth",
-        "display",
-        "displaystyle",
-        "fence",
-        "form",
-        "height",
-    ),
+    *("accent", "alttext", "columnalign", "columnlines", "depth", "display", "displaystyle", "fence"),
+    *("form", "height"),
     *("largeop", "linebreak", "linethickness", "lspace", "mathvariant", "maxsize", "minsize"),
     *("movablelimits", "notation", "rowlines", "rspace", "scriptlevel", "separator", "stretchy"),
     *("symmetric", "voffset", "width"),
@@ -139,8 +129,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
         return False
     if not silent:
         token = state.push("formula", "", 0)
-        token.content = found[found.lastgroup or 0]
-        token.markup = found[0]
+        token.content, token.markup = found[found.lastgroup or 0], found[0]
         token.block = found.lastgroup in ("shown", "square")
     state.pos = found.end()
     return True

@@ -1,4 +1,4 @@
-"""Digests: mails about news in the disputes that need a person, for subscribers."""
+"""Mails about disputes: digests of news for subscribers, and nudges of raters that disputes need."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,6 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext, override
-from django.utils.translation import gettext as _
 
 from annotate.core.access import DIGEST
 from annotate.core.audit import record
@@ -43,31 +42,20 @@ def send_digest_message(user: User, needing: list[DigestDispute], address: str) 
     stop = f"{address}{reverse('digest_stop', args=[digest_token(user)])}"
     new = [each for each in needing if each.is_new]
     subject = ngettext("%(count)s dispute needs you", "%(count)s disputes need you", len(needing))
+    lines = [gettext("New since the last message:"), ""]
+    for each in new[:LISTED]:
+        named = {"project": each.project, "number": each.number, "dimension": each.dimension}
+        lines.append(gettext("%(project)s: dispute %(number)s, %(dimension)s") % named)
+        lines += [f"{address}{reverse('dispute', args=[each.slug, each.number])}", ""]
+    if new[LISTED:]:
+        lines += [gettext("and %(count)s more.") % {"count": len(new) - LISTED}, ""]
+    lines += [gettext("No more of these messages:"), stop, ""]
     send_mail(
         to=user.email,
         subject=f"Concord: {subject % {'count': len(needing)}}",
-        body="\n".join(
-            [
-                _("New since the last message:"),
-                "",
-                *(line for each in new[:LISTED] for line in _lines(each, address)),
-                *([_("and %(count)s more.") % {"count": len(new) - LISTED}, ""] if new[LISTED:] else []),
-                _("No more of these messages:"),
-                stop,
-                "",
-            ]
-        ),
+        body="\n".join(lines),
         headers={"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
     )
-
-
-def _lines(dispute: DigestDispute, address: str) -> list[str]:
-    named = {"project": dispute.project, "number": dispute.number, "dimension": dispute.dimension}
-    return [
-        _("%(project)s: dispute %(number)s, %(dimension)s") % named,
-        f"{address}{reverse('dispute', args=[dispute.slug, dispute.number])}",
-        "",
-    ]
 
 
 MORNING = 7  # The hour from which the day's digests go out.
@@ -106,9 +94,6 @@ DIGEST_MAIL = mail_kind(
 
 def stop_digests(*, user: User) -> None:
     Preferences.objects.filter(user=user).update(digest_address="")
-
-
-# Nudges sent by e-mail.
 
 
 def _send_nudge(nudge: Nudge) -> None:

@@ -9,12 +9,7 @@ from django.utils.translation import gettext
 
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
-from annotate.core.errors import (
-    ChangedElsewhereError,
-    DisputeClosedError,
-    FrozenError,
-    InvalidValueError,
-)
+from annotate.core.errors import ChangedElsewhereError, DisputeClosedError, FrozenError, InvalidValueError
 from annotate.core.models import (
     Assignment,
     Dispute,
@@ -65,9 +60,7 @@ def set_dispute_rules(
     keep_reasons: Sequence[str] | None = None,
     by: User,
 ) -> Project:
-    """Set the project's rule, the rules of dimensions (by key) that differ, and short reasons (None:
-
-    as before).
+    """Set the project's rule, the own rules of dimensions (by key), and short reasons (None: as before).
 
     Dimensions without an entry keep their rules. Raters do not see the rule, so it may change while Round I
     is open. Locks the project, as closing does. Raises FrozenError once Round I is closed, InvalidValueError.
@@ -75,19 +68,18 @@ def set_dispute_rules(
     locked = lock_project(project)
     if locked.rounds.filter(number=1, status=Round.Status.CLOSED).exists():
         raise FrozenError(gettext("Round I is closed, and its disputes keep the rules that opened them."))
-    _check(rule.threshold, rule.tolerance)
+    _refuse_wide_tolerance(rule.threshold, rule.tolerance)
     reasons = locked.keep_reasons if keep_reasons is None else list(keep_reasons)
-    _check_reasons(reasons)
-    before: dict[str, object] = {
-        "threshold": locked.dispute_threshold,
-        "tolerance": locked.tolerance,
-        "keep_reasons": locked.keep_reasons,
-    }
-    after: dict[str, object] = {
-        "threshold": rule.threshold,
-        "tolerance": rule.tolerance,
-        "keep_reasons": reasons,
-    }
+    if len(reasons) > MOST_REASONS or any(len(reason) > LONGEST_REASON for reason in reasons):
+        raise InvalidValueError(
+            gettext("At most {most} short reasons of at most {longest} characters can be offered.").format(
+                most=MOST_REASONS, longest=LONGEST_REASON
+            ),
+            fields={"keep_reasons": gettext("Shorten this list.")},
+        )
+    before: dict[str, object] = {"threshold": locked.dispute_threshold, "tolerance": locked.tolerance}
+    after: dict[str, object] = {"threshold": rule.threshold, "tolerance": rule.tolerance}
+    before["keep_reasons"], after["keep_reasons"] = locked.keep_reasons, reasons
     record(locked, "project.dispute_rule_set", locked, before=before, after=after, by=by)
     locked.dispute_threshold, locked.tolerance = rule.threshold, rule.tolerance
     locked.keep_reasons = reasons
@@ -97,7 +89,7 @@ def set_dispute_rules(
         if wanted.tolerance is not None:
             kind = kind_of(dimension)
             usual = rule.threshold if kind is SCALE else kind.threshold
-            _check(wanted.threshold or usual, wanted.tolerance)
+            _refuse_wide_tolerance(wanted.threshold or usual, wanted.tolerance)
         before = {"threshold": dimension.dispute_threshold, "tolerance": dimension.tolerance}
         after = {"threshold": wanted.threshold, "tolerance": wanted.tolerance}
         record(locked, "dimension.dispute_rule_set", dimension, before=before, after=after, by=by)
@@ -106,17 +98,7 @@ def set_dispute_rules(
     return locked
 
 
-def _check_reasons(reasons: Sequence[str]) -> None:
-    if len(reasons) > MOST_REASONS or any(len(reason) > LONGEST_REASON for reason in reasons):
-        raise InvalidValueError(
-            gettext("At most {most} short reasons of at most {longest} characters can be offered.").format(
-                most=MOST_REASONS, longest=LONGEST_REASON
-            ),
-            fields={"keep_reasons": gettext("Shorten this list.")},
-        )
-
-
-def _check(threshold: float, tolerance: float) -> None:
+def _refuse_wide_tolerance(threshold: float, tolerance: float) -> None:
     if not 0 <= tolerance < threshold:
         raise InvalidValueError(
             gettext("A tolerance must be less than its threshold, or a dispute is settled at once.")
@@ -189,22 +171,19 @@ def answer_dispute(
         _refuse_without_reason(answer, short_reason, dispute)
     after = {**held, rater.pk: given}
     _refuse_unseen_reopening(dispute, seen_status, status_with(dispute, after))
+    cause = RatingChange.Cause.DIFFERS if differs else RatingChange.Cause.KEPT
+    if given != standing:
+        cause = RatingChange.Cause.CHANGED
     write_rating(
         rating,
         answer,
         by=rater.user,
-        cause=_cause(changed=given != standing, differs=differs),
+        cause=cause,
         guideline=seen_guideline(round, guideline_version),
         repeat=True,
         short_reason=short_reason if given == standing else "",
     )
     return settle_or_reopen(dispute, after, rater.user)
-
-
-def _cause(*, changed: bool, differs: bool) -> RatingChange.Cause:
-    if changed:
-        return RatingChange.Cause.CHANGED
-    return RatingChange.Cause.DIFFERS if differs else RatingChange.Cause.KEPT
 
 
 def _refuse_without_reason(answer: Answer, short_reason: str, dispute: Dispute) -> None:
@@ -262,11 +241,8 @@ def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
         dimension=dispute.dimension_id,
     ).first()
     if rating is None or rating.revision != revision:
-        taken_back = RatingChange.Cause.TAKEN_BACK
-        was_taken_back = (
-            rating is not None and rating.changes.filter(revision=revision + 1, cause=taken_back).exists()
-        )
-        if was_taken_back:
+        undone = {"revision": revision + 1, "cause": RatingChange.Cause.TAKEN_BACK}
+        if rating is not None and rating.changes.filter(**undone).exists():
             return dispute
         raise ChangedElsewhereError(gettext("Nothing was taken back: this is not your last answer any more."))
     answer = Answer()
@@ -399,10 +375,7 @@ def _is_stored_already(dispute: Dispute, status: Dispute.Status, given: Given | 
 
 
 def note_look(*, dispute: Dispute, rater: Membership) -> None:
-    """Record that the rater sees the current state of the dispute.
-
-    One statement, and no lock of the dispute.
-    """
+    """Record that the rater sees the dispute as it is now. One statement, and no lock of the dispute."""
     DisputeLook.objects.bulk_create(
         [DisputeLook(rater=rater, dispute=dispute, at=timezone.now())],
         update_conflicts=True,

@@ -53,13 +53,10 @@ class AnswerCheck(RatingCheck):
     def take(self, row: ImportedRating) -> RefusedLine | None:
         """Take a rating as in Round I, but only from raters who rated then."""
         if row.rater not in self.assignments.raters:
-            reason = LineReason.fill(
-                gettext(
-                    "The project has no rater “{rater}”; Round II is rated by those who rated in Round I."
-                ),
-                example=row.rater,
-                rater=row.rater,
+            sentence = gettext(
+                "The project has no rater “{rater}”; Round II is rated by those who rated in Round I."
             )
+            reason = LineReason.fill(sentence, example=row.rater, rater=row.rater)
             return RefusedLine(row.line, "rater", reason)
         return super().take(row)
 
@@ -72,33 +69,22 @@ class AnswerCheck(RatingCheck):
         )
         example = f"{scale.name} – {row.system} – {row.document}"
         if first is None:
-            reason = LineReason.fill(
-                gettext("“{rater}” gave no value in Round I for {unit}, and so has none in Round II."),
-                example=f"{row.rater} – {example}",
-                rater=row.rater,
-                unit=unit,
-            )
+            sentence = gettext("“{rater}” gave no value in Round I for {unit}, and so has none in Round II.")
+            about = f"{row.rater} – {example}"
+            reason = LineReason.fill(sentence, example=about, rater=row.rater, unit=unit)
             return RefusedLine(row.line, "rater", reason)
         dispute = self.disputes.get((item.number, scale.id))
         if dispute is None:
             if first == row.value:
                 self.already_there.ratings += 1
                 return None
-            reason = LineReason.fill(
-                gettext("{unit} is not disputed, so “{rater}” holds the {first} of Round I."),
-                example=example,
-                unit=unit,
-                rater=row.rater,
-                first=first,
-            )
+            sentence = gettext("{unit} is not disputed, so “{rater}” holds the {first} of Round I.")
+            reason = LineReason.fill(sentence, example=example, unit=unit, rater=row.rater, first=first)
             return RefusedLine(row.line, "value", reason)
         if dispute.status in DECIDED:
-            reason = LineReason.fill(
-                gettext("The dispute about {unit} is {status} and takes no more values."),
-                example=example,
-                shared={"status": dispute.get_status_display()},
-                unit=unit,
-            )
+            sentence = gettext("The dispute about {unit} is {status} and takes no more values.")
+            shared = {"status": dispute.get_status_display()}
+            reason = LineReason.fill(sentence, example=example, shared=shared, unit=unit)
             return RefusedLine(row.line, "value", reason)
         if self.round and not self.round.is_open:
             raise RoundClosedError(

@@ -46,9 +46,7 @@ Unit = tuple[int, int]  # item, dimension
 
 @dataclass
 class _Rater:
-    """A rater's current answer, last argument and time of the answer; None before an answer and after
-    undoing it.
-    """
+    """A rater's current answer, last argument, and the time of the answer, None without one."""
 
     first: Given
     holds: Given
@@ -58,9 +56,7 @@ class _Rater:
 
 
 def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
-    """Recompute and store the raters that each of these open disputes needs, and since when.
-
-    Return them by its key.
+    """Store the raters that each of these open disputes needs, and since when; return them by its key.
 
     Eight queries for each 500 disputes. The caller has locked their rows, or has just created them.
     """
@@ -73,11 +69,7 @@ def ask_raters(disputes: Iterable[Dispute]) -> dict[int, dict[int, datetime]]:
 
 def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
     raters = _raters(disputes)
-    counted = set(
-        Membership.objects.filter(
-            pk__in={rater for unit in raters.values() for rater in unit}, counted=True
-        ).values_list("pk", flat=True)
-    )
+    counted = _counted_raters(raters.values())
     dimensions = Dimension.objects.filter(pk__in={each.dimension_id for each in disputes}, kind="scale")
     ordered = set(dimensions.exclude(measurement_level="nominal").values_list("pk", flat=True))
     asked_again = _asked_at(disputes, DisputeEvent.Kind.ASKED_AGAIN, DisputeEvent.Kind.RESUMED)
@@ -157,13 +149,7 @@ def _raters(disputes: Sequence[Dispute]) -> dict[Unit, dict[int, _Rater]]:
 
 
 def _follow(
-    rater: _Rater,
-    at: datetime,
-    cause: str,
-    after: float | None,
-    data: Data,
-    comment: str,
-    evidence: Any,
+    rater: _Rater, at: datetime, cause: str, after: float | None, data: Data, comment: str, evidence: Any
 ) -> None:
     """Apply one answer of Round II, or its undoing: back to the previous answer, or to none (`after`)."""
     previous, rater.argument = rater.argument, (comment, evidence)
@@ -226,10 +212,7 @@ def lock_dispute(dispute: Dispute) -> tuple[Dispute, Round, FrozenDimension]:
 
 
 def locked_for_discussion(dispute: Dispute, rater: Membership) -> tuple[Dispute, Round, FrozenDimension]:
-    """Return the result of `lock_dispute`, for one of the raters.
-
-    Raises NotYoursError, DisputeClosedError too.
-    """
+    """Do the same for one of the raters. Raises NotYoursError and DisputeClosedError, too."""
     dispute, round, dimension = lock_dispute(dispute)
     if not raters_of(dispute).filter(pk=rater.pk).exists():
         raise NotYoursError(gettext("Only who gave this unit a value in Round I discusses it in Round II."))
@@ -306,8 +289,8 @@ def dimensions_of_disputes(disputes: Sequence[Dispute]) -> dict[int, FrozenDimen
     return {each.id: each for each in guideline_of(disputes[0].round).dimensions}
 
 
-def _counted_raters(answers: Iterable[Mapping[int, Given]]) -> set[int]:
-    raters = {rater for own in answers for rater in own}
+def _counted_raters(units: Iterable[Iterable[int]]) -> set[int]:
+    raters = {rater for unit in units for rater in unit}
     return set(Membership.objects.filter(pk__in=raters, counted=True).values_list("pk", flat=True))
 
 

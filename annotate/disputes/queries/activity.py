@@ -1,10 +1,13 @@
-"""The time of a dispute's last activity, and the raters that it needs. Defined only here."""
+"""The disputes of a project: activity, the raters that they need, counts, lists and digests."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import overload
 
-from django.db.models import Count, DateTimeField, F, Max, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models import Count, DateTimeField, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Greatest, Left
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -17,9 +20,11 @@ from annotate.core.models import (
     Post,
     Project,
     Rating,
+    RatingChange,
     Round,
     User,
 )
+from annotate.core.models.ratings import HAS_REASON
 from annotate.core.rounds import disputes_in
 
 # By each status, which an index finds; it finds none by a status that is not meant.
@@ -40,11 +45,9 @@ class AgeCount:
     def name(self) -> str:
         if self.below is None:
             return gettext("{days} days or longer").format(days=self.days)
-        return (
-            gettext("less than a day")
-            if self.days == 0
-            else gettext("{days} to {below} days").format(days=self.days, below=self.below)
-        )
+        if self.days == 0:
+            return gettext("less than a day")
+        return gettext("{days} to {below} days").format(days=self.days, below=self.below)
 
 
 def to_decide(disputes: QuerySet[Dispute]) -> QuerySet[Dispute]:
@@ -86,21 +89,14 @@ def open_by_age(project: Project, round_two: Round) -> list[AgeCount]:
     now, begun = timezone.now(), round_two.opened_at
     # Silence starts when Round II opens. With `active_at` alone, an index covers the query.
     ages = [(low, high) for low, high in AGES if begun <= now - timedelta(days=low)]
-    found = (
-        disputes_in(project)
-        .filter(status=Dispute.Status.OPEN)
-        .aggregate(
-            **{f"from_{low}": Count("pk", filter=_between(now, begun, low, high)) for low, high in ages}
-        )
-    )
+    counts: dict[str, Count] = {}
+    for low, high in ages:
+        silent = Q(active_at__lte=now - timedelta(days=low))
+        if high is not None and begun <= now - timedelta(days=high):
+            silent &= Q(active_at__gt=now - timedelta(days=high))
+        counts[f"from_{low}"] = Count("pk", filter=silent)
+    found = disputes_in(project).filter(status=Dispute.Status.OPEN).aggregate(**counts)
     return [AgeCount(low, high, count) for low, high in ages if (count := found[f"from_{low}"])]
-
-
-def _between(now: datetime, begun: datetime, low: int, high: int | None) -> Q:
-    silent = Q(active_at__lte=now - timedelta(days=low))
-    if high is None or begun > now - timedelta(days=high):
-        return silent
-    return silent & Q(active_at__gt=now - timedelta(days=high))
 
 
 @dataclass(frozen=True)
@@ -113,10 +109,7 @@ class RaterDisputes:
 
 
 def open_by_rater(project: Project) -> list[RaterDisputes]:
-    """Return the raters of open disputes with the number of disputes that need them, by alias.
-
-    Three queries.
-    """
+    """Return the raters of open disputes, by alias, with the number that needs each. Three queries."""
     raters = {each.pk: each for each in Membership.objects.filter(project=project).order_by("alias")}
     rows = DisputeRater.objects.filter(rater__in=list(raters)).order_by().values_list("rater")
     # Subtracts ended disputes: while most are open, a join with all of them is slowest.
@@ -196,10 +189,7 @@ def dispute_counts_by_dimension(project: Project) -> dict[int, DisputeCounts]:
 
 @dataclass(frozen=True)
 class DigestDispute:
-    """A dispute that needs a person.
-
-    is_new: the need, or any activity in it, is new since the last digest.
-    """
+    """A dispute that needs a person. is_new: because of something since the last digest."""
 
     project: str
     slug: str
@@ -237,3 +227,134 @@ def disputes_needing(user: User, *, since: datetime) -> list[DigestDispute]:
         "round__project__name", "round__project__slug", "number", "dimension__name", "since"
     )
     return [DigestDispute(*row[:4], is_new=row[4] > since) for row in rows]
+
+
+START_OF_TEXT = Left("item__text", 160)  # enough for the words that a list shows
+
+
+@dataclass(frozen=True)
+class DisputeFilter:
+    """A filter for disputes: empty matches all. `silent`: open ones without activity for so many days."""
+
+    status: str = ""
+    dimension: str = ""
+    silent: int | None = None
+    rater: str = ""
+
+
+@dataclass(frozen=True)
+class WaitingRater:
+    """A rater that a dispute needs, with the alias for raters and the label for admins."""
+
+    name: str
+    label: str
+
+
+class DisputesByNumber(Sequence[Dispute]):
+    """The project's disputes that match the filter, by number. Only the current page is read in full.
+
+    Disputes before a page are skipped by their keys only: with outputs and counts of posts, page 500 took
+    half a second.
+    """
+
+    def __init__(self, project: Project, chosen: DisputeFilter, *, round_two: Round | None) -> None:
+        self._keys = _filter(project, chosen, round_two).order_by("number").values_list("pk", flat=True)
+        self._whole = disputes_of_project(project, DisputeFilter(), round_two=round_two)
+
+    def __len__(self) -> int:
+        return self._keys.count()
+
+    @overload
+    def __getitem__(self, index: int) -> Dispute: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Dispute]: ...
+    def __getitem__(self, index: int | slice) -> Dispute | list[Dispute]:
+        """Return a dispute, or some of them in two queries."""
+        if isinstance(index, int):
+            return self[index : index + 1][0]
+        # Outputs are long; the list shows only their first words.
+        whole = self._whole.defer("item__text", "item__document__parts").annotate(start=START_OF_TEXT)
+        return list(whole.filter(pk__in=list(self._keys[index])))
+
+
+def disputes_of_project(
+    project: Project, chosen: DisputeFilter, *, round_two: Round | None
+) -> QuerySet[Dispute]:
+    """Return the project's disputes that match the filter, by number, with `last_word` and `posts_count`."""
+    found = _filter(project, chosen, round_two).select_related("dimension", "item__document", "item__system")
+    # Not a join: the database would count all disputes' posts before it takes one page.
+    posts = Post.objects.filter(dispute=OuterRef("pk")).order_by().values("dispute")
+    count = Subquery(posts.annotate(count=Count("pk")).values("count"))
+    return found.annotate(posts_count=Coalesce(count, 0)).order_by("number")
+
+
+@dataclass(frozen=True)
+class ListedDispute:
+    dispute: Dispute
+    waits_for: list[WaitingRater]
+
+
+def count_reasons(project: Project) -> list[tuple[str, int]]:
+    """Return the frequency of each short reason for keeping a value in Round II, and of "the raters differ".
+
+    The most frequent comes first. A withdrawn answer counts with its original reason, like one that was
+    changed later. One query.
+    """
+    answers = RatingChange.objects.filter(
+        HAS_REASON, rating__assignment__round__project=project, rating__assignment__round__number=2
+    ).order_by()
+    reasons: Counter[str] = Counter()
+    differs = 0
+    for reason, cause, count in answers.values_list("short_reason", "cause").annotate(Count("pk")):
+        reasons[reason] += count
+        differs += count if cause == RatingChange.Cause.DIFFERS else 0
+    del reasons[""]
+    found = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    return [*found, (gettext("We differ"), differs)] if differs else found
+
+
+@dataclass(frozen=True)
+class ToDecide:
+    """The count of disputes for an adjudicator, and the number of the first, if there is one."""
+
+    count: int
+    first: int | None
+
+
+def waiting_for_adjudicator(project: Project) -> ToDecide:
+    """Return the disputes that discussion did not resolve, while they can be decided. One query."""
+    waiting = to_decide(disputes_in(project)).order_by()
+    return ToDecide(**waiting.aggregate(count=Count("pk"), first=Min("number")))
+
+
+def dispute_rows(disputes: Sequence[Dispute]) -> list[ListedDispute]:
+    """Return disputes with the raters that they need. One query."""
+    asked = DisputeRater.objects.filter(dispute__in=disputes, since__isnull=False)
+    found: dict[int, list[WaitingRater]] = {}
+    named = asked.order_by("rater__alias").values_list("dispute", "rater__alias", "rater__label")
+    for dispute, alias, label in named:
+        rater = WaitingRater(Membership(alias=alias).rater_name, label)
+        found.setdefault(dispute, []).append(rater)
+    return [ListedDispute(dispute, found.get(dispute.pk, [])) for dispute in disputes]
+
+
+def count_pending_by_rater(project: Project, chosen: DisputeFilter, round_two: Round) -> Mapping[int, int]:
+    """Return the number of matching disputes that need each rater (by key). One query."""
+    meant = _filter(project, chosen, round_two).values("pk")
+    asked = DisputeRater.objects.filter(dispute__in=meant, since__isnull=False)
+    return dict(asked.order_by().values_list("rater").annotate(Count("pk")))
+
+
+def _filter(project: Project, chosen: DisputeFilter, round_two: Round | None) -> QuerySet[Dispute]:
+    found = annotate_last_activity(disputes_in(project), round_two)
+    if chosen.status:
+        found = found.filter(status=chosen.status)
+    if chosen.dimension:
+        found = found.filter(dimension__key=chosen.dimension)
+    if chosen.silent is not None:
+        found = silent_for(found, chosen.silent, round_two)
+    if chosen.rater:
+        # A rater has one row per dispute, so a join yields no duplicates.
+        raters = Membership.objects.filter(project=project, alias=chosen.rater).values_list("pk", flat=True)
+        found = found.filter(raters__rater__in=list(raters), raters__since__isnull=False)
+    return found

@@ -1,3 +1,5 @@
+"""The disputes of one rater: news since the last visit, the work list, and what remains."""
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -39,13 +41,10 @@ from annotate.core.models import (
 )
 from annotate.core.rounds import disputes_of, round_two_was_opened
 from annotate.core.strings import natural_key
-from annotate.disputes.queries.activity import HAS_ENDED, LONG_AGO, to_decide
-from annotate.disputes.queries.list import START_OF_TEXT
+from annotate.disputes.queries.activity import HAS_ENDED, LONG_AGO, START_OF_TEXT, to_decide
 from annotate.questions import Given, kind_of
 from annotate.rating.queries.own_items import rough_time
 from annotate.rating.queries.work import PositionInOrder
-
-# What happened to disputes since one of their raters last looked at them.
 
 
 def annotate_news(disputes: QuerySet[Dispute], rater: Membership) -> QuerySet[Dispute]:
@@ -187,22 +186,21 @@ def work_list(
     """
     meant = _filter(membership, chosen)
     counts = _counts(membership, meant, chosen)
-    found = {
-        PendingStep.ME: counts.needing_me,
-        PendingStep.OTHERS: counts.waiting,
-        PendingStep.NOBODY: counts.done,
-    }
-    parts = {
-        part: _first(meant.filter(_WAITS[part]), membership, most) if count else []
-        for part, count in found.items()
-    }
+    needing_me, waiting, done = (
+        _first(meant.filter(_WAITS[part]), membership, most) if count else []
+        for part, count in (
+            (PendingStep.ME, counts.needing_me),
+            (PendingStep.OTHERS, counts.waiting),
+            (PendingStep.NOBODY, counts.done),
+        )
+    )
     needs_me = bool(counts.needing_me) or _pending_for(membership).exists()
     return WorkList(
         round_two=Round.objects.filter(project=membership.project_id, number=2).first(),
         counts=counts if needs_me else replace(counts, nudge=None),
-        needing_me=parts[PendingStep.ME],
-        waiting=parts[PendingStep.OTHERS],
-        done=parts[PendingStep.NOBODY],
+        needing_me=needing_me,
+        waiting=waiting,
+        done=done,
         seconds_each=seconds_for_a_dispute(membership) if needs_me else None,
     )
 
@@ -249,8 +247,14 @@ def _first(disputes: QuerySet[Dispute], membership: Membership, most: int | None
 
 
 def _counts(membership: Membership, meant: QuerySet[Dispute], chosen: WorkFilter) -> WorkCounts:
+    by_part: dict[str, int]
     if chosen == replace(EVERYTHING, waits=chosen.waits):
-        by_part = _count_all(membership)
+        # Without a filter only ended disputes are joined.
+        rows = DisputeRater.objects.filter(round_two_was_opened(membership), rater=membership)
+        counts = rows.aggregate(every=Count("pk"), me=Count("since"))
+        ended = disputes_of(membership).filter(HAS_ENDED).count()
+        others = counts["every"] - counts["me"] - ended
+        by_part = {PendingStep.ME: counts["me"], PendingStep.OTHERS: others, PendingStep.NOBODY: ended}
     else:
         by_part = meant.aggregate(**{part: Count("pk", filter=where) for part, where in _WAITS.items()})
     by_part = {part: count for part, count in by_part.items() if chosen.waits in ("", part)}
@@ -260,15 +264,6 @@ def _counts(membership: Membership, meant: QuerySet[Dispute], chosen: WorkFilter
         done=by_part.get(PendingStep.NOBODY, 0),
         nudge=membership.nudges.order_by("-at").first(),
     )
-
-
-def _count_all(membership: Membership) -> dict[str, int]:
-    """Count a rater's disputes by the answers that they need. Two queries; only ended disputes are joined."""
-    rows = DisputeRater.objects.filter(round_two_was_opened(membership), rater=membership)
-    counts = rows.aggregate(every=Count("pk"), me=Count("since"))
-    ended = disputes_of(membership).filter(HAS_ENDED).count()
-    others = counts["every"] - counts["me"] - ended
-    return {PendingStep.ME: counts["me"], PendingStep.OTHERS: others, PendingStep.NOBODY: ended}
 
 
 @dataclass(frozen=True)
@@ -358,20 +353,14 @@ class Remaining:
 
 
 def count_remaining(membership: Membership, after: Dispute) -> Remaining:
-    """Return the other disputes that need this rater.
-
-    After the last dispute it continues with the first. Three queries.
-    """
+    """Return the other disputes that need this rater, those after this one first. Three queries."""
     count = _pending_for(membership).exclude(dispute=after).count()
     left = _count_queue(_filter(membership, EVERYTHING).filter(_WAITS[PendingStep.ME]), after, count)
     return replace(left, seconds_each=seconds_for_a_dispute(membership))
 
 
 def count_undecided(after: Dispute) -> Remaining:
-    """Return the other disputes that need an adjudicator.
-
-    After the last it continues with the first. Two queries.
-    """
+    """Return the other disputes that need an adjudicator, those after this one first. Two queries."""
     waiting = to_decide(Dispute.objects.filter(round=after.round_id))
     return _count_queue(waiting, after, waiting.exclude(pk=after.pk).count())
 
@@ -482,16 +471,15 @@ def just_answered(membership: Membership, number: int) -> UndoableAnswer | None:
         value__isnull=False,
     ).first()
     change = rating.changes.order_by("-revision").first() if rating else None
-    if rating is None or rating.value is None or change is None or change.cause == _TAKEN_BACK:
+    if rating is None or rating.value is None or change is None:
+        return None
+    if change.cause == RatingChange.Cause.TAKEN_BACK:
         return None
     guideline = FrozenGuideline.from_json(dispute.round.guideline.content)
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
     changed = change.cause == RatingChange.Cause.CHANGED
     says = kind_of(dimension).describe(dimension, Given(rating.value, rating.data))
     return UndoableAnswer(dispute, membership, rating.revision, changed, says)
-
-
-_TAKEN_BACK = RatingChange.Cause.TAKEN_BACK
 
 
 RECENT_ANSWERS = 50

@@ -1,3 +1,5 @@
+"""The page of one disputed unit: its texts with marks, its raters, and its thread."""
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
@@ -23,7 +25,7 @@ from annotate.core.models.material import TextFormat
 from annotate.core.models.rounds import rounds_of_study
 from annotate.core.rounds import raters_of
 from annotate.core.scale import SMALLEST_STEP, normalize
-from annotate.disputes.queries.list import dispute_rows
+from annotate.disputes.queries.activity import dispute_rows
 from annotate.disputes.queries.standpoints import (
     Category,
     HeldPart,
@@ -84,18 +86,16 @@ def segments_of(text: str, marks: Iterable[Mark]) -> list[Segment]:
     inside = [replace(each, start=max(0, each.start), end=min(len(text), each.end)) for each in marks]
     inside = [each for each in inside if each.start < each.end]
     edges = sorted({0, len(text), *(each.start for each in inside), *(each.end for each in inside)})
-    pieces = [(text[start:end], *_names_and_colour(inside, start, end)) for start, end in pairwise(edges)]
+    pieces = []
+    for start, end in pairwise(edges):
+        here = [each for each in inside if each.start <= start and end <= each.end]
+        colours = {each.colour for each in here if each.colour}
+        colour = "both" if len(colours) > 1 else "".join(colours)
+        pieces.append((text[start:end], tuple(dict.fromkeys(each.name for each in here)), colour))
     return [
         Segment("".join(piece for piece, *_ in group), *names_and_colour)
         for names_and_colour, group in groupby(pieces, key=lambda piece: piece[1:])
     ]
-
-
-def _names_and_colour(marks: list[Mark], start: int, end: int) -> tuple[tuple[str, ...], str]:
-    here = [each for each in marks if each.start <= start and end <= each.end]
-    colours = {each.colour for each in here if each.colour}
-    colour = "both" if len(colours) > 1 else "".join(colours)
-    return tuple(dict.fromkeys(each.name for each in here)), colour
 
 
 @dataclass(frozen=True)
@@ -341,7 +341,10 @@ class DisputePage:
         counted = [each for each in self.standpoints if each.rater.counted] or self.standpoints
         apart = self.kind.spread(self.dimension, [each.given for each in counted])
         if apart <= self.dispute.tolerance:
-            return self._met
+            if self.dispute.status != Dispute.Status.OPEN:
+                return _("The values have met.")
+            missing = {"raters": join_names(self.waits_for)}
+            return _("The values have met, but an answer is missing from %(raters)s.") % missing
         if self.kind is not SCALE:
             return self.kind.describe_distance(self.dimension.options, apart)
         values = [each.value for each in counted]
@@ -349,55 +352,37 @@ class DisputePage:
         high = [each.name for each in counted if each.value == max(values)]
         said = {"low": join_names(low), "high": join_names(high), "distance": format_value(apart)}
         if len(low) == len(high) == 1:
-            return _sentence(_("%(low)s and %(high)s are %(distance)s apart.") % said)
-        if len(high) > 1 or high == [you()]:
-            return _sentence(_("%(high)s are %(distance)s above %(low)s.") % said)
-        return _sentence(_("%(high)s is %(distance)s above %(low)s.") % said)
+            sentence = _("%(low)s and %(high)s are %(distance)s apart.") % said
+        elif len(high) > 1 or high == [you()]:
+            sentence = _("%(high)s are %(distance)s above %(low)s.") % said
+        else:
+            sentence = _("%(high)s is %(distance)s above %(low)s.") % said
+        return sentence[0].upper() + sentence[1:]
 
     @property
     def opened(self) -> str:
-        """Return the reason why Round I opened the dispute, and its settlement rule, for kinds other than
-        scales.
-        """
+        """Return why Round I opened the dispute, and what settles it, for kinds other than scales."""
         apart = self.kind.describe_distance(self.dimension.options, self.dispute.spread)
         if self.kind is PREFERENCE:
             return _("In Round I: %(difference)s That opened a dispute.") % {"difference": apart}
-        said = {
-            "difference": apart,
-            "threshold": format_value(self.dispute.threshold),
-            "tolerance": format_value(self.dispute.tolerance),
-        }
-        below = normalize(self.dispute.threshold - SMALLEST_STEP)
-        if self.dispute.tolerance and self.dispute.tolerance == below:
-            return (
-                _(
-                    "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
-                    "settles below that."
-                )
-                % said
-            )
-        if self.dispute.tolerance:
-            return (
-                _(
-                    "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
-                    "settles at %(tolerance)s or less."
-                )
-                % said
-            )
-        return (
-            _(
+        threshold, tolerance = self.dispute.threshold, self.dispute.tolerance
+        if not tolerance:
+            sentence = _(
                 "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
                 "settles when all answers are equal."
             )
-            % said
-        )
-
-    @property
-    def _met(self) -> str:
-        if self.dispute.status != Dispute.Status.OPEN:
-            return _("The values have met.")
-        missing = {"raters": join_names(self.waits_for)}
-        return _("The values have met, but an answer is missing from %(raters)s.") % missing
+        elif tolerance == normalize(threshold - SMALLEST_STEP):
+            sentence = _(
+                "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
+                "settles below that."
+            )
+        else:
+            sentence = _(
+                "In Round I: %(difference)s A difference of %(threshold)s or more opened a dispute; it "
+                "settles at %(tolerance)s or less."
+            )
+        said = {"threshold": format_value(threshold), "tolerance": format_value(tolerance)}
+        return sentence % {"difference": apart, **said}
 
 
 def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
@@ -410,9 +395,19 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
     by_number = {round.number: round for round in rounds}
     guideline = FrozenGuideline.from_json((by_number.get(2) or by_number[1]).guideline.content)
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
-    given = _ratings_of_unit(dispute)
-    content = _content(by_number[1], item, reader, dimension)
-    changes = _last_changes(dispute)
+    ratings = Rating.objects.filter(assignment__item=item, dimension=dispute.dimension_id)
+    ratings = ratings.select_related("assignment__round", "assignment__annotator")
+    given = {(each.assignment.round.number, each.assignment.annotator_id): each for each in ratings}
+    content = ItemContent()
+    if kind_of(dimension).reads_item:
+        content = content_of(Assignment(round=by_number[1], item=item, annotator=reader))
+    last_changes = RatingChange.objects.filter(
+        rating__assignment__item=item,
+        rating__assignment__round__number=2,
+        rating__dimension=dispute.dimension_id,
+        revision=F("rating__revision"),
+    )
+    changes = {each.rating_id: each for each in last_changes}
     standpoints = [
         Standpoint(
             rater=rater,
@@ -426,6 +421,7 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
         for rater in raters_of(dispute)
         for last in [given.get((2, rater.pk))]
     ]
+    me = reader.rater_name if reader else None
     rated, *parts = mark_texts(item, standpoints, content)
     parts, sides = parts[: len(item.document.parts)], parts[len(item.document.parts) :]
     return DisputePage(
@@ -438,7 +434,7 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
         round_two=by_number.get(2),
         standpoints=standpoints,
         not_applicable=[each for (number, _), each in given.items() if number == 1 and each.not_applicable],
-        waits_for=_waits_for(dispute, reader),
+        waits_for=[you() if each.name == me else each.name for each in dispute_rows([dispute])[0].waits_for],
         invites=_invites(dispute, standpoints, dimension),
         own_values=_own_values(dispute, reader, guideline),
         posts=list(dispute.posts.select_related("author")),
@@ -448,45 +444,16 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
     )
 
 
-def _ratings_of_unit(dispute: Dispute) -> dict[tuple[int, int | None], Rating]:
-    ratings = Rating.objects.filter(
-        assignment__item=dispute.item_id, dimension=dispute.dimension_id
-    ).select_related("assignment__round", "assignment__annotator")
-    return {(each.assignment.round.number, each.assignment.annotator_id): each for each in ratings}
-
-
-def _last_changes(dispute: Dispute) -> dict[int, RatingChange]:
-    """Return each rater's last change to the unit in Round II, by the key of the rating."""
-    changes = RatingChange.objects.filter(
-        rating__assignment__item=dispute.item_id,
-        rating__assignment__round__number=2,
-        rating__dimension=dispute.dimension_id,
-        revision=F("rating__revision"),
-    )
-    return {each.rating_id: each for each in changes}
-
-
-def _content(
-    round_one: Round, item: Item, reader: Membership | None, dimension: FrozenDimension
-) -> ItemContent:
-    """Return the item of the question as the reader sees it. Up to six queries."""
-    if not kind_of(dimension).reads_item:
-        return ItemContent()
-    return content_of(Assignment(round=round_one, item=item, annotator=reader))
-
-
 def _invites(dispute: Dispute, standpoints: list[Standpoint], dimension: FrozenDimension) -> bool:
-    values = [each.value for each in standpoints if each.rater.counted] or [
-        each.value for each in standpoints
-    ]
+    counted = [each for each in standpoints if each.rater.counted] or standpoints
+    values = [each.value for each in counted]
     mine = next((each.value for each in standpoints if each.is_me), None)
-    is_open = dispute.status == Dispute.Status.OPEN
-    has_ends = kind_of(dimension) is SCALE
-    return is_open and mine is not None and has_ends and min(values) < mine < max(values)
+    if mine is None or dispute.status != Dispute.Status.OPEN or kind_of(dimension) is not SCALE:
+        return False
+    return min(values) < mine < max(values)
 
 
 def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGuideline) -> list[OwnValue]:
-    """Return the reader's last values of the item's other dimensions, in the guideline's order."""
     if reader is None:
         return []
     rows = (
@@ -501,15 +468,6 @@ def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGu
         if value is not None
     }
     return [OwnValue(each, held[each.id]) for each in guideline.dimensions if each.id in held]
-
-
-def _waits_for(dispute: Dispute, reader: Membership | None) -> list[str]:
-    me = reader.rater_name if reader else None
-    return [you() if each.name == me else each.name for each in dispute_rows([dispute])[0].waits_for]
-
-
-def _sentence(words: str) -> str:
-    return words[0].upper() + words[1:]
 
 
 def version_of(dispute: QuerySet[Dispute]) -> str:

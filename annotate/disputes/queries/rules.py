@@ -23,9 +23,7 @@ LONGEST_COUNTED_BY_POINTS = 10
 
 @dataclass(frozen=True)
 class Rule:
-    """The distance of Round I values that opens a dispute, and the distance within which all values settle
-    it.
-    """
+    """The distance of Round I values that opens a dispute, and the one within which values settle it."""
 
     threshold: float
     tolerance: float
@@ -41,9 +39,7 @@ class ValueSpread(NamedTuple):
 
 @dataclass(frozen=True)
 class RulePreview:
-    """A dimension's rule, its units with two values or more, and the number of disputes for each
-    threshold.
-    """
+    """A dimension's rule, its units with two or more values, and the disputes that each threshold opens."""
 
     dimension: Dimension
     rule: Rule

@@ -1,4 +1,4 @@
-"""A scale as a line with the positions of the raters; pure functions."""
+"""The raters of a dispute: their places on the scale, their answers before and after discussion."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -99,9 +99,9 @@ def _position_at(values: Sequence[float], value: float) -> float:
 
 
 def _labelled_values(values: Sequence[float]) -> list[float]:
-    """Return all values of a short scale; of a long one its ends and round numbers between them."""
     if len(values) <= ALL_TICKS:
         return list(values)
+    # The ends of a long scale, and round numbers between them: multiples of 1, 2, 5 or 10 times a power.
     first, last = int(values[0]), int(values[-1])
     rough = (last - first) / 5
     power = 10 ** (len(str(int(rough))) - 1)
@@ -148,11 +148,9 @@ class Standpoint:
     @property
     def reason_for_keeping(self) -> str:
         """The short reason for keeping the value, or "we differ"; empty without either."""
-        if self.last_change is None:
-            return ""
         if self.differs:
             return _("we differ")
-        return self.last_change.short_reason
+        return self.last_change.short_reason if self.last_change else ""
 
     @property
     def differs(self) -> bool:
@@ -312,10 +310,7 @@ def categories_held(
 
 
 def preferences_held(
-    dimension: FrozenDimension,
-    standpoints: Sequence[Standpoint],
-    decided: Given | None,
-    content: ItemContent,
+    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
 ) -> list[Category]:
     """Return the choices from left to right, as the reader sees the outputs, each with who made it."""
     choices = kind_of(dimension).input_context(dimension, None, content)["choices"]
@@ -350,10 +345,7 @@ def labels_held(
 
 
 def parts_held(
-    dimension: FrozenDimension,
-    standpoints: Sequence[Standpoint],
-    decided: Given | None,
-    content: ItemContent,
+    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
 ) -> list[HeldPart]:
     """Return the parts of the item with their labels; parts with different labels come first."""
 
@@ -387,10 +379,7 @@ def parts_held(
 
 
 def ranks_held(
-    dimension: FrozenDimension,
-    standpoints: Sequence[Standpoint],
-    decided: Given | None,
-    content: ItemContent,
+    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
 ) -> list[HeldRanks]:
     """Return the outputs in the reader's order, each with its ranks."""
     best_worst = {1: _("best"), 2: "–", 3: _("worst")}
@@ -408,10 +397,7 @@ def ranks_held(
 
 
 def spans_held(
-    dimension: FrozenDimension,
-    standpoints: Sequence[Standpoint],
-    decided: Given | None,
-    content: ItemContent,
+    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
 ) -> list[HeldSpan]:
     """Return every span of a rater or of a decision, sorted by position."""
     names = {

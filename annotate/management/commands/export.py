@@ -106,14 +106,18 @@ class Command(ConcordCommand):
     ) -> tuple[Path, Manifest | None]:
         if options["table"]:
             return _write_table(project, choice, options["table"], options["to"]), None
+        on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
         if options["folder"]:
-            on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
-            written = _write_folder(project, choice, options["folder"], on_progress)
+            options["folder"].mkdir(parents=True)
+            try:
+                manifest = write_folder(project, choice, options["folder"], on_progress)
+            except BaseException:
+                shutil.rmtree(options["folder"])
+                raise
             on_progress.end()
-            return written
+            return options["folder"], manifest
         target: Path = options["to"] or Path(f"{project.slug}-{choice.format}{SUFFIXES[choice.format]}")
         with TemporaryDirectory(dir=target.parent, prefix=".concord-export-") as name:
-            on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
             manifest = write_file(project, choice, Path(name) / "file", on_progress)
             on_progress.end()
             os.replace(Path(name) / "file", target)
@@ -141,17 +145,6 @@ def _write_table(project: Project, choice: ExportChoice, name: str, to: Path | N
     finally:
         unfinished.unlink(missing_ok=True)
     return target
-
-
-def _write_folder(
-    project: Project, choice: ExportChoice, target: Path, on_progress: RowCounter
-) -> tuple[Path, Manifest]:
-    target.mkdir(parents=True)
-    try:
-        return target, write_folder(project, choice, target, on_progress)
-    except BaseException:
-        shutil.rmtree(target)
-        raise
 
 
 def _size(path: Path) -> int:

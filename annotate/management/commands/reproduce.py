@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from annotate.management.base import ConcordCommand, person_called
-from annotate.management.file_import import ProgressLine
+from annotate.management.base import ConcordCommand, ProgressLine, person_called
 from annotate.results.reproduction.commands import import_release
 from annotate.results.reproduction.papers import (
     PAPERS,
@@ -44,11 +43,9 @@ class Command(ConcordCommand):
         paper = PAPERS[options["paper"]]
         on_progress = ProgressLine(self.stderr, options["verbosity"] > 0)
         try:
+            admin = person_called(options["admin"])
             project = import_release(
-                paper=paper,
-                folder=options["data"],
-                admin=person_called(options["admin"]),
-                on_progress=on_progress,
+                paper=paper, folder=options["data"], admin=admin, on_progress=on_progress
             )
         finally:
             on_progress.end()

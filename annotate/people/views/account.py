@@ -14,16 +14,19 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotate.api.tokens import make_token, revoke_token, tokens_of
 from annotate.core.access import session_of_user, token_of_user
-from annotate.core.errors import (
-    AddressLinkError,
-    DomainError,
-    InvitationUnusableError,
-)
+from annotate.core.errors import AddressLinkError, DomainError, InvitationUnusableError
 from annotate.core.mails import mail_is_sent
 from annotate.core.page import request_user
 from annotate.core.password_again import ask_to_sign_in_again, password_again
 from annotate.core.preferences import preferences_of
-from annotate.people.addresses import (
+from annotate.people.commands import (
+    accept_invitation,
+    change_address,
+    may_make_first_account,
+    save_preferences,
+)
+from annotate.people.forms import AddressForm, FirstAccountForm, KeysForm, PreferencesForm, TokenForm
+from annotate.people.invitations import (
     ADDRESS_IN_SESSION,
     INVITATION_IN_SESSION,
     change_token,
@@ -33,16 +36,10 @@ from annotate.people.addresses import (
     proven_signup,
     send_change_link,
     send_signup_link,
+    signed_invitation,
     signup_token,
+    usable_invitation,
 )
-from annotate.people.commands import (
-    accept_invitation,
-    change_address,
-    may_make_first_account,
-    save_preferences,
-)
-from annotate.people.forms import AddressForm, FirstAccountForm, KeysForm, PreferencesForm, TokenForm
-from annotate.people.invitations import signed_invitation, usable_invitation
 from annotate.people.own_data import data_as_json
 from annotate.people.sessions import end_session, end_sessions, signed_in
 from annotate.people.sign_in_limits import may_send_mail

@@ -9,9 +9,7 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import invitation_in, membership_in, project_for_admin
-from annotate.core.errors import (
-    DomainError,
-)
+from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Invitation, Membership, Project, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
@@ -25,14 +23,7 @@ from annotate.people.commands import (
     rename_membership,
     withdraw_invitation,
 )
-from annotate.people.forms import (
-    HandOverForm,
-    InvitationForm,
-    InvitationsForm,
-    JoinForm,
-    LabelForm,
-    RoleForm,
-)
+from annotate.people.forms import HandOverForm, InvitationForm, InvitationsForm, JoinForm, LabelForm, RoleForm
 from annotate.people.outside import study_of
 from annotate.people.queries import Workload, loads_of, other_annotators, people_of
 from annotate.people.recorded_raters import join_recorded_rater, possible_members
@@ -73,15 +64,13 @@ def invite_several(request: HttpRequest, slug: str) -> HttpResponse:
         with show_refusal(request):
             ask_for_mail(invitation=offer, site=request.build_absolute_uri("/"))
     count = len(found.made)
-    sentences = [
-        ngettext("{count} invitation created.", "{count} invitations created.", count).format(count=count)
-    ]
+    created = ngettext("{count} invitation created.", "{count} invitations created.", count)
+    sentences = [created.format(count=count)]
     if found.members:
         sentences.append(gettext("Members already: {emails}.").format(emails=", ".join(found.members)))
     if found.waiting:
         sentences.append(gettext("Have a link that waits: {emails}.").format(emails=", ".join(found.waiting)))
-    invitations_made = " ".join(sentences)
-    messages.success(request, invitations_made)
+    messages.success(request, " ".join(sentences))
     return redirect("people", slug)
 
 
@@ -126,12 +115,8 @@ def membership_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("person", slug, pk)
     if now.pk != pk:
-        messages.success(
-            request,
-            gettext("{label} is now {role}; their ratings stay.").format(
-                label=now.label, role=now.get_role_display()
-            ),
-        )
+        sentence = gettext("{label} is now {role}; their ratings stay.")
+        messages.success(request, sentence.format(label=now.label, role=now.get_role_display()))
     return redirect("person", slug, now.pk) if now.user_id != request.user.pk else redirect("project", slug)
 
 
@@ -176,9 +161,8 @@ def membership_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "{count} items that {recorded} rated belong to {member} now.",
         items,
     )
-    messages.success(
-        request, said.format(count=f"{items:,}", recorded=membership.label, member=form.chosen.label)
-    )
+    named = {"recorded": membership.label, "member": form.chosen.label}
+    messages.success(request, said.format(count=f"{items:,}", **named))
     return redirect("person", slug, form.chosen.pk)
 
 
@@ -186,17 +170,11 @@ def membership_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def membership_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership = membership_in(project_for_admin(request.user, slug), pk)
-    try:
-        made = invite(
-            project=membership.project,
-            by=request_user(request),
-            role=Role(membership.role),
-            membership=membership,
-        )
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("people", slug)
-    return _to_link(slug, made)
+    role, by = Role(membership.role), request_user(request)
+    made = None
+    with show_refusal(request):
+        made = invite(project=membership.project, by=by, role=role, membership=membership)
+    return _to_link(slug, made) if made else redirect("people", slug)
 
 
 @login_required
@@ -230,9 +208,8 @@ def invitation_send(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def _send(request: HttpRequest, made: Invitation) -> None:
     with show_refusal(request):
         ask_for_mail(invitation=made, site=request.build_absolute_uri("/"), by_hand=True)
-        messages.success(
-            request, gettext("A worker sends the invitation to {email}.").format(email=made.email)
-        )
+        sentence = gettext("A worker sends the invitation to {email}.")
+        messages.success(request, sentence.format(email=made.email))
 
 
 def _person(
@@ -257,14 +234,11 @@ def _person(
 
 
 def _handed_over(work: HandedOver) -> str:
-    if not work.given + work.freed:
-        return gettext("There was no unfinished work to reassign.")
     total = work.given + work.freed
-    parts = [
-        gettext("{given} of {total} unfinished items have another rater now.").format(
-            given=work.given, total=total
-        )
-    ]
+    if not total:
+        return gettext("There was no unfinished work to reassign.")
+    moved = gettext("{given} of {total} unfinished items have another rater now.")
+    parts = [moved.format(given=work.given, total=total)]
     if work.freed:
         parts.append(gettext("{count} went back to the queue.").format(count=work.freed))
     if work.begun:

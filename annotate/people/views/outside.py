@@ -178,17 +178,12 @@ class AboutRaterForm(forms.Form):
         super().__init__(entered)
         self.questions = study.questions
         for number, each in enumerate(study.questions):
+            label, choices = each["question"], [(choice, choice) for choice in each["choices"]]
             self.fields[f"answer_{number}"] = (
-                forms.ChoiceField(
-                    label=each["question"],
-                    widget=forms.RadioSelect,
-                    choices=[(choice, choice) for choice in each["choices"]],
-                )
-                if each["choices"]
+                forms.ChoiceField(label=label, widget=forms.RadioSelect, choices=choices)
+                if choices
                 else forms.CharField(
-                    label=each["question"],
-                    max_length=LONGEST_ANSWER,
-                    widget=forms.TextInput(attrs={"dir": "auto"}),
+                    label=label, max_length=LONGEST_ANSWER, widget=forms.TextInput(attrs={"dir": "auto"})
                 )
             )
 
@@ -228,13 +223,16 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _continue(request, study, known, parameters)
     try:
         refuse_closed_study(study)
-        consent, here = _consent_given(request, study, parameters), request.get_full_path()
+        consent, here, wanted = None, request.get_full_path(), _consent_key(study, parameters)
+        stored: dict[str, str] = request.session.get(CONSENT_IN_SESSION, {})
+        # Only the consent of this person to this version of the study counts.
+        if {name: stored.get(name) for name in wanted} == wanted:
+            consent = Consent(stored["digest"], datetime.fromisoformat(stored["at"]))
         is_agreeing = request.method == "POST" and "agree" in request.POST
         if is_agreeing and request.POST["agree"] == digest_of(study.consent):
             consent = consent_now(study)
             if study.questions:
-                kept = {**_consent_key(study, parameters), "at": consent.at.isoformat()}
-                request.session[CONSENT_IN_SESSION] = kept
+                request.session[CONSENT_IN_SESSION] = {**wanted, "at": consent.at.isoformat()}
                 return redirect(here)
             return _join(request, study, consent, parameters, [])
         if consent is None:
@@ -274,15 +272,6 @@ def _join(
     request.session.pop(CONSENT_IN_SESSION, None)
     get_adapter(request).login(request, user)
     return redirect("rate", study.project.slug)
-
-
-def _consent_given(request: HttpRequest, study: OutsideStudy, parameters: dict[str, str]) -> Consent | None:
-    """Return the session's consent, if it is from this person and for this version of the study."""
-    kept: dict[str, str] = request.session.get(CONSENT_IN_SESSION, {})
-    wanted = _consent_key(study, parameters)
-    if {name: kept.get(name) for name in wanted} != wanted:
-        return None
-    return Consent(kept["digest"], datetime.fromisoformat(kept["at"]))
 
 
 def _consent_key(study: OutsideStudy, parameters: dict[str, str]) -> dict[str, str]:
@@ -335,11 +324,15 @@ def study_settings(request: HttpRequest, slug: str) -> HttpResponse:
         save_study(project=project, values=form.cleaned_data, by=request_user(request))
         messages.success(request, gettext("Saved."))
         return redirect("outside_study", slug)
+    link = ""
+    if study:  # as Prolific writes it, with the names of its values in braces
+        path = request.build_absolute_uri(reverse("join", args=[study.token]))
+        link = f"{path}?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in (PERSON, STUDY, SESSION))
     context = {
         "form": form,
         "study": study,
         "counts": count_raters(study) if study else None,
-        "link": _platform_link(request, study) if study else "",
+        "link": link,
     }
     status = 422 if form.is_bound else 200
     return render_in_project(request, project, "people/outside_study.html", context, status=status)
@@ -353,9 +346,3 @@ def study_link(request: HttpRequest, slug: str) -> HttpResponse:
         renew_join_link(study=study, by=request_user(request))
         messages.success(request, gettext("The study has a new link. The old one no longer works."))
     return redirect("outside_study", slug)
-
-
-def _platform_link(request: HttpRequest, study: OutsideStudy) -> str:
-    """Return the link in Prolific's format, with the names of its values in braces."""
-    path = request.build_absolute_uri(reverse("join", args=[study.token]))
-    return f"{path}?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in (PERSON, STUDY, SESSION))

@@ -75,9 +75,7 @@ class CodeAgainForm(TakenOnce, ReauthenticateForm):  # type: ignore[misc]
     """A code instead of re-entering the password."""
 
 
-# Errors of reading it; allauth handles only two of them.
-# Passkeys that browsers send. An unreadable one is rejected like a wrong one.
-
+# What reading a passkey that a browser sent can raise; allauth handles only two of these errors.
 UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, struct.error)
 
 
@@ -213,13 +211,8 @@ class PasskeyAgain(ReauthenticateWebAuthnView):  # type: ignore[misc]
         return redirect(self.passthrough_next_url(reverse("account_reauthenticate")))
 
 
-BROKEN_ANSWER = (
-    ImproperlyConfigured,
-    KeyError,
-    TypeError,
-    ValueError,
-)  # what answers of a broken provider raise
-
+# What the answers of a broken provider raise.
+BROKEN_ANSWER = (ImproperlyConfigured, KeyError, TypeError, ValueError)
 
 ASK_AGAIN = urlencode({"prompt": "login", "max_age": 0})
 
@@ -239,7 +232,9 @@ class CheckedTokens(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         try:
             login = super().complete_login(request, app, token, **options)
             claims = login.account.extra_data
-            self.signed_in_at = _timestamp(claims["id_token"].get("auth_time"))
+            time_there = claims["id_token"].get("auth_time")
+            if isinstance(time_there, int | float) and not isinstance(time_there, bool):
+                self.signed_in_at = float(time_there)
             subjects = {claims["id_token"]["sub"], *(each["sub"] for each in claims.values())}
         except BROKEN_ANSWER as error:
             raise OAuth2Error("The provider's answer cannot be read") from error
@@ -278,10 +273,6 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     except (RequestException, *BROKEN_ANSWER) as error:
         response = render_authentication_error(request, adapter.get_provider(), exception=error)
     return response
-
-
-def _timestamp(claim: object) -> float | None:
-    return float(claim) if isinstance(claim, int | float) and not isinstance(claim, bool) else None
 
 
 def _adapter(request: HttpRequest, provider_id: str) -> CheckedTokens:

@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, ngettext
 
+from annotate.core.jobs import WorkerHealth, worker_health
 from annotate.core.models import DataImport, Export, Item, Membership, Project, Role, Round, Submission
 from annotate.core.rounds import rounds_of
-from annotate.core.workers import WorkerHealth, worker_health
 from annotate.disputes.queries.activity import (
     AgeCount,
     DisputeCounts,
