@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from annotate.core.models import Project
 from annotate.exports.checklist import ChecklistLine
-from annotate.exports.facts import write_days
+from annotate.exports.formats.datasheet import write_days
 from annotate.exports.registry import (
     ColumnRows,
     ExportColumn,
