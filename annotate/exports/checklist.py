@@ -1,6 +1,5 @@
 """A reporting checklist, filled with the project's facts. Other apps add lines."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,8 +27,14 @@ from annotate.core.rounds import uncounted_annotators
 from annotate.core.version import VERSION
 from annotate.disputes.queries.rules import rule_of
 from annotate.exports.citation import Datasheet, DatasheetSection
-from annotate.exports.facts import Facts, facts_of, write_day
-from annotate.exports.formats.datasheet import plain_line, read_alphas
+from annotate.exports.formats.datasheet import (
+    Facts,
+    facts_of,
+    markdown_table,
+    plain_line,
+    read_alphas,
+    write_day,
+)
 from annotate.questions import kind_of
 
 NOT_RECORDED = "Not recorded in Concord: state it yourself."
@@ -87,12 +92,9 @@ def introduce(lines: Sequence[ChecklistLine], source: str = SOURCE) -> str:
 
 def checklist_markdown(project: Project, lines: Sequence[ChecklistLine]) -> str:
     """Return the checklist as a table in Markdown; input of admins is escaped."""
-    rows = [f"| {plain_line(each.topic)} | {plain_line(each.text)} | {each.heds or '–'} |" for each in lines]
-    head = ["| what | answer | HEDS |", "|---|---|---|"]
-    return (
-        "\n\n".join([f"# {TITLE}: {plain_line(project.name)}", introduce(lines), "\n".join([*head, *rows])])
-        + "\n"
-    )
+    rows = ((plain_line(each.topic), plain_line(each.text), each.heds or "–") for each in lines)
+    table = markdown_table("what | answer | HEDS", rows)
+    return f"# {TITLE}: {plain_line(project.name)}\n\n{introduce(lines)}\n\n{table}\n"
 
 
 def _design(project: Project, facts: Facts, first: Round | None) -> Iterator[ChecklistLine]:
@@ -101,11 +103,7 @@ def _design(project: Project, facts: Facts, first: Round | None) -> Iterator[Che
     yield ChecklistLine("Selection of documents and systems", heds="3.1.2, 2.1–2.5")
     yield ChecklistLine("Power of the sample, computed before data", heds="3.1.3")
     yield ChecklistLine("Guidelines, and when they were frozen", _guidelines(facts))
-    yield ChecklistLine(
-        "Questions, scales and definitions",
-        _scales(project, first),
-        "4.3.1–4.3.4, 4.3.7",
-    )
+    yield ChecklistLine("Questions, scales and definitions", _scales(project, first), "4.3.1–4.3.4, 4.3.7")
     yield ChecklistLine("Rule of disputes, and when it was set", _dispute_rule(project, first))
     yield ChecklistLine("Assignment and order of items", _assignment(facts, first))
     seeds = "".join(f", {each.round} {each.round.seed}" for each in facts.rounds)
@@ -179,34 +177,26 @@ def _is_rated_here(first: Round | None) -> bool:
 def _people(project: Project, facts: Facts, first: Round | None) -> Iterator[ChecklistLine]:
     study = OutsideStudy.objects.filter(project=project).first()
     joined = OutsideRater.objects.filter(study=study).count() if study else 0
-    yield ChecklistLine("Number of raters", _raters(facts), "3.2.1")
-    yield ChecklistLine(
-        "Kind, recruitment and characteristics of raters",
-        _recruitment(project, joined),
-        "3.2.2, 3.2.3, 3.2.5",
-    )
-    yield ChecklistLine("Training and practice", _training(project), "3.2.4")
-    yield ChecklistLine("Payment", _payment(study, joined), "3.2.2")
-    yield ChecklistLine(
-        "Consent", (f"{joined} raters consented in Concord before they started." if joined else ""), "5.1"
-    )
-    yield ChecklistLine("Quality checks", _quality_checks(project), "3.3.3")
-    yield ChecklistLine("Excluded raters, and why", _exclusions(project, first), "3.3.3")
-
-
-def _raters(facts: Facts) -> str:
-    given = [
+    given = "; ".join(
         f"{each.round}: {each.raters} raters gave {each.values:,} values"
         for each in facts.rounds
         if each.values
-    ]
-    return f"{'; '.join(given)}." if given else ""
-
-
-def _recruitment(project: Project, joined: int) -> str:
+    )
+    yield ChecklistLine("Number of raters", f"{given}." if given else "", "3.2.1")
     written = Datasheet.from_dict(project.datasheet).sections.get(DatasheetSection.COLLECTION, "")
     link = f"{joined} raters joined by the project's link for raters from outside." if joined else ""
-    return " ".join(part for part in (link, written) if part)
+    recruited = " ".join(filter(None, (link, written)))
+    yield ChecklistLine("Kind, recruitment and characteristics of raters", recruited, "3.2.2, 3.2.3, 3.2.5")
+    yield ChecklistLine("Training and practice", _training(project), "3.2.4")
+    payment = ""
+    if study and joined and study.pay_rule != PayRule.NONE:
+        rule = study.get_pay_rule_display()
+        payment = f"Raters from outside: {study.pay_rate:f} {study.currency} for {rule}."
+    yield ChecklistLine("Payment", payment, "3.2.2")
+    consent = f"{joined} raters consented in Concord before they started." if joined else ""
+    yield ChecklistLine("Consent", consent, "5.1")
+    yield ChecklistLine("Quality checks", _quality_checks(project), "3.3.3")
+    yield ChecklistLine("Excluded raters, and why", _exclusions(project, first), "3.3.3")
 
 
 def _training(project: Project) -> str:
@@ -222,13 +212,6 @@ def _training(project: Project) -> str:
     if sessions := project.calibration_sessions.count():
         parts.append(f"Calibration sessions before or during the rounds: {sessions}.")
     return " ".join(parts)
-
-
-def _payment(study: OutsideStudy | None, joined: int) -> str:
-    if study is None or not joined or study.pay_rule == PayRule.NONE:
-        return ""
-    rule = study.get_pay_rule_display()
-    return f"Raters from outside: {study.pay_rate:f} {study.currency} for {rule}."
 
 
 def _quality_checks(project: Project) -> str:
@@ -269,7 +252,12 @@ def _conduct(project: Project, facts: Facts, first: Round | None) -> Iterator[Ch
     yield ChecklistLine("Questions and feedback of raters", heds="3.3.6")
     yield ChecklistLine("Looks at results before the end", _looks(project, first))
     yield ChecklistLine("Disputes", _disputes(facts, first))
-    yield ChecklistLine("Missing and incomplete answers", _missing(facts))
+    missing = (
+        f"{each.round}: {each.without_value:,} answers without a value."
+        + (f" {each.unfinished:,} incomplete assignments." if each.round.is_independent else "")
+        for each in facts.rounds
+    )
+    yield ChecklistLine("Missing and incomplete answers", " ".join(missing))
     yield ChecklistLine("Changes after Round I was opened", _changes(project, first))
     yield ChecklistLine("Other deviations from the plan")
 
@@ -280,10 +268,8 @@ def _time(facts: Facts, first: Round | None) -> str:
     measured = facts.rounds[0].seconds
     hours = f" {measured / 3600:,.1f} hours of active time were measured in Round I." if measured else ""
     deadline = f" The deadline was {first.deadline:%Y-%m-%d}." if first.deadline else ""
-    return (
-        "Raters chose place and time, could stop and continue, and had no limit for an item."
-        f"{deadline}{hours}"
-    )
+    free = "Raters chose place and time, could stop and continue, and had no limit for an item."
+    return f"{free}{deadline}{hours}"
 
 
 def _looks(project: Project, first: Round | None) -> str:
@@ -313,14 +299,6 @@ def _disputes(facts: Facts, first: Round | None) -> str:
     return f"{facts.disputed:,} units were disputed: {statuses}."
 
 
-def _missing(facts: Facts) -> str:
-    return " ".join(
-        f"{each.round}: {each.without_value:,} answers without a value."
-        + (f" {each.unfinished:,} incomplete assignments." if each.round.is_independent else "")
-        for each in facts.rounds
-    )
-
-
 _CHANGES = {
     "project.reworded": "guidelines reworded",
     "dimension.reworded": "dimension reworded",
@@ -347,37 +325,23 @@ def _changes(project: Project, first: Round | None) -> str:
         days.setdefault(act, []).append(at)
     if not days:
         return "The audit log has none."
-    return (
-        "; ".join(f"{_CHANGES[act]}: {len(at)} (first on {write_day(at[0])})" for act, at in days.items())
-        + "."
-    )
+    listed = (f"{_CHANGES[act]}: {len(at)} (first on {write_day(at[0])})" for act, at in days.items())
+    return f"{'; '.join(listed)}."
 
 
 def _analysis(project: Project, facts: Facts) -> Iterator[ChecklistLine]:
-    yield ChecklistLine("Agreement with intervals", _agreement(project), "4.3.11")
-    has_values = any(each.values for each in facts.rounds)
-    yield ChecklistLine(
-        "Scores",
-        "The score of an output is the mean of its raters, that of a system the mean over outputs."
-        if has_values
-        else "",
-        "4.3.9",
-    )
-    yield ChecklistLine(
-        "Effect sizes and tests",
+    alphas = [(name, first) for name, first, _ in read_alphas(project)]
+    listed = "; ".join(f"{name} {first}" for name, first in alphas)
+    agreement = f"Krippendorff's alpha of Round I with its 95 % interval: {listed}."
+    has_alpha = any(first for _, first in alphas)
+    yield ChecklistLine("Agreement with intervals", agreement if has_alpha else "", "4.3.11")
+    scores = "The score of an output is the mean of its raters, that of a system the mean over outputs."
+    tests = (
         "Differences of systems by the crossed model of raters and documents with 95 % intervals; p values "
         "corrected by Holm over the pairs of a dimension."
-        if has_values
-        else "",
-        "4.3.10",
     )
+    if not any(each.values for each in facts.rounds):
+        scores = tests = ""
+    yield ChecklistLine("Scores", scores, "4.3.9")
+    yield ChecklistLine("Effect sizes and tests", tests, "4.3.10")
     yield ChecklistLine("Conclusions planned before data, and those found in them")
-
-
-def _agreement(project: Project) -> str:
-    alphas = read_alphas(project)
-    counts = Counter(bool(first) for _, first, _ in alphas)
-    if not counts[True]:
-        return ""
-    listed = "; ".join(f"{name} {first}" for name, first, _ in alphas)
-    return f"Krippendorff's alpha of Round I with its 95 % interval: {listed}."

@@ -50,6 +50,7 @@ class ExportChoice:
         """
         left_out = self.left_out | ({ExportPart.RATERS} if self.format == Format.HUGGING_FACE else set())
         asked = list(project.dimensions.values_list("key", "kind", "scale_step"))
+        # One column holds the values of all dimensions, so one type has to fit them all.
         is_whole = all(kind == SCALE.key and step == 1 for _, kind, step in asked)
         points = ValueKind.INTEGER if is_whole else ValueKind.NUMBER
         return tables_without(left_out, points, [key for key, *_ in asked])

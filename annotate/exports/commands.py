@@ -110,6 +110,7 @@ def delete_export(*, export: Export) -> None:
     locked = Export.objects.select_for_update().filter(pk=export.pk).first()
     if locked is None:
         return
+    # The file goes after the commit: a rollback keeps the row, which then still has its file.
     name, under_way, notes = locked.file.name, locked.status == Export.Status.WRITING, notes_of(locked)
     locked.delete()
     record(export.project, "export.deleted", export, before={"content_hash": export.content_hash})
@@ -159,7 +160,7 @@ def _keep(export: Export, manifest: Manifest, size: int) -> bool:
         give_notice(
             project=export.project,
             kind=NoticeKind.EXPORTS,
-            about=f"export {export.pk} {export.lease}",
+            about=f"export {export.pk} {export.lease}",  # once for each worker that finishes
             facts={},
             to=User.objects.filter(pk__in=[export.created_by_id or 0]),
             page="exports",
@@ -219,6 +220,7 @@ def start_push(*, export: Export, repository: str, private: bool, by: User) -> P
     InvalidValueError for an invalid repository name.
     """
     refuse_repository(repository)
+    # The export alone: its project is only read, and a lock on it would wait for an import.
     export = Export.objects.select_for_update(of=("self",)).select_related("project").get(pk=export.pk)
     if export.format != Format.HUGGING_FACE or export.status != Export.Status.READY:
         raise NotReadyError(gettext("Only a Hugging Face data set that is ready can be pushed."))
@@ -226,6 +228,7 @@ def start_push(*, export: Export, repository: str, private: bool, by: User) -> P
         export=export, repository=repository, defaults={"private": private, "created_by": by}
     )
     if not is_new:
+        # A silent worker loses its lease: should it come back, it stops after the file that it sends.
         if push.status == Push.Status.PUSHING and not is_silent(push):
             raise NotReadyError(gettext("A worker is already pushing this export."))
         push.status, push.message, push.lease = Push.Status.WAITING, "", None
@@ -248,7 +251,7 @@ def _push(push: Push) -> None:
     try:
         with push.export.file.open("rb") as file, ZipFile(file) as archive:
             archive.extractall(unpacked)
-        (folder,) = unpacked.iterdir()
+        (folder,) = unpacked.iterdir()  # the zip file has one folder, with the project's name
         slug = push.export.project.slug
         url = push_folder(
             folder, push.repository, project=slug, private=push.private, on_progress=on_progress

@@ -111,7 +111,7 @@ class ExportFileForm(forms.Form):
     file = forms.FileField(
         help_text=_("The zip file of a JSONL export, max. {value} MB.").format(
             value=LARGEST_EXPORT_FILE // 1024**2
-        ),
+        )
     )
 
     def clean_file(self) -> "UploadedFile[Any]":
@@ -141,9 +141,7 @@ class DatasheetForm(forms.Form):
     """Languages, tasks, and the content of each section of the datasheet."""
 
     languages = forms.CharField(
-        required=False,
-        max_length=500,
-        help_text=_("Codes with commas between them, such as en, pt-BR."),
+        required=False, max_length=500, help_text=_("Codes with commas between them, such as en, pt-BR.")
     )
     task_categories = forms.CharField(
         label=_("Task categories"),

@@ -44,19 +44,14 @@ def hub_is_configured(project: str) -> bool:
 def refuse_repository(name: str) -> None:
     """Raise InvalidValueError for an invalid repository name."""
     if not NAME.fullmatch(name) or "--" in name or ".." in name:
-        sentence = gettext(
+        says = gettext(
             "A repository is called like name/data-set, with letters, digits, -, _ and single dots."
         )
-        raise InvalidValueError(sentence, fields={"repository": sentence})
+        raise InvalidValueError(says, fields={"repository": says})
 
 
 def push_folder(
-    folder: Path,
-    repository: str,
-    *,
-    project: str,
-    private: bool,
-    on_progress: OnProgress | None = None,
+    folder: Path, repository: str, *, project: str, private: bool, on_progress: OnProgress | None = None
 ) -> str:
     """Make the repository equal to the folder, in one commit, and return the commit's URL.
 
@@ -125,9 +120,8 @@ def _sentence(error: BaseException, repository: str) -> str:
     if status:
         return gettext("The Hub answered {status}; try again later.").format(status=status)
     if isinstance(error, TransportError):
-        return gettext("The Hub at {url} cannot be reached ({error}); try again later.").format(
-            url=_endpoint(), error=type(error).__name__
-        )
+        says = gettext("The Hub at {url} cannot be reached ({error}); try again later.")
+        return says.format(url=_endpoint(), error=type(error).__name__)
     return gettext("The Hub did not take the data set ({error}).").format(error=type(error).__name__)
 
 

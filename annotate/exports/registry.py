@@ -139,6 +139,11 @@ class ExportTable:
         return [column.name for column in self.columns if column.kind in kinds]
 
 
+def own_table(name: str, says: str, rows: Callable[[Project], Iterable[Row]], **more: Any) -> ExportTable:
+    """Return a table of annotate, with the columns that `columns.csv` has for it."""
+    return ExportTable(name, says, COLUMNS[name], rows, **more)
+
+
 TABLES: dict[str, ExportTable] = {}
 
 
@@ -153,28 +158,22 @@ def tables_without(
     def kind_of(kind: ValueKind) -> ValueKind:
         return points if kind == ValueKind.POINTS else kind
 
-    return [
-        replace(
-            table,
-            columns=tuple(
-                replace(column, kind=kind_of(column.kind))
-                for column in table.for_dimensions(dimensions).columns
-                if column.part not in left_out
-            ),
-            rows=next(
-                (table.rows_without[part] for part in left_out & table.rows_without.keys()), table.rows
-            ),
-            lists={
-                name: {each: kind_of(kind) for each, kind in fields.items()}
-                for name, fields in table.lists.items()
-            },
-        )
-        for table in TABLES.values()
-        if table.part not in left_out
-    ]
+    found = []
+    for table in TABLES.values():
+        if table.part in left_out:
+            continue
+        columns = [each for each in table.for_dimensions(dimensions).columns if each.part not in left_out]
+        columns = [replace(each, kind=kind_of(each.kind)) for each in columns]
+        rows = (table.rows_without[part] for part in left_out & table.rows_without.keys())
+        lists = {
+            name: {each: kind_of(kind) for each, kind in fields.items()}
+            for name, fields in table.lists.items()
+        }
+        found.append(replace(table, columns=tuple(columns), rows=next(rows, table.rows), lists=lists))
+    return found
 
 
-AT_ONCE = 2000
+AT_ONCE = 2000  # rows that a cursor fetches
 TEXTS_AT_ONCE = 50  # a document or an item may be a whole book
 UNIT = ("document", "system", "dimension")
 IN_ORDER = ("assignment__round__number", "assignment__item", "dimension__position")

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
-from annotate.core.models import Export, Project, Push, Role, User
+from annotate.core.models import Export, Push, Role
 from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.strings import is_for_spreadsheet
 from annotate.exports.choice import Format
@@ -43,9 +42,9 @@ from annotate.exports.restoring.archive import ExportArchive, refuse_unfit_uploa
 @require_http_methods(["GET", "POST"])
 def exports(request: Request, slug: str) -> HttpResponse:
     project = access.project_for_reader(request.user, slug)
-    form = (
-        ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=_chosen_before(request))
-    )
+    chosen = request.GET.get("format")  # links to this page may choose it
+    initial = {**EVERYTHING, "format": chosen} if chosen in set(Format) else EVERYTHING
+    form = ExportForm(request.POST) if request.method == "POST" else ExportForm(initial=initial)
     try:
         if form.is_valid():
             made = start_export(project=project, choice=form.choice, by=request_user(request))
@@ -64,11 +63,6 @@ def exports(request: Request, slug: str) -> HttpResponse:
     return render_in_project(request, project, "exports/exports.html", context, status=status)
 
 
-def _chosen_before(request: Request) -> dict[str, Any]:
-    chosen = request.GET.get("format")
-    return {**EVERYTHING, "format": chosen} if chosen in set(Format) else EVERYTHING
-
-
 @login_required
 @require_http_methods(["GET", "POST"])
 def project_from_export(request: HttpRequest) -> HttpResponse:
@@ -77,25 +71,20 @@ def project_from_export(request: HttpRequest) -> HttpResponse:
     form = ExportFileForm(request.POST or None, request.FILES or None)
     try:
         if form.is_valid():
-            project, ignored = _restore_upload(form.cleaned_data["file"], request_user(request))
+            with NamedTemporaryFile(suffix=".zip") as file:
+                file.writelines(form.cleaned_data["file"].chunks())
+                file.flush()
+                refuse_unfit_upload(Path(file.name))
+                archive = ExportArchive(Path(file.name))
+                project = restore_export(archive=archive, admin=request_user(request))
             messages.success(request, gettext("The export is imported. You are an admin of its project."))
-            if ignored:
-                messages.warning(request, ignored)
+            if archive.ignored:
+                messages.warning(request, archive.ignored)
             return redirect("project", project.slug)
     except DomainError as error:
         form.add_error("file", error.message)
     status = 422 if form.is_bound else 200
     return render(request, "exports/from_export.html", {"form": form}, status=status)
-
-
-def _restore_upload(upload: "UploadedFile[Any]", by: User) -> tuple[Project, str]:
-    """Return the project of an export, and a sentence about what Concord ignored in it."""
-    with NamedTemporaryFile(suffix=".zip") as file:
-        file.writelines(upload.chunks())
-        file.flush()
-        refuse_unfit_upload(Path(file.name))
-        archive = ExportArchive(Path(file.name))
-        return restore_export(archive=archive, admin=by), archive.ignored
 
 
 @login_required

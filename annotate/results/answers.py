@@ -46,13 +46,11 @@ def answer_alpha(tables: Tables) -> str:
     }
     if len(alphas) == 1:
         return gettext("Alpha of Round I is %(low)s; .80 is reliable, .667 is tentative.") % parts
-    return (
-        gettext(
-            "Alpha of Round I is %(low)s to %(high)s: "
-            "%(reliable)s of %(total)s dimensions reach .80 (reliable), %(tentative)s reach .667 (tentative)."
-        )
-        % parts
+    says = gettext(
+        "Alpha of Round I is %(low)s to %(high)s: "
+        "%(reliable)s of %(total)s dimensions reach .80 (reliable), %(tentative)s reach .667 (tentative)."
     )
+    return says % parts
 
 
 def answer_disputes(tables: Tables) -> str:
@@ -61,18 +59,13 @@ def answer_disputes(tables: Tables) -> str:
     total = round(sum(amounts_of(rounds, "opened")))
     if not total:
         return gettext("There are no disputes.")
-    settled = round(sum(amounts_of(rounds, "settled")))
-    adjudicated = round(sum(amounts_of(rounds, "adjudicated")))
-    return ngettext(
+    ended = {key: round(sum(amounts_of(rounds, key))) for key in ("settled", "adjudicated")}
+    says = ngettext(
         "%(total)s dispute: %(settled)s settled, %(adjudicated)s adjudicated, %(unresolved)s unresolved.",
         "%(total)s disputes: %(settled)s settled, %(adjudicated)s adjudicated, %(unresolved)s unresolved.",
         total,
-    ) % {
-        "total": f"{total:,}",
-        "settled": settled,
-        "adjudicated": adjudicated,
-        "unresolved": total - settled - adjudicated,
-    }
+    )
+    return says % {"total": f"{total:,}", "unresolved": total - sum(ended.values()), **ended}
 
 
 def answer_systems(tables: Tables) -> str:
@@ -95,9 +88,8 @@ def _answer_outlying(tables: Tables) -> str:
     ]
     if not named:
         return ""
-    return gettext("Raters differ more about some systems than about others: {named}.").format(
-        named="; ".join(named[:3]) + ("; …" if len(named) > 3 else "")
-    )
+    says = gettext("Raters differ more about some systems than about others: {named}.")
+    return says.format(named="; ".join([*named[:3], *(["…"] if len(named) > 3 else [])]))
 
 
 def _answer_leader(tables: Tables) -> str:
@@ -111,22 +103,16 @@ def _answer_leader(tables: Tables) -> str:
     leader = max(dict.fromkeys(names), key=names.count)
     led = [dimension for dimension, name in best.items() if name == leader]
     sure = [dimension for dimension in led if ranks and _rank(ranks, leader, dimension) == "1"]
-    parts = {"system": leader, "led": len(led), "total": len(best), "sure": len(sure)}
-    if not sure:
-        return (
-            gettext(
-                "%(system)s has the highest mean on %(led)s of %(total)s dimensions, "
-                "but is not surely the best on any."
-            )
-            % parts
-        )
-    return (
-        gettext(
-            "%(system)s has the highest mean on %(led)s of %(total)s dimensions, "
-            "and is surely the best on %(sure)s."
-        )
-        % parts
+    says = gettext(
+        "%(system)s has the highest mean on %(led)s of %(total)s dimensions, "
+        "and is surely the best on %(sure)s."
     )
+    if not sure:
+        says = gettext(
+            "%(system)s has the highest mean on %(led)s of %(total)s dimensions, "
+            "but is not surely the best on any."
+        )
+    return says % {"system": leader, "led": len(led), "total": len(best), "sure": len(sure)}
 
 
 def best_systems(means: Table) -> dict[str, str]:
@@ -179,11 +165,8 @@ def answer_question(tables: Tables) -> str:
     if agreement and agreement.rows:
         name, alpha = agreement.rows[0][0].value, column_of(agreement, "round_1")[0]
         if isinstance(alpha.value, float):
-            parts.append(
-                gettext("Round I has a value of {value} for {name}.").format(
-                    name=name, value=f"{alpha.value:.2f}".replace("-", MINUS)
-                )
-            )
+            says = gettext("Round I has a value of {value} for {name}.")
+            parts.append(says.format(name=name, value=f"{alpha.value:.2f}".replace("-", MINUS)))
         else:
             parts.append(gettext("Agreement is undefined; the table shows the reasons."))
     if systems and systems.columns[1].key in _BEST_FIRST and len(systems.rows) > 1:
@@ -210,20 +193,16 @@ def answer_severity(tables: Tables) -> str:
     """Return the dimension with the largest differences in severity, and the dimension with a misfit."""
     raters = tables.get("raters")
     own: dict[str, list[float]] = {}
-    for name, cell in zip(
-        column_of(raters, "dimension") if raters else [],
-        column_of(raters, "severity") if raters else [],
-        strict=True,
-    ):
+    columns = [column_of(raters, key) if raters else [] for key in ("dimension", "severity")]
+    for name, cell in zip(*columns, strict=True):
         if isinstance(cell.value, float):
             own.setdefault(str(name.value), []).append(cell.value)
     if not own:
         return ""
-    widest = max(own, key=lambda each: max(own[each]) - min(own[each]))
-    says = gettext("Raters differ most on %(dimension)s: severity has a range of %(range)s logits.") % {
-        "dimension": widest,
-        "range": f"{max(own[widest]) - min(own[widest]):.2f}",
-    }
+    ranges = {name: max(values) - min(values) for name, values in own.items()}
+    widest = max(ranges, key=ranges.__getitem__)
+    says = gettext("Raters differ most on %(dimension)s: severity has a range of %(range)s logits.")
+    says %= {"dimension": widest, "range": f"{ranges[widest]:.2f}"}
     fit = tables.get("fit")
     if fit is None:
         return says
@@ -243,9 +222,7 @@ def answer_passages(tables: Tables) -> str:
 
 
 def answer_study(tables: Tables) -> str:
-    """Return the cheapest design, and the numbers of raters and documents that the most demanding
-    dimension needs.
-    """
+    """Return the cheapest design, and what the most demanding dimension needs."""
     return " ".join(part for part in (answer_design(tables), _answer_needs(tables)) if part)
 
 
@@ -272,15 +249,15 @@ def _answer_needs(tables: Tables) -> str:
     raters = amounts_of(tables.get("raters-needed"), "needed")
     documents = amounts_of(tables.get("documents-needed"), "needed")
     parts = {"raters": f"{max(raters, default=0):g}", "documents": f"{max(documents, default=0):g}"}
-    if raters and documents:
-        return (
-            gettext(
-                "%(raters)s raters give a reliable mean on every dimension, "
-                "and %(documents)s documents a sure alpha."
-            )
-            % parts
+    if not raters:
+        return ""
+    says = gettext("%(raters)s raters give a reliable mean on every dimension.")
+    if documents:
+        says = gettext(
+            "%(raters)s raters give a reliable mean on every dimension, "
+            "and %(documents)s documents a sure alpha."
         )
-    return gettext("%(raters)s raters give a reliable mean on every dimension.") % parts if raters else ""
+    return says % parts
 
 
 def answer_so_far(tables: Tables) -> str:

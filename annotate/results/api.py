@@ -112,10 +112,7 @@ class ResultFile(ApiView):
     about = "results"
 
     @operation(
-        {
-            (200, "text/csv"): OpenApiTypes.STR,
-            (200, "image/svg+xml"): OpenApiTypes.STR,
-        },
+        {(200, "text/csv"): OpenApiTypes.STR, (200, "image/svg+xml"): OpenApiTypes.STR},
         (*READ_ERRORS, 422),
         scopes=("read",),
         parameters=[CHOSEN],

@@ -3,6 +3,7 @@
 The points are the cells of the tables that the API returns, so a chart shows no value that a table lacks.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from django.utils.translation import gettext
@@ -15,7 +16,6 @@ MOST_POINTS = 400
 MOST_SERIES = 3
 MOST_ROWS_TOGETHER = 6
 AMOUNTS = (ColumnKind.NUMBER, ColumnKind.SHARE)
-Entry = tuple[Cell, Column]
 
 
 def chart_of(
@@ -87,15 +87,8 @@ def _intervals(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[st
             panel, series = name, ""
         else:
             panel, series = "", "" if alone else name
-        made.append(
-            {
-                "panel": panel,
-                "row": label,
-                "series": series,
-                "name": other or series,
-                **_point(table, row, cell, column),
-            }
-        )
+        placed = {"panel": panel, "row": label, "series": series, "name": other or series}
+        made.append({**placed, **_point(table, row, cell, column)})
     in_columns = not (alone or together or panels_of_columns)
     ordered = {"series": [table.columns[index].name for index in columns]} if in_columns else {}
     counted = all(table.columns[index].kind is ColumnKind.COUNT for index in columns)
@@ -232,14 +225,6 @@ def _box(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -
     return {"kind": "box", "points": points}
 
 
-def _scatter(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    return _against(table, rows, 1, 2, size=3)
-
-
-def _quality(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    return _against(table, rows, 2, 3)
-
-
 def _against(
     table: Table, rows: Sequence[Sequence[Cell]], across: int, up: int, size: int | None = None
 ) -> Data:
@@ -269,14 +254,6 @@ def _widths(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]
     return _lines(table, own, range(3, len(table.columns)), gettext("width of the interval"))
 
 
-def _curve(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    return _lines(table, rows, [2], table.columns[2].name)
-
-
-def _curves(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
-    return _lines(table, rows, range(2, len(table.columns)), table.title)
-
-
 def _lines(table: Table, rows: Sequence[Sequence[Cell]], columns: Sequence[int], up: str) -> Data:
     points = [
         {
@@ -293,8 +270,8 @@ def _lines(table: Table, rows: Sequence[Sequence[Cell]], columns: Sequence[int],
     return {"kind": "lines", "points": points, "across": table.columns[1].name, "up": up}
 
 
-def _calibration(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[str]) -> Data:
-    found = _curve(table, rows, wanted)
+def _calibration(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[str]) -> Data:
+    found = _lines(table, rows, [2], table.columns[2].name)
     calibrated = gettext("calibrated")
     panels = list(dict.fromkeys(point["panel"] for point in found["points"]))
     for point in found["points"]:
@@ -320,11 +297,11 @@ MAKERS: Mapping[str, Callable[[Table, Sequence[Sequence[Cell]], Sequence[str]], 
     "distribution": _distribution,
     "movement": _movement,
     "box": _box,
-    "scatter": _scatter,
-    "quality": _quality,
+    "scatter": lambda table, rows, _: _against(table, rows, 1, 2, size=3),
+    "quality": lambda table, rows, _: _against(table, rows, 2, 3),
     "widths": _widths,
-    "curve": _curve,
-    "curves": _curves,
+    "curve": lambda table, rows, _: _lines(table, rows, [2], table.columns[2].name),
+    "curves": lambda table, rows, _: _lines(table, rows, range(2, len(table.columns)), table.title),
     "calibration": _calibration,
 }
 """By the name of the plot in a table."""
@@ -336,18 +313,20 @@ def differences_chart(table: Table) -> Data | None:
     The table lists units by difference with counts, or one unit a row.
     """
     names = [column.key for column in table.columns]
-    counts: dict[tuple[str, float], int] = {}
+    at, counts = names.index("dimension"), Counter[tuple[str, float]]()
     for row in table.rows:
         cells = dict(zip(names, row, strict=True))
         value = cells["apart"].value if "apart" in cells else abs(float(cells["difference"].value or 0))
         units = int(cells["units"].value or 0) if "units" in cells else 1
-        key = (str(cells["dimension"].value), float(round(float(value or 0))))
-        counts[key] = counts.get(key, 0) + units
+        counts[str(cells["dimension"].value), float(round(float(value or 0)))] += units
     if not counts:
         return None
-    totals: dict[str, int] = {}
+    # The kept list of Round I names dimensions by what URLs call them already.
+    by_key = {str(row[at].value): row[at].key for row in table.rows}
+    keys = {name: name if key.isdigit() else key for name, key in by_key.items()}
+    totals: Counter[str] = Counter()
     for (dimension, _), units in counts.items():
-        totals[dimension] = totals.get(dimension, 0) + units
+        totals[dimension] += units
     points = [
         {
             "row": dimension,
@@ -357,17 +336,10 @@ def differences_chart(table: Table) -> Data | None:
             "name": f"{apart:g}",
             "note": gettext("%(dimension)s, a difference of %(difference)s: %(units)s units")
             % {"dimension": dimension, "difference": f"{apart:g}", "units": units},
-            "url": f"?dimension={keys[dimension]}&apart={apart:g}" if (keys := _keys(table)) else "",
+            "url": f"?dimension={keys[dimension]}&apart={apart:g}",
         }
-        for (dimension, apart), units in sorted(counts.items(), key=lambda each: (each[0][0], each[0][1]))
+        for (dimension, apart), units in sorted(counts.items())
     ]
     series = [f"{apart:g}" for apart in sorted({apart for _, apart in counts})]
     title = gettext("Units by difference, in points")
     return {"kind": "shares", "key": "differences", "title": title, "points": points, "series": series}
-
-
-def _keys(table: Table) -> Mapping[str, str]:
-    index = next(at for at, column in enumerate(table.columns) if column.key == "dimension")
-    # The kept list of Round I names dimensions by what URLs call them already.
-    by_key = {str(row[index].value): row[index].key for row in table.rows}
-    return {name: name if key.isdigit() else key for name, key in by_key.items()}

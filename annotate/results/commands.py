@@ -75,6 +75,7 @@ def ask_for_page(*, project: Project, result: Result) -> int | None:
     A recently computed result rests first, see `rest_of`, so that a busy round does not keep workers busy.
     """
     is_changing = project.rounds.filter(status=Round.Status.OPEN).exists()
+    # Many readers may ask at once: the row is there first, then the one with its lock decides.
     ComputedResult.objects.get_or_create(project=project, name=result.name)
     row = ComputedResult.objects.select_for_update().get(project=project, name=result.name)
     now = timezone.now()

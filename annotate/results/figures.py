@@ -66,6 +66,7 @@ def show_figures(
 
     Raises DomainError if nothing can be computed.
     """
+    # htmx polls for the whole page until it is current; a request of the view filters what is there.
     waits = request.htmx and request.htmx.target != "view"
     if waits and not has_current_figures(project, result):
         return HttpResponse(status=204)

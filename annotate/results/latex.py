@@ -1,4 +1,4 @@
-"""A result's table as LaTeX that fits between the margins of its page."""
+"""A result's table as LaTeX that fits between the margins of its page, and as a file in every format."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from annotate.core.models import Project
 from annotate.core.strings import is_for_spreadsheet
-from annotate.results.table import Column, ColumnKind, Table
+from annotate.results.table import ColumnKind, Table
 from annotate.results.text import (
     MINUS,
     comma_separated,
@@ -167,8 +167,10 @@ def latex(
     parts = list(_parts(grid, setting, choices.width))
     caption = caption or escape_latex(". ".join(each for each in (project, table.title) if each))
     notes = [escape_latex(note) for note in (notes_of(table) if notes is None else notes)]
-    if _environment(choices, parts, setting) is Environment.LONG:
-        return _long(parts, setting, choices, caption, table.key, notes)
+    lines_in_all = sum(4 + len(list(_body(part, setting))) for part in parts)
+    is_long = choices.environment is Environment.FIT and lines_in_all > _LINES_OF_A_PAGE
+    if is_long or choices.environment is Environment.LONG:
+        return _long(parts, setting, choices.width, caption, table.key, notes)
     name = Environment.WIDE if choices.environment is Environment.WIDE else Environment.TABLE
     bodies: list[str] = []
     for part in parts:
@@ -195,12 +197,16 @@ def escape_latex(value: str) -> str:
 
 
 def _one_of(choices: type[_Choice], given: object) -> _Choice:
-    found = [each for each in choices if each == given]
-    return found[0] if found else next(iter(choices))
+    return next((each for each in choices if each == given), next(iter(choices)))
 
 
 def _grid(table: Table, choices: LatexChoices) -> _Grid:
-    columns = [_set_digits(column, choices.digits) for column in table.columns]
+    columns = [
+        column
+        if choices.digits is None or column.kind not in (ColumnKind.NUMBER, ColumnKind.P_VALUE)
+        else replace(column, decimals=choices.digits)
+        for column in table.columns
+    ]
     marks, off = marks_of(table), choices.intervals is Intervals.OFF
     rows = [
         [
@@ -216,22 +222,14 @@ def _grid(table: Table, choices: LatexChoices) -> _Grid:
     return _Grid([cell.value for cell in first], others, [True] + [False] * len(rows), 1)
 
 
-def _set_digits(column: Column, digits: int | None) -> Column:
-    if digits is None or column.kind not in (ColumnKind.NUMBER, ColumnKind.P_VALUE):
-        return column
-    return replace(column, decimals=digits)
-
-
 def _setting(grid: _Grid, choices: LatexChoices) -> _TableSetting:
     """Return the largest font size at which the table fits, wrapped if necessary, else the smallest."""
     tried = {
         Intervals.FIT: [*_BESIDE, *_BELOW],
         Intervals.BELOW: [replace(_BESIDE[0], below=True), *_BELOW],
     }.get(choices.intervals, [*_BESIDE, replace(_BELOW[-1], below=False)])
-    return next(
-        (each for each in tried if sum(_narrow_widths(grid, each, choices.width)) <= choices.width),
-        tried[-1],
-    )
+    fitting = (each for each in tried if sum(_narrow_widths(grid, each, choices.width)) <= choices.width)
+    return next(fitting, tried[-1])
 
 
 def _parts(grid: _Grid, setting: _TableSetting, width: float) -> Iterator[_Grid]:
@@ -253,22 +251,16 @@ def _narrow_widths(grid: _Grid, setting: _TableSetting, width: float) -> list[fl
     widths = _widths(grid, setting)
     if sum(widths) <= width:
         return widths
-    words = [_longest_word(grid, at, setting) for at in range(len(widths))]
-    narrow = [
-        max(min(each, width / 3), longest) if is_words else each
-        for each, longest, is_words in zip(widths, words, grid.words, strict=True)
-    ]
+    narrow = []
+    for at, (each, is_words) in enumerate(zip(widths, grid.words, strict=True)):
+        texts = [grid.names[at], *(row[at].value for row in grid.rows)]
+        longest = max(_width(word) for text in texts for word in text.split() or [""])
+        least = longest * setting.part + 2 * setting.gap  # words do not break
+        narrow.append(max(min(each, width / 3), least) if is_words else each)
     for at, whole in enumerate(widths):  # columns that break share the rest of the line
         # A tenth of a point stays, so that no rounding makes the parts wider than the line.
         narrow[at] += max(min(whole - narrow[at], width - sum(narrow) - 0.1), 0)
     return narrow
-
-
-def _longest_word(grid: _Grid, at: int, setting: _TableSetting) -> float:
-    texts = [grid.names[at], *(row[at][0] for row in grid.rows)]
-    return (
-        max(_width(word) for text in texts for word in text.split() or [""]) * setting.part + 2 * setting.gap
-    )
 
 
 def _widths(grid: _Grid, setting: _TableSetting) -> list[float]:
@@ -342,23 +334,11 @@ def _body(grid: _Grid, setting: _TableSetting) -> Iterator[str]:
         guard = "{}" if line.startswith(("[", "*")) else ""
         yield guard + line + (r" \\*" if has_second else r" \\")
         if has_second:
-            yield (" & ".join(rf"\scriptsize {second}" if second else "" for _, second in lines) + r" \\")
-
-
-def _environment(choices: LatexChoices, parts: Sequence[_Grid], setting: _TableSetting) -> Environment:
-    if choices.environment is not Environment.FIT:
-        return choices.environment
-    lines = sum(4 + len(list(_body(part, setting))) for part in parts)
-    return Environment.LONG if lines > _LINES_OF_A_PAGE else Environment.TABLE
+            yield " & ".join(rf"\scriptsize {second}" if second else "" for _, second in lines) + r" \\"
 
 
 def _long(
-    parts: Sequence[_Grid],
-    setting: _TableSetting,
-    choices: LatexChoices,
-    caption: str,
-    key: str,
-    notes: Sequence[str],
+    parts: Sequence[_Grid], setting: _TableSetting, width: float, caption: str, key: str, notes: Sequence[str]
 ) -> str:
     lines = [rf"{{{setting.size}\setlength{{\tabcolsep}}{{{setting.gap:g}pt}}"]
     for number, part in enumerate(parts):
@@ -367,7 +347,7 @@ def _long(
         head = _head(part, setting)
         lines += [
             *([r"\addtocounter{table}{-1}"] if number else []),  # all parts have one number
-            rf"\begin{{longtable}}{{{_align(part, setting, choices.width)}}}",
+            rf"\begin{{longtable}}{{{_align(part, setting, width)}}}",
             *(first, *head, r"\endfirsthead"),
             *(continued, *head, r"\endhead"),
             r"\bottomrule",
@@ -389,8 +369,9 @@ CONTENT_TYPES = {
 
 
 def writer_of(format: str, project: Project, given: Mapping[str, Any]) -> Callable[[Table], str]:
-    """Return the writer of a table in this format; `given` has settings of LaTeX (see LatexChoices), and
-    with `formulas=text` a CSV for spreadsheets.
+    """Return the writer of a table in this format.
+
+    given: settings of LaTeX (see LatexChoices); with `formulas=text` a CSV is for spreadsheets.
     """
     if format == "tex":
         return partial(latex, choices=LatexChoices.read(given), project=project.name)

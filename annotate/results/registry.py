@@ -5,7 +5,7 @@ An arrangement decides what a page shows first: its answer, its chart and one ta
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -110,8 +110,10 @@ class Parameter:
 
     def read(self, asked: str, options: Sequence[tuple[str, str]]) -> str:
         """Return the requested value; raises UnknownChoiceError for an unknown one."""
-        if asked not in {key for key, _ in options}:
-            raise UnknownChoiceError(_unknown(self, asked, options))
+        known = [key for key, _ in options]
+        if asked not in known:
+            says = gettext("There is no %(what)s “%(value)s” here; there are: %(known)s.")
+            raise UnknownChoiceError(says % {"what": self.label, "value": asked, "known": ", ".join(known)})
         return asked
 
 
@@ -245,11 +247,3 @@ def version_of(result: Result, project: Project) -> str:
     page = result.page
     parts = repr([VERSION, *page.version(project), *page.version_of_choice(project, result.chosen)])
     return hashlib.blake2b(parts.encode(), digest_size=20).hexdigest()
-
-
-def _unknown(parameter: Parameter, value: str, options: Iterable[tuple[str, str]]) -> str:
-    return gettext("There is no %(what)s “%(value)s” here; there are: %(known)s.") % {
-        "what": parameter.label,
-        "value": value,
-        "known": ", ".join(key for key, _ in options),
-    }

@@ -99,12 +99,10 @@ class ShownPage:
     def variant(self) -> str:
         """The prefix of the table that is open, such as “round-1”."""
         prefixes = list(self._variants.get(self.tab, {}))
-        asked = _prefix_of(self._given.get("table", "")) or self._find_prefix(prefixes)
-        return asked if asked in prefixes else (prefixes[0] if prefixes else "")
-
-    def _find_prefix(self, prefixes: Sequence[str]) -> str:
         kinds = {prefix.partition("-")[0] for prefix in prefixes if prefix}
-        return next((f"{kind}-{self._given[kind]}" for kind in kinds if kind in self._given), "")
+        chosen = (f"{kind}-{self._given[kind]}" for kind in kinds if kind in self._given)
+        asked = _prefix_of(self._given.get("table", "")) or next(chosen, "")
+        return asked if asked in prefixes else (prefixes[0] if prefixes else "")
 
     @cached_property
     def table(self) -> Table | None:
@@ -147,22 +145,15 @@ class ShownPage:
     def filters(self) -> list[Filter]:
         """The filters of the open table: its dimension, and the judge it is about."""
         found = []
-        if judges := self._judges():
+        titles = {section.anchor: section.title for section in self._kept.sections}
+        prefixes = [each for each in self._variants.get(self.tab, {}) if each.startswith("judge-")]
+        if judges := [(each.partition("-")[2], titles.get(each, each)) for each in prefixes]:
             current = self.variant.partition("-")[2]
             found.append(Filter("judge", gettext("Judge"), judges, current))
         if len(self._dimensions) > 1:
             options = [("", gettext("All dimensions")), *self._dimensions.items()]
             found.append(Filter("dimension", gettext("Dimension"), options, self.dimension))
         return found
-
-    def _judges(self) -> list[tuple[str, str]]:
-        variants = self._variants.get(self.tab, {})
-        titles = {f"{section.anchor}": section.title for section in self._kept.sections}
-        return [
-            (prefix.partition("-")[2], titles.get(prefix, prefix))
-            for prefix in variants
-            if prefix.startswith("judge-")
-        ]
 
     @cached_property
     def _dimensions(self) -> Mapping[str, str]:
@@ -171,17 +162,14 @@ class ShownPage:
         index = _dimension_index(self.table)
         if index is not None:
             return {_key(row[index]): str(row[index].value) for row in self.table.rows}
-        dimensions = self._all_dimensions()
-        columns = self.table.columns[self.table.heads :]
-        return {each.key: each.name for each in columns if each.key in dimensions}
-
-    def _all_dimensions(self) -> set[str]:
-        found = set()
+        # Columns may be dimensions: those that the rows of other tables name. Their first rows tell enough.
+        dimensions: set[str] = set()
         for table in self.tables.values():
             index = _dimension_index(table)
             if index is not None:
-                found |= {_key(row[index]) for row in table.rows[: ROWS * 5]}
-        return found
+                dimensions |= {_key(row[index]) for row in table.rows[: ROWS * 5]}
+        columns = self.table.columns[self.table.heads :]
+        return {each.key: each.name for each in columns if each.key in dimensions}
 
     @cached_property
     def dimension(self) -> str:
@@ -208,9 +196,9 @@ class ShownPage:
         return table.select([key for key in wanted if not any(fnmatch(key, each) for each in left_out)])
 
     def _filter(self, table: Table) -> Table:
-        index = _dimension_index(table)
         if not self.dimension:
             return table
+        index = _dimension_index(table)
         if index is not None:
             return replace(table, rows=[row for row in table.rows if _key(row[index]) == self.dimension])
         shown = [

@@ -3,8 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count as numbers_from
+from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
 
 from annotate.core.strings import defuse
@@ -49,13 +48,11 @@ def markdown(table: Table) -> str:
         [_emphasize(cell, column, marks) for cell, column in zip(row, table.columns, strict=True)]
         for row in table.rows
     ]
-    lines = [
-        f"**{_escape_markdown(table.title)}**",
-        "",
-        *(f"| {' | '.join(row)} |" for row in [heads, rule, *rows]),
-    ]
-    notes = [_escape_markdown(note) for note in notes_of(table)]
-    return "\n".join([*lines, *(line for note in notes for line in ("", note))]) + "\n"
+    lines = [f"**{_escape_markdown(table.title)}**", ""]
+    lines += [f"| {' | '.join(row)} |" for row in [heads, rule, *rows]]
+    for note in notes_of(table):
+        lines += ["", _escape_markdown(note)]
+    return "\n".join(lines) + "\n"
 
 
 def number(value: float, column: Column) -> str:
@@ -89,13 +86,11 @@ def format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
 
 def marks_of(table: Table) -> dict[str, str]:
     """Return a mark for each reason of an undefined value."""
-    return dict(zip(table.reasons, _letters(), strict=False))
-
-
-def _letters() -> Iterator[str]:
-    """Yield a to z, then a1 to z1, and so on."""
-    for index in numbers_from(0):
-        yield ascii_lowercase[index % 26] + (str(index // 26) if index >= 26 else "")
+    # a to z, then a1 to z1, and so on
+    return {
+        reason: ascii_lowercase[index % 26] + (str(index // 26) if index >= 26 else "")
+        for index, reason in enumerate(table.reasons)
+    }
 
 
 def notes_of(table: Table) -> Sequence[str]:
@@ -118,13 +113,12 @@ def _counts_line(table: Table) -> str:
     everywhere = {count for own in counts.values() for count in own}
     if len(everywhere) == 1:
         return f"n = {everywhere.pop()}."
-    spans = [f"{name}: {_span(own)}" for name, own in counts.items() if own]
+    spans = []
+    for name, own in counts.items():
+        if own:
+            few, many = min(own), max(own)
+            spans.append(f"{name}: {few}" if few == many else f"{name}: {few} to {many}")
     return f"n: {'; '.join(spans)}." if spans else ""
-
-
-def _span(counts: set[int]) -> str:
-    few, many = min(counts), max(counts)
-    return str(few) if few == many else f"{few} to {many}"
 
 
 def _parts_of(table: Table, index: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Pages about results."""
+"""Pages of results, stored and recomputed after a change of the data; units behind a value; reproductions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -50,8 +50,6 @@ from annotate.results.reproduction.papers import Reproduction, build_result_tabl
 from annotate.results.shown import Link
 from annotate.results.table import Table
 
-# Results: pages of tables and plots from stored results, recomputed after a change of the data.
-
 
 class DisagreementForm(forms.Form):
     """Dimension, system, document, and minimum range; unknown values select all."""
@@ -63,13 +61,11 @@ class DisagreementForm(forms.Form):
 
     def __init__(self, asked: QueryDict, *, project: Project, shows_systems: bool) -> None:
         super().__init__({"apart": 1, **{name: asked[name] for name in asked}})
-        any_of = [("", gettext("any"))]
+        any_of, scales = [("", gettext("any"))], project.dimensions.filter(kind=SCALE.key)
         systems = System.objects.filter(project=project, compares=False).order_by("name")
         self._documents = Document.objects.filter(project=project)
         choices: dict[str, Any] = {
-            "dimension": project.dimensions.filter(kind=SCALE.key)
-            .order_by("position")
-            .values_list("key", "name"),
+            "dimension": scales.order_by("position").values_list("key", "name"),
             "system": systems.values_list("name", "name"),
         }
         if has_many_documents(project.pk):  # thousands of choices take longer than the rest of the page
@@ -146,8 +142,9 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
             "page": page,
             "parts": parts,
             "left_out": ", ".join(membership.rater_name for membership in uncounted_annotators(project)),
+            # htmx replaces the results alone, and keeps the form above them.
+            "action": "" if request.htmx else _action(request, project, page),
         }
-        context |= {"action": "" if request.htmx else _action(request, project, page)}
         return show_figures(request, project, result, "results/page.html", context)
     except UnknownChoiceError as error:
         raise Http404(error.message) from error
@@ -180,11 +177,8 @@ def result_file(request: HttpRequest, slug: str, name: str, key: str, format: st
         return table_file(project, [table], key, file_name, format, request.GET)
     if format not in CONTENT_TYPES or not (table.plot and table.rows):
         raise Http404(gettext("There is no such file of this result."))
-    if format == "svg":
-        drawing = plot_of(project, asked, kept, table)
-        response = HttpResponse(drawing, content_type=CONTENT_TYPES["svg"])
-    else:
-        response = HttpResponse(draw(table, format), content_type=CONTENT_TYPES[format])
+    drawn = plot_of(project, asked, kept, table) if format == "svg" else draw(table, format)
+    response = HttpResponse(drawn, content_type=CONTENT_TYPES[format])
     response["Content-Disposition"] = f'attachment; filename="{file_name}.{format}"'
     return response
 
@@ -193,9 +187,7 @@ def result_file(request: HttpRequest, slug: str, name: str, key: str, format: st
 @vary_on_headers("HX-Request")
 @require_GET
 def so_far(request: Request, slug: str) -> HttpResponse:
-    """Show alpha of Round I as a part of the overview, polling until it is current; otherwise redirect to
-    its page.
-    """
+    """Show alpha of Round I in the overview, polling until it is current; without htmx go to its page."""
     project = access.project_for_reader(request.user, slug)
     if not request.htmx:
         return redirect("results_page", slug, "so-far")
@@ -291,9 +283,7 @@ def _find_disagreements(
 @login_required
 @require_GET
 def disagreement(request: HttpRequest, slug: str, pk: int, key: str) -> HttpResponse:
-    """Show one unit: its output and document, every rater's value with its reason, the thread, and the
-    judges' values.
-    """
+    """Show one unit: its output and document, raters' values with reasons, the thread, and judges' values."""
     project = access.project_for_reader(request.user, slug)
     page = unit_page(project, pk, key)
     if page is None:

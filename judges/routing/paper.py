@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
 from annotate.core.rounds import last_round
-from annotate.exports.facts import write_days
+from annotate.exports.formats.datasheet import write_days
 from annotate.exports.paper.parts import (
     Latex,
     PaperPage,

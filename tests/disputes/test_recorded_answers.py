@@ -19,7 +19,7 @@ from annotate.core.models import (
     Role,
 )
 from annotate.disputes.commands.disputes import adjudicate
-from annotate.exports.facts import facts_of
+from annotate.exports.formats.datasheet import facts_of
 from annotate.exports.registry import TABLES
 from annotate.material.commands.imports import import_file
 from annotate.people.commands import add_member

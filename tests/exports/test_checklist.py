@@ -16,7 +16,7 @@ from annotate.core.models import (
 )
 from annotate.exports.checklist import NOT_RECORDED, ChecklistLine, checklist, checklist_markdown
 from annotate.exports.commands import note_export
-from annotate.exports.facts import write_day
+from annotate.exports.formats.datasheet import write_day
 from annotate.rating.commands.rounds import close_round_one, freeze_guideline
 from annotate.setup.commands import reword_guidelines
 from tests.factories import Cast, make_project

@@ -9,8 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from annotate.results.plots import CONTENT_TYPES, draw
-from annotate.results.plots.kinds import KINDS
-from annotate.results.plots.style import drawing_style
+from annotate.results.plots.kinds import KINDS, drawing_style
 from annotate.results.table import Cell, Column, ColumnKind, Table, text
 
 DIMENSION, SYSTEM = (

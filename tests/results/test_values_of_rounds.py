@@ -114,7 +114,7 @@ def test_data_unchanged_by_round_two_are_shared_with_equal_values(monkeypatch) -
     assert first["fluency"] is second["fluency"]
     shared = [section.to_kept() for section in agreement_sections(cast.project, {})]
     with monkeypatch.context() as patch:
-        patch.setattr(queries, "_same_or_new", lambda _before, rated: rated)
+        patch.setattr(queries.RatedItems, "holds_the_same_as", lambda _one, _other: False)
         apart = [section.to_kept() for section in agreement_sections(cast.project, {})]
     assert shared == apart
     answer_dispute(dispute=Dispute.objects.get(), rater=cast.annotators[0], value=4)

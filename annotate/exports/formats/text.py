@@ -28,9 +28,8 @@ from annotate.material.reading.refused import LineEcho
 from annotate.questions.preference import PREFERENCE
 from annotate.questions.scale import SCALE
 
-# CSV that PostgreSQL writes itself: the same bytes as `comma_separated`, and sooner.
-
 AT_ONCE = 200  # rows
+# CSV that PostgreSQL writes itself: the same bytes as `comma_separated`, and sooner.
 # Python's text of each kind of value. Empty texts and missing values are empty cells.
 AS_PYTHON_WRITES: Sequence[tuple[type[Any], str]] = (
     (BooleanField, "CASE {0} WHEN TRUE THEN 'True' WHEN FALSE THEN 'False' END"),
@@ -83,7 +82,13 @@ CHUNK = 64 * 1024
 
 def jsonl(table: ExportTable, rows: Iterable[Row]) -> Iterator[str]:
     """Yield one JSON object a line, its keys in the order of the columns."""
-    encode, values = json.JSONEncoder(ensure_ascii=False, default=_plain).encode, table.values
+
+    def plain(value: Any) -> str:
+        if isinstance(value, datetime):
+            return value.isoformat()
+        raise TypeError(f"An export cannot hold {value!r}.")
+
+    encode, values = json.JSONEncoder(ensure_ascii=False, default=plain).encode, table.values
     for row in rows:
         yield encode(dict(zip(table.names, values(row), strict=True))) + "\n"
 
@@ -141,12 +146,6 @@ def encode_chunks(lines: Iterable[str]) -> Iterator[bytes]:
     yield "".join(gathered).encode()
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"An export cannot hold {value!r}.")
-
-
 def _cell(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
@@ -197,6 +196,7 @@ def _preferences(project: Project, given: Mapping[int, Sequence[float]]) -> Iter
         outputs, values = [side.output for side in group], given[item]
         if len(outputs) != 2 or not values:
             continue
+        # Below 0 the first output is preferred, above 0 the second one.
         shares = [sum(value * way > 0 for value in values) / len(values) for way in (-1, 1)]
         if max(shares) > 0.5:
             best = shares.index(max(shares))

@@ -85,16 +85,12 @@ class WorkbookWriter:
         return cell
 
     def _explain_splits(self) -> Iterator[str]:
+        says = gettext("{name} has more rows than the {limit:,} of a worksheet and takes {sheets} sheets.")
         for name, sheets in self._continued.items():
-            yield (
-                gettext(
-                    "{name} has more rows than the {limit:,} of a worksheet and takes {sheets} sheets."
-                ).format(name=name, limit=ROWS_OF_SHEET, sheets=sheets)
-            )
+            yield says.format(name=name, limit=ROWS_OF_SHEET, sheets=sheets)
+        says = gettext(
+            "{count:,} texts of {name} are longer than the {limit:,} characters of a cell, or "
+            "hold characters that no workbook can: take JSONL, CSV or Parquet for them."
+        )
         for name, count in self._cut.items():
-            yield (
-                gettext(
-                    "{count:,} texts of {name} are longer than the {limit:,} characters of a cell, or "
-                    "hold characters that no workbook can: take JSONL, CSV or Parquet for them."
-                ).format(count=count, name=name, limit=LONGEST_CELL)
-            )
+            yield says.format(count=count, name=name, limit=LONGEST_CELL)

@@ -67,9 +67,8 @@ class PaperTable:
 
     @property
     def reference(self) -> Latex:
-        return Latex(
-            rf"Figure~\ref{{fig:{self.key}}}" if self.is_figure else rf"Table~\ref{{tab:{self.key}}}"
-        )
+        kind, prefix = ("Figure", "fig") if self.is_figure else ("Table", "tab")
+        return Latex(rf"{kind}~\ref{{{prefix}:{self.key}}}")
 
 
 @dataclass(frozen=True)
@@ -107,8 +106,7 @@ class PaperPage:
 
         name: its key in the paper, for the second table from one.
         """
-        table = self._find(key)
-        if table is None:
+        if (table := self._find(key)) is None:
             return []
         chosen = replace(table.select(columns) if columns else table, key=name or key)
         return [PaperTable(self.name, chosen, write_caption(chosen, title, level))]
@@ -154,7 +152,6 @@ SOURCES = {
 }
 _ENTRIES = Path(__file__).with_name("references.bib")
 _INTERVAL = re.compile(r"([\d.]+ % interval: [^;]*)\.$")
-_DEGREES = re.compile(r"t with (\d+) degrees of freedom")
 
 
 def cite(*keys: str) -> Latex:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from django.db.models import Max
 from django.utils.translation import gettext
 
-from annotate.core.guideline import FrozenDimension, FrozenGuideline
+from annotate.core.guideline import FrozenGuideline
 from annotate.core.guidelines import extent, guideline_at
 from annotate.core.models import AuditEntry, Dimension, Dispute, Project, Rating
 from annotate.core.rounds import uncounted_annotators
 from annotate.disputes.queries.rules import rule_of
-from annotate.exports.facts import Facts, RoundFacts, facts_of, write_day
+from annotate.exports.formats.datasheet import Facts, RoundFacts, facts_of, write_day
 from annotate.exports.paper.parts import (
     Latex,
     PaperPage,
@@ -74,15 +74,12 @@ def _dimensions(project: Project, guideline: FrozenGuideline) -> PaperTable:
     ]
     rows = []
     for each in guideline.dimensions:
-        rule = rule_of(project, live[each.id])
-        rows.append(
-            [
-                text(each.name, key=each.key),
-                *_scale_cells(each),
-                Cell(float(rule.threshold)),
-                Cell(float(rule.tolerance)),
-            ]
-        )
+        rule, scale, level = rule_of(project, live[each.id]), str(kind_of(each).name), "–"
+        if each.is_scale:
+            scale = extent(each.scale_minimum, each.scale_maximum, each.scale_step)
+            level = each.measurement_level
+        limits = (Cell(float(rule.threshold)), Cell(float(rule.tolerance)))
+        rows.append([text(each.name, key=each.key), text(scale), text(level), *limits])
     caption = Latex(
         "Dimensions, their scales, and the rule of disputes: the difference of two values in Round~I that "
         "opens a dispute, and the difference within which all values settle it."
@@ -90,16 +87,9 @@ def _dimensions(project: Project, guideline: FrozenGuideline) -> PaperTable:
     return PaperTable("design", Table("dimensions", gettext("Dimensions"), columns, rows), caption)
 
 
-def _scale_cells(dimension: FrozenDimension) -> list[Cell]:
-    if not dimension.is_scale:
-        return [text(str(kind_of(dimension).name)), text("–")]
-    ends = extent(dimension.scale_minimum, dimension.scale_maximum, dimension.scale_step)
-    return [text(ends), text(dimension.measurement_level)]
-
-
 def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: PaperTable) -> Latex:
-    comparisons = facts.comparisons and format_latex(
-        "Outputs are also compared, in {count}.", count=count_words(facts.comparisons, "comparison")
+    compared = format_latex(
+        " Outputs are also compared, in {count}.", count=count_words(facts.comparisons, "comparison")
     )
     sentences = [
         format_latex(
@@ -110,7 +100,7 @@ def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: P
             systems=count_words(facts.systems, "system"),
             documents=count_words(facts.documents, "document"),
             dimensions=count_words(len(guideline.dimensions), "dimension"),
-            comparisons=Latex(f" {comparisons}") if comparisons else Latex(""),
+            comparisons=compared if facts.comparisons else Latex(""),
             table=table.reference,
         )
     ]
@@ -146,11 +136,10 @@ def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: P
 def _describe_round(found: RoundFacts, how: str) -> Latex:
     if not found.values:
         return format_latex("Round~{numeral} has no ratings yet.", numeral=found.round.numeral)
-    state = "is still open" if found.round.is_open else "is closed"
     sentence = format_latex(
         "Round~{numeral} {state}: {raters} gave {values}, {days}.",
         numeral=found.round.numeral,
-        state=state,
+        state="is still open" if found.round.is_open else "is closed",
         raters=count_words(found.raters, "rater"),
         values=count_words(found.values, "value"),
         days=found.days,
@@ -172,13 +161,11 @@ def _disputes(project: Project, facts: Facts, table: PaperTable) -> Latex:
         f"{facts.disputes[each]:,} {each.label}" for each in Dispute.Status if facts.disputes.get(each)
     ]
     if statuses:
-        sentences.append(
-            format_latex(
-                "After Round~I {count} became disputed: {statuses}.",
-                count=count_words(facts.disputed, "unit"),
-                statuses=join_words(statuses),
-            )
+        says, count = (
+            "After Round~I {count} became disputed: {statuses}.",
+            count_words(facts.disputed, "unit"),
         )
+        sentences.append(format_latex(says, count=count, statuses=join_words(statuses)))
     elif facts.rounds and not facts.rounds[0].round.is_open:
         sentences.append(Latex("No unit was disputed."))
     if len(facts.rounds) > 1:
@@ -189,21 +176,14 @@ def _disputes(project: Project, facts: Facts, table: PaperTable) -> Latex:
         sentences.append(_describe_round(facts.rounds[1], how))
     else:
         sentences.append(Latex("Round~II has not been opened."))
-    excluded = len(uncounted_annotators(project))
-    sentences.append(
-        format_latex(
-            "The ratings of {count} are excluded from all statistics.", count=count_words(excluded, "rater")
-        )
-        if excluded
-        else Latex("The ratings of no rater are excluded.")
-    )
-    gaps = sum(each.without_value for each in facts.rounds)
-    if gaps:
-        sentences.append(
-            format_latex(
-                "Answers “cannot rate” or “not applicable”, which have no value: {count}.", count=gaps
-            )
-        )
+    if excluded := len(uncounted_annotators(project)):
+        says = "The ratings of {count} are excluded from all statistics."
+        sentences.append(format_latex(says, count=count_words(excluded, "rater")))
+    else:
+        sentences.append(Latex("The ratings of no rater are excluded."))
+    if gaps := sum(each.without_value for each in facts.rounds):
+        says = "Answers “cannot rate” or “not applicable”, which have no value: {count}."
+        sentences.append(format_latex(says, count=gaps))
     return Latex(" ".join(sentences))
 
 
@@ -214,18 +194,14 @@ def _agreement_text(page: PaperPage, facts: Facts) -> Latex:
             source=cite("krippendorff2018"),
             reason=_end_sentence(page.reason or "there are no ratings to compare yet"),
         )
-    sentences = [
-        Latex(
-            rf"Agreement is Krippendorff's alpha {cite('krippendorff2018')}; values of .800 or more are "
-            "reliable by his convention, those from .667 are tentative. Only Round~I is reliability: its "
-            "ratings are independent of each other."
-        )
-    ]
+    says = (
+        rf"Agreement is Krippendorff's alpha {cite('krippendorff2018')}; values of .800 or more are "
+        "reliable by his convention, those from .667 are tentative. Only Round~I is reliability: its "
+        "ratings are independent of each other."
+    )
     if len(facts.rounds) > 1:
-        sentences.append(
-            Latex("Round~II is agreement after discussion: raters knew the values of each other.")
-        )
-    return Latex(" ".join(sentences))
+        says += " Round~II is agreement after discussion: raters knew the values of each other."
+    return Latex(says)
 
 
 def _agreement_tables(page: PaperPage, facts: Facts, rounds: str, levels: str) -> list[PaperTable]:
@@ -260,22 +236,18 @@ def _low_alphas(page: PaperPage) -> Iterator[Latex]:
         return
     keys = [column.key for column in rows.columns]
     alphas: Mapping[str, Cell] = {str(row[0].value): row[keys.index("round_1_alpha")] for row in rows.rows}
-    known = {name: cell.value for name, cell in alphas.items() if isinstance(cell.value, float)}
-    if low := [f"{name} ({_write_alpha(value)})" for name, value in known.items() if value < TENTATIVE]:
-        yield format_latex(
-            "Alpha of Round~I is below .667, too low for conclusions by the convention, on {low}.",
-            low=join_words(low),
-        )
-    if middling := [
-        f"{name} ({_write_alpha(value)})" for name, value in known.items() if TENTATIVE <= value < RELIABLE
-    ]:
-        yield format_latex(
-            "Alpha of Round~I allows only tentative conclusions on {low}.", low=join_words(middling)
-        )
-
-
-def _write_alpha(value: float) -> str:
-    return f"{value:.3f}".replace("-", MINUS)
+    low: list[str] = []
+    middling: list[str] = []
+    for name, cell in alphas.items():
+        if isinstance(cell.value, float) and cell.value < RELIABLE:
+            alpha = f"{cell.value:.3f}".replace("-", MINUS)
+            (low if cell.value < TENTATIVE else middling).append(f"{name} ({alpha})")
+    if low:
+        says = "Alpha of Round~I is below .667, too low for conclusions by the convention, on {low}."
+        yield format_latex(says, low=join_words(low))
+    if middling:
+        says = "Alpha of Round~I allows only tentative conclusions on {low}."
+        yield format_latex(says, low=join_words(middling))
 
 
 def _few(facts: Facts) -> Iterator[Latex]:

@@ -126,26 +126,16 @@ def _checklist_table(lines: Sequence[ChecklistLine]) -> str:
         )
         for each in lines
     )
-    column = r">{\raggedright\arraybackslash}p"
-    return (
-        "\n".join(
-            [
-                r"{\small",
-                rf"\begin{{longtable}}{{{column}{{.25\linewidth}}{column}{{.52\linewidth}}{column}{{.13\linewidth}}}}",
-                r"\toprule What & Answer & HEDS \\ \midrule \endhead \bottomrule \endfoot",
-                *rows,
-                r"\end{longtable}}",
-            ]
-        )
-        + "\n"
+    columns = "".join(
+        rf">{{\raggedright\arraybackslash}}p{{{width}\linewidth}}" for width in (".25", ".52", ".13")
     )
+    head = r"\toprule What & Answer & HEDS \\ \midrule \endhead \bottomrule \endfoot"
+    table = [r"{\small", rf"\begin{{longtable}}{{{columns}}}", head, *rows, r"\end{longtable}}"]
+    return "\n".join(table) + "\n"
 
 
 def _sections(
-    parts: Sequence[PaperPart],
-    tables: Sequence[PaperTable],
-    long: Set[str],
-    lines: Sequence[ChecklistLine],
+    parts: Sequence[PaperPart], tables: Sequence[PaperTable], long: Set[str], lines: Sequence[ChecklistLine]
 ) -> Iterator[str]:
     yield r"\section{How the ratings were made}"
     yield "\n\n".join(paragraph for part in parts for paragraph in part.methods)
@@ -154,16 +144,21 @@ def _sections(
         yield format_latex("\n\\section{{{title}}}", title=part.title)
         yield part.text
         if part.tables:
-            yield f"{_references(part.tables)}"
+            yield f"See {', '.join(each.reference for each in part.tables)}."
         yield from _floats(part.tables)
         if any(each.key in long for each in part.tables):
             yield r"\clearpage"  # tables over pages would push the floats of this section into the next
     yield "\n\\section{Limitations}"
     yield r"\begin{itemize}"
-    found = [limit for part in parts for limit in part.limitations] + [
-        *_list_reasons(tables),
-        *_doubts(tables),
-    ]
+    found = [limit for part in parts for limit in part.limitations]
+    shown = [each for each in tables if not each.is_figure]
+    for each in shown:
+        if each.table.reasons:
+            says, reasons = "{table} has undefined values. Reasons: {reasons}", " ".join(each.table.reasons)
+            found.append(format_latex(says, table=each.reference, reasons=reasons))
+    for each in shown:
+        for warning in each.table.warnings:
+            found.append(format_latex("{table}: {warning}", table=each.reference, warning=warning))
     yield from (rf"\item {limit}" for limit in found or [Latex("The data show none.")])
     yield r"\end{itemize}"
     yield "\n\\bibliographystyle{plainnat}"
@@ -184,10 +179,6 @@ def _sections(
     yield r"\end{document}"
 
 
-def _references(tables: Sequence[PaperTable]) -> Latex:
-    return Latex(f"See {', '.join(each.reference for each in tables)}.")
-
-
 def _floats(tables: Iterable[PaperTable]) -> Iterator[str]:
     for each in tables:
         if not each.is_figure:
@@ -198,23 +189,6 @@ def _floats(tables: Iterable[PaperTable]) -> Iterator[str]:
         yield rf"\includegraphics[{size}]{{figures/{each.key}.pdf}}"
         yield rf"\caption{{{each.caption}}}\label{{fig:{each.key}}}"
         yield r"\end{figure}"
-
-
-def _list_reasons(tables: Sequence[PaperTable]) -> Iterator[Latex]:
-    for each in tables:
-        if not each.is_figure and each.table.reasons:
-            yield format_latex(
-                "{table} has undefined values. Reasons: {reasons}",
-                table=each.reference,
-                reasons=" ".join(each.table.reasons),
-            )
-
-
-def _doubts(tables: Sequence[PaperTable]) -> Iterator[Latex]:
-    for each in tables:
-        if not each.is_figure:
-            for warning in each.table.warnings:
-                yield format_latex("{table}: {warning}", table=each.reference, warning=warning)
 
 
 def _write(path: Path, text: str) -> None:

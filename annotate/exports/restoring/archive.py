@@ -73,11 +73,8 @@ class ExportArchive:
             self.choice = ExportChoice(Format(filters["format"]), parts, filters["licence"])
             self._check()
         except (FileNotFoundError, KeyError, TypeError, ValueError) as error:
-            raise UnreadableExportError(
-                gettext(
-                    "“{name}” is not an export of Concord: it has no {manifest} that can be read."
-                ).format(name=path.name, manifest=MANIFEST)
-            ) from error
+            says = gettext("“{name}” is not an export of Concord: it has no {manifest} that can be read.")
+            raise UnreadableExportError(says.format(name=path.name, manifest=MANIFEST)) from error
 
     @property
     def content_hash(self) -> str:
@@ -101,11 +98,8 @@ class ExportArchive:
         table = TABLES[name]
         if f"{name}.jsonl" not in self.manifest["files"]:
             return
-        left_out = {
-            column.name: {} if column.kind == ValueKind.LISTED else ""
-            for column in table.columns
-            if column.part
-        }
+        parts = [column for column in table.columns if column.part]
+        left_out = {each.name: {} if each.kind == ValueKind.LISTED else "" for each in parts}
         times, amounts = table.names_of(ValueKind.TIME), table.names_of(ValueKind.AMOUNT)
         with (self._root / f"{name}.jsonl").open("rb") as file:
             for line in file:
@@ -122,22 +116,17 @@ class ExportArchive:
         if self.choice.format != Format.JSONL:
             raise UnreadableExportError(str(NOT_JSONL))
         if self.manifest["manifest"] != FORMAT:
-            raise UnreadableExportError(
-                gettext("Another version of Concord made this export, which this one cannot read.")
-            )
+            says = gettext("Another version of Concord made this export, which this one cannot read.")
+            raise UnreadableExportError(says)
         if ExportPart.SOURCES in self.choice.left_out:
             raise UnreadableExportError(gettext("This export was made without the texts of its documents."))
+        says = gettext("{name} is not as it was exported: its hash is another one.")
         for name, digest in self.manifest["files"].items():
             with (self._root / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-            if found != digest:
-                raise UnreadableExportError(
-                    gettext("{name} is not as it was exported: its hash is another one.").format(name=name)
-                )
+                if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                    raise UnreadableExportError(says.format(name=name))
         if hash_of(self.manifest["files"]) != self.content_hash:
-            raise UnreadableExportError(
-                gettext("{name} is not as it was exported: its hash is another one.").format(name=MANIFEST)
-            )
+            raise UnreadableExportError(says.format(name=MANIFEST))
 
 
 def _check_row(table: ExportTable, row: Row) -> None:
@@ -169,15 +158,11 @@ def refuse_unfit_upload(path: Path) -> None:
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
     except zipfile.BadZipFile as error:
-        raise UnreadableExportError(
-            gettext("This file is no zip file; take the file that an export gave.")
-        ) from error
+        says = gettext("This file is no zip file; take the file that an export gave.")
+        raise UnreadableExportError(says) from error
     if sum(info.file_size for info in infos) > LARGEST_UNPACKED:
-        raise UnreadableExportError(
-            gettext(
-                "This export unpacks to more than {limit} MB; import it with manage.py import_export."
-            ).format(limit=LARGEST_UNPACKED // 1024**2)
-        )
+        says = gettext("This export unpacks to more than {limit} MB; import it with manage.py import_export.")
+        raise UnreadableExportError(says.format(limit=LARGEST_UNPACKED // 1024**2))
 
 
 def _root(path: Path) -> Any:
@@ -185,17 +170,15 @@ def _root(path: Path) -> Any:
     if path.is_dir():
         return path
     if not zipfile.is_zipfile(path):
-        raise UnreadableExportError(
-            gettext("“{name}” is neither a zip file nor a folder.").format(name=path.name)
-        )
+        says = gettext("“{name}” is neither a zip file nor a folder.")
+        raise UnreadableExportError(says.format(name=path.name))
     root = zipfile.Path(path)
     if (root / "xl" / "workbook.xml").exists():
         raise UnreadableExportError(str(NOT_JSONL))
     folders = list(root.iterdir())
     if len(folders) != 1:
-        raise UnreadableExportError(
-            gettext("“{name}” is not an export of Concord: it has not one folder.").format(name=path.name)
-        )
+        says = gettext("“{name}” is not an export of Concord: it has not one folder.")
+        raise UnreadableExportError(says.format(name=path.name))
     return folders[0]
 
 

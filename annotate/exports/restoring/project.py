@@ -86,12 +86,10 @@ def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
         raise
     except Exception as error:
         logger.exception("An export could not be restored")
-        raise RestoreFailedError(
-            gettext(
-                "An error in Concord stopped the import ({error}) and nothing was imported. "
-                "The log says more."
-            ).format(error=type(error).__name__)
-        ) from error
+        says = gettext(
+            "An error in Concord stopped the import ({error}) and nothing was imported. The log says more."
+        )
+        raise RestoreFailedError(says.format(error=type(error).__name__)) from error
 
 
 def _restore(archive: ExportArchive, admin: User | None) -> Project:
@@ -99,11 +97,8 @@ def _restore(archive: ExportArchive, admin: User | None) -> Project:
     if row is None:
         raise MisfitError("the table of the project is empty")
     if Project.objects.filter(slug=row["project"]).exists():
-        raise RestoreRefusedError(
-            gettext(
-                "There is a project “{project}” already; an export is imported where there is none."
-            ).format(project=row["project"])
-        )
+        says = gettext("There is a project “{project}” already; an export is imported where there is none.")
+        raise RestoreRefusedError(says.format(project=row["project"]))
     try:
         datasheet = Datasheet.from_dict(row["datasheet"] or {}).to_dict()
     except (ValueError, AttributeError) as error:

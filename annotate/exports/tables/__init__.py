@@ -1,13 +1,6 @@
 """What annotate exports, each table streamed row by row; annotators appear under their pseudonyms only."""
 
-from annotate.exports.tables.material import (
-    COMPARISONS,
-    DOCUMENTS,
-    GUIDELINES,
-    ITEMS,
-    PARTS,
-    PROJECT,
-)
+from annotate.exports.tables.material import COMPARISONS, DOCUMENTS, GUIDELINES, ITEMS, PARTS, PROJECT
 from annotate.exports.tables.outcomes import BENCHMARK_TABLE, OUTCOME_TABLE, SOFT_LABEL_TABLE
 from annotate.exports.tables.ratings import (
     ACKNOWLEDGEMENTS,

@@ -8,7 +8,7 @@ from annotate.core.guidelines import current_guideline
 from annotate.core.models import ComparisonSide, Document, Guideline, Item, ItemPart, Project, TextFormat
 from annotate.core.rounds import rounds_of
 from annotate.core.version import VERSION
-from annotate.exports.registry import COLUMNS, TEXTS_AT_ONCE, ColumnRows, ExportTable, Row
+from annotate.exports.registry import TEXTS_AT_ONCE, ColumnRows, Row, own_table
 from annotate.setup.queries import versions_of
 
 ROUND_FIELDS = ("opened_at", "closed_at", "work_order", "dimension_order")
@@ -33,8 +33,7 @@ def _guidelines(project: Project) -> Iterator[Row]:
     for version in project.guideline_versions.exclude(pk__in=listed).order_by("version"):
         yield from _dimensions_of_version(version, _OF_NO_ROUND)
     if not rounds:
-        # Yield the current dimensions before Round I, unless the newest version, from a run,
-        # equals them.
+        # The current dimensions before Round I, unless the newest version, which a run froze, equals them.
         current, newest = current_guideline(project), project.guideline_versions.order_by("version").last()
         if newest is None or newest.digest != current.digest():
             yield from _dimensions(current, {**_OF_NO_ROUND, "guideline_version": None, "note": ""})
@@ -83,18 +82,13 @@ def _parts(project: Project) -> ColumnRows:
     return ColumnRows(parts, PARTS.sources)
 
 
-PROJECT = ExportTable("project", "the project's settings and Concord's version", COLUMNS["project"], _project)
-GUIDELINES = ExportTable(
+PROJECT = own_table("project", "the project's settings and Concord's version", _project)
+GUIDELINES = own_table(
     "guidelines",
     "dimensions, scales and guidelines as each round froze them; before Round I the current ones",
-    COLUMNS["guidelines"],
     _guidelines,
 )
-DOCUMENTS = ExportTable("documents", "the parts of the documents", COLUMNS["documents"], _documents)
-ITEMS = ExportTable(
-    "items", "the rated outputs and comparisons, with their systems", COLUMNS["items"], _items
-)
-COMPARISONS = ExportTable(
-    "comparisons", "the outputs that each comparison shows", COLUMNS["comparisons"], _comparisons
-)
-PARTS = ExportTable("parts", "the parts of items that are judged one by one", COLUMNS["parts"], _parts)
+DOCUMENTS = own_table("documents", "the parts of the documents", _documents)
+ITEMS = own_table("items", "the rated outputs and comparisons, with their systems", _items)
+COMPARISONS = own_table("comparisons", "the outputs that each comparison shows", _comparisons)
+PARTS = own_table("parts", "the parts of items that are judged one by one", _parts)

@@ -16,21 +16,16 @@ from annotate.core.models.rounds import rounds_of_study
 from annotate.core.rounds import round_one, rounds_of
 from annotate.exports.registry import (
     AT_ONCE,
-    COLUMNS,
     TEXTS_AT_ONCE,
     UNIT,
     ColumnRows,
-    ExportTable,
     Row,
     ValueKind,
+    own_table,
 )
 from annotate.exports.tables.ratings import RATINGS
 from annotate.questions import Given, kind_of
 from annotate.results.queries.reliability_data import rated_items
-
-
-def _final_values(project: Project) -> Iterator[Row]:
-    return (row for _, row in final_values_by_item(project))
 
 
 def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
@@ -98,11 +93,10 @@ def _shared_answer(values: Row, data: Row) -> Given | None:
 _UNDISPUTED = "undisputed"
 
 
-OUTCOME_TABLE = ExportTable(
+OUTCOME_TABLE = own_table(
     "final_values",
     "what each unit came to: every rater's last answer, their mean, the adjudicated answer",
-    COLUMNS["final_values"],
-    _final_values,
+    lambda project: (row for _, row in final_values_by_item(project)),
     is_computed=True,
 )
 
@@ -149,10 +143,9 @@ def _share_by_value(dimension: FrozenDimension, shares: FloatArray) -> dict[str,
     return {value: share for value, share in rounded.items() if share > 0}
 
 
-SOFT_LABEL_TABLE = ExportTable(
+SOFT_LABEL_TABLE = own_table(
     "soft_labels",
     "how the values of Round I are spread over each unit, and which named category it is by two models",
-    COLUMNS["soft_labels"],
     _soft_labels,
     is_computed=True,
 )
@@ -237,10 +230,9 @@ _LISTS = {
     "values": {"dimension": _TEXT, "rater": _TEXT, "value": ValueKind.POINTS, "answer": _TEXT},
     "judge_scores": {"judge": _TEXT, "dimension": _TEXT, "score": _NUMBER},
 }
-BENCHMARK_TABLE = ExportTable(
+BENCHMARK_TABLE = own_table(
     "benchmark",
     "one row for each item: texts, the final value per dimension, every rater's last values, judges' scores",
-    COLUMNS["benchmark"],
     _benchmark,
     lists=_LISTS,
     is_computed=True,

@@ -27,14 +27,13 @@ from annotate.core.models.rounds import rounds_of_study
 from annotate.core.rounds import round_one
 from annotate.exports.registry import (
     AT_ONCE,
-    COLUMNS,
     IN_ORDER,
     TEXTS_AT_ONCE,
     ColumnRows,
     ExportPart,
-    ExportTable,
     Row,
     add_actor_names,
+    own_table,
 )
 from annotate.questions.kind import hidden_dimensions
 from annotate.questions.spans import SPANS
@@ -124,29 +123,15 @@ def _acknowledgements(project: Project) -> ColumnRows:
     return ColumnRows(read, ACKNOWLEDGEMENTS.sources)
 
 
-RATINGS = ExportTable(
-    "ratings",
-    "every rating of both rounds, with the plan of its assignment",
-    COLUMNS["ratings"],
-    _ratings,
+RATINGS = own_table("ratings", "every rating of both rounds, with the plan of its assignment", _ratings)
+ASSIGNMENTS = own_table(
+    "assignments", "one row for each unit of each rater slot of Round I, rated, missing or free", _assignments
 )
-ASSIGNMENTS = ExportTable(
-    "assignments",
-    "one row for each unit of each rater slot of Round I, rated, missing or free",
-    COLUMNS["assignments"],
-    _assignments,
+HISTORY = own_table(
+    "history", "every saved state of every rating, from what to what, by whom and why", _history
 )
-HISTORY = ExportTable(
-    "history",
-    "every saved state of every rating, from what to what, by whom and why",
-    COLUMNS["history"],
-    _history,
-)
-ACKNOWLEDGEMENTS = ExportTable(
-    "acknowledgements",
-    "which rater has read which changed wording, and when",
-    COLUMNS["acknowledgements"],
-    _acknowledgements,
+ACKNOWLEDGEMENTS = own_table(
+    "acknowledgements", "which rater has read which changed wording, and when", _acknowledgements
 )
 
 
@@ -167,14 +152,9 @@ def _dispute_events(project: Project) -> Iterator[Row]:
     return add_actor_names(rows, project, of="event", not_by_raters=by_admins)
 
 
-DISPUTES = ExportTable("disputes", "the disputed units and how they ended", COLUMNS["disputes"], _disputes)
-POSTS = ExportTable("posts", "the threads of the disputes", COLUMNS["posts"], _posts, part=ExportPart.THREADS)
-DISPUTE_EVENTS = ExportTable(
-    "dispute_events",
-    "what happened to the disputes, when and why",
-    COLUMNS["dispute_events"],
-    _dispute_events,
-)
+DISPUTES = own_table("disputes", "the disputed units and how they ended", _disputes)
+POSTS = own_table("posts", "the threads of the disputes", _posts, part=ExportPart.THREADS)
+DISPUTE_EVENTS = own_table("dispute_events", "what happened to the disputes, when and why", _dispute_events)
 
 
 def _spans(project: Project) -> Iterator[Row]:
@@ -218,10 +198,9 @@ def _marked_in(rating: Rating) -> Iterator[dict[str, Any]]:
         yield {**position, "label": rating.dimension.name, "severity": None}
 
 
-SPAN_TABLE = ExportTable(
+SPAN_TABLE = own_table(
     "spans",
     "the errors and the reasons that raters marked in texts",
-    COLUMNS["spans"],
     _spans,
     is_computed=True,
 )
@@ -271,9 +250,6 @@ def pay_of(rater: OutsideRater, *, items: int, active_seconds: float) -> Decimal
     return amount.quantize(CENT, ROUND_HALF_UP)
 
 
-RATERS = ExportTable(
-    "raters",
-    "raters from outside, with their consent, work and pay; empty without such raters",
-    COLUMNS["raters"],
-    _raters,
+RATERS = own_table(
+    "raters", "raters from outside, with their consent, work and pay; empty without such raters", _raters
 )

@@ -26,8 +26,7 @@ _DRAWING = Lock()  # matplotlib's settings and font caches are the process's
 
 def draw(table: Table, format: str) -> bytes:
     """Return the table's plot as svg, pdf or png. Raises KeyError for a table that has no plot."""
-    from annotate.results.plots.kinds import KINDS
-    from annotate.results.plots.style import drawing_style, save_figure
+    from annotate.results.plots.kinds import KINDS, drawing_style, save_figure
 
     with _DRAWING, drawing_style():
         content = save_figure(KINDS[table.plot](table), format)

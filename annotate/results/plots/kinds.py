@@ -1,32 +1,136 @@
-"""The function for each kind of plot."""
+"""Plots of each kind in one style: colours safe for colour-blind readers, legible in print, no dates."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from textwrap import wrap
+from typing import Any, Literal
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from annotate.core.translation import gettext
-from annotate.results.plots import describe_row, figure_of
-from annotate.results.plots.style import (
-    INK,
-    LINE,
-    LINES,
-    MARKERS,
-    SEQUENCE,
-    SERIES,
-    SOFT,
-    equalize_ranges,
-    name_point,
-    panel,
-    panels,
-    row_height,
-    wrap_label,
-)
+from annotate.results.plots import POINT, describe_row, figure_of
 from annotate.results.table import Cell, Column, ColumnKind, Table
 from annotate.results.text import number
+
+# Files for papers have separate colours; charts of pages use the colours of the stylesheet.
+INK, SOFT, LINE, PAPER = "#1d2327", "#5a646b", "#d9d6d0", "#ffffff"
+SERIES = ("#0072b2", "#d55e00", "#009e73")  # Okabe and Ito 2008
+MARKERS = ("o", "s", "^")
+LINES = ("--", "-", ":")
+SEQUENCE = "cividis"  # Nuñez and others 2018: the same to all eyes, and its lightness rises evenly in print
+
+LINE_HEIGHT = 0.165  # inches, of a label
+WITHIN_ONE = 1.1  # correlations with a margin
+ALIKE = 5  # means on a scale from 1 to 5 differ by no larger factor
+WIDTH = 6.5  # inches: the width of a printed column of A4 and US paper
+_SETTINGS: dict[str, Any] = {
+    "font.family": ["DejaVu Sans", "sans-serif"],
+    "font.size": 8.5,
+    "axes.edgecolor": LINE,
+    "axes.facecolor": PAPER,
+    "axes.labelcolor": INK,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 8.5,
+    "axes.titlecolor": INK,
+    "axes.titleweight": "bold",
+    "figure.facecolor": PAPER,
+    "grid.color": LINE,
+    "grid.linewidth": 0.6,
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "ytick.labelcolor": INK,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "legend.frameon": False,
+    "hatch.color": SOFT,
+    "svg.fonttype": "none",  # words stay words: searched, selected, in the page's font
+    "svg.hashsalt": "concord",
+    "pdf.fonttype": 42,
+}
+_UNDATED: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+}
+
+
+@contextmanager
+def drawing_style() -> Iterator[None]:
+    """Apply this style, independent of other plots in the process."""
+    settings: Any = {**mpl.rcParamsDefault, **_SETTINGS, "backend": "agg"}
+    with mpl.rc_context(settings):
+        yield
+
+
+def save_figure(figure: Figure, format: str) -> bytes:
+    """Return the chart as svg, pdf or png, without the time of its creation."""
+    out = io.BytesIO()
+    figure.savefig(out, format=format, dpi=200, bbox_inches="tight", metadata=_UNDATED[format])
+    return out.getvalue()
+
+
+def name_point(point: Artist, name: str) -> None:
+    """Give a point a name, which a page shows while the pointer or the focus is on it."""
+    point.set_gid(f"{POINT}{' '.join(name.split())}")
+
+
+def panel(height: float) -> tuple[Figure, Axes]:
+    """Return a chart with one plot of this height in inches."""
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def panels(
+    number: int, height: float, *, across: int = 3, share_y: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """Return a chart with small plots of equal height next to each other, `across` in a row."""
+    columns = max(1, min(number, across))
+    rows = -(-number // columns)
+    figure = Figure(figsize=(WIDTH, max(rows, 1) * height), layout="constrained")
+    axes = figure.subplots(max(rows, 1), columns, squeeze=False, sharey=share_y)
+    listed = list(axes.ravel())
+    for unused in listed[number:]:
+        unused.set_axis_off()
+    return figure, listed[:number]
+
+
+def wrap_label(text: object, length: int = 26) -> str:
+    """Return a label in as many lines as necessary next to an axis: a truncated name could be another's."""
+    return "\n".join(wrap(str(text), length)) or str(text)
+
+
+def row_height(labels: Iterable[str], least: float) -> float:
+    """Return the height in inches of rows with these labels next to them."""
+    lines = max((label.count("\n") + 1 for label in labels), default=1)
+    return max(least, LINE_HEIGHT * lines + 0.06)
+
+
+def equalize_ranges(listed: Sequence[Axes], *directions: Literal["x", "y"]) -> None:
+    """Give compared panels one range, so that equal lengths are equal differences.
+
+    Not on different scales: a mean of 1 to 5 next to one of 0 to 100 would be a dot.
+    """
+    drawn = [axes for axes in listed if axes.has_data()]
+    for direction in directions:
+        ranges = [axes.get_xlim() if direction == "x" else axes.get_ylim() for axes in drawn]
+        reach = [max(abs(low), abs(high)) for low, high in ranges]
+        if not ranges or (max(reach) > WITHIN_ONE and max(reach) > ALIKE * min(reach)):
+            continue
+        low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+        for axes in drawn:
+            axes.set_xlim(low, high) if direction == "x" else axes.set_ylim(low, high)
+
 
 ROW = 0.26  # inches
 NUMBERED_SHARE = 0.05  # narrower parts of a bar have no room for their number
@@ -86,7 +190,13 @@ def distribution(table: Table) -> Figure:
     rows = [row for row in table.rows if row[1].value == "all"]
     figure, axes = panel(0.9 + row_height((wrap_label(row[0].value) for row in rows), 0.34) * len(rows))
     colours = colormaps[SEQUENCE](np.linspace(0.08, 0.98, max(len(columns), 2)))
-    counts = np.array([[_count(row[index]) for index, _ in columns] for row in rows], dtype=float)
+    counts = np.array(
+        [
+            [(row[index].value if isinstance(row[index].value, int) else 0.0) for index, _ in columns]
+            for row in rows
+        ],
+        dtype=float,
+    )
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     starts = np.cumsum(shares, axis=1) - shares
@@ -190,39 +300,39 @@ def _number(cell: Cell) -> float:
     return float(cell.value) if isinstance(cell.value, int | float) else np.nan
 
 
-def _count(cell: Cell) -> float:
-    return float(cell.value) if isinstance(cell.value, int) else 0.0
-
-
 def movement(table: Table) -> Figure:
-    """Plot the number of disputed units for each pair of differences, before and after, as numbered
-    circles.
-    """
+    """Plot the numbers of disputed units by their differences before and after, as numbered circles."""
     rows = [row for row in table.rows if row[0].value == "all"]
     before = [str(row[1].value) for row in rows]
     figure, axes = panel(1.0 + 0.62 * len(rows))
-    most = max((_value(cell) for row in rows for cell in row[2:]), default=1.0)
+    most = max((_number(cell) for row in rows for cell in row[2:]), default=1.0)
     for index, row in enumerate(rows):
         for after, cell in enumerate(row[2:]):
-            if _value(cell) > 0:
-                axes.scatter([after], [index], s=1400 * _value(cell) / most, color=SERIES[0], alpha=0.3)
-                axes.text(after, index, f"{_value(cell):.0f}", ha="center", va="center", color=INK)
+            if _number(cell) > 0:
+                axes.scatter([after], [index], s=1400 * _number(cell) / most, color=SERIES[0], alpha=0.3)
+                axes.text(after, index, f"{_number(cell):.0f}", ha="center", va="center", color=INK)
     axes.set_xticks(range(len(table.columns) - 2), [str(after) for after in range(len(table.columns) - 2)])
     axes.set_yticks(range(len(rows)), before)
     axes.set_xlim(-0.6, len(table.columns) - 2.4)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlabel(gettext("difference at the end of Round II"))
-    axes.set_ylabel(gettext("difference in Round I"))
+    _title_axes(axes, gettext("difference at the end of Round II"), gettext("difference in Round I"))
     return figure
+
+
+def _panels_by_dimension(table: Table) -> tuple[Figure, list[tuple[Axes, object, list[Sequence[Cell]]]]]:
+    """Return a chart with a panel for each dimension, its name and its rows."""
+    names = list(dict.fromkeys(row[0].value for row in table.rows))
+    figure, listed = panels(len(names), 2.1)
+    rows = ([row for row in table.rows if row[0].value == name] for name in names)
+    return figure, list(zip(listed, names, rows, strict=True))
 
 
 def scatter(table: Table) -> Figure:
     """Plot a judge's values against people's means, a panel a dimension; darker for many items."""
-    names = list(dict.fromkeys(row[0].value for row in table.rows))
-    figure, listed = panels(len(names), 2.1)
-    most = max((_value(row[3]) for row in table.rows), default=1.0)
-    for axes, name in zip(listed, names, strict=True):
-        own = np.array([[_value(cell) for cell in row[1:4]] for row in table.rows if row[0].value == name])
+    figure, listed = _panels_by_dimension(table)
+    most = max((_number(row[3]) for row in table.rows), default=1.0)
+    for axes, name, rows in listed:
+        own = np.array([[_number(cell) for cell in row[1:4]] for row in rows])
         ends = [own[:, :2].min(), own[:, :2].max()]
         density = np.log1p(own[:, 2]) / np.log1p(most)
         axes.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle="--")
@@ -235,32 +345,38 @@ def scatter(table: Table) -> Figure:
             linewidths=0,
         )
         _label_axes(axes, name, table.columns[1].name, table.columns[2].name)
-    equalize_ranges(listed, "x", "y")
+    equalize_ranges(figure.axes, "x", "y")
     return figure
 
 
 def quality(table: Table) -> Figure:
     """Plot every system's quality against the judge's agreement with people on it, panels by dimension."""
-    names = list(dict.fromkeys(row[0].value for row in table.rows))
-    figure, listed = panels(len(names), 2.1)
-    for axes, name in zip(listed, names, strict=True):
-        _systems(axes, table, [row for row in table.rows if row[0].value == name])
+    figure, listed = _panels_by_dimension(table)
+    for axes, name, rows in listed:
+        for row in rows:
+            across, up = row[2:4]
+            if across.value is None or up.value is None:
+                continue
+            if up.low is not None and up.high is not None:
+                ends = [up.low, up.high]
+                axes.plot([_number(across)] * 2, ends, color=SERIES[0], alpha=0.4, linewidth=1.2)
+            (dot,) = axes.plot(_number(across), _number(up), "o", color=SERIES[0], markersize=4)
+            name_point(dot, describe_row(table, row))
         _label_axes(axes, name, table.columns[2].name, table.columns[3].name)
-    equalize_ranges(listed, "x", "y")
+    equalize_ranges(figure.axes, "x", "y")
     return figure
 
 
 def widths(table: Table) -> Figure:
-    """Plot the width of intervals against the number of ratings, a line for each kind, panels by
-    dimension.
-    """
-    names = list(dict.fromkeys(row[0].value for row in table.rows))
-    figure, listed = panels(len(names), 2.1)
-    for axes, name in zip(listed, names, strict=True):
-        own = [row for row in table.rows if row[0].value == name and row[2].value == "no"]
+    """Plot widths of intervals against the number of ratings, a line for each kind, panels by dimension."""
+    figure, listed = _panels_by_dimension(table)
+    for axes, name, rows in listed:
+        own = [row for row in rows if row[2].value == "no"]
         for series, column in enumerate(table.columns[3:]):
             known = [
-                (_value(row[1]), _value(row[3 + series])) for row in own if row[3 + series].value is not None
+                (_number(row[1]), _number(row[3 + series]))
+                for row in own
+                if row[3 + series].value is not None
             ]
             axes.plot(
                 [ratings for ratings, _ in known],
@@ -275,50 +391,45 @@ def widths(table: Table) -> Figure:
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         _label_axes(axes, name, gettext("ratings of each system"), gettext("width of the interval"))
-    equalize_ranges(listed, "x", "y")
+    equalize_ranges(figure.axes, "x", "y")
     if listed:
-        figure.legend(*listed[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        figure.legend(*listed[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
 def curve(table: Table) -> Figure:
     """Plot a statistic against a number, with its intervals as a band, panels by dimension."""
-    names = list(dict.fromkeys(row[0].value for row in table.rows))
-    figure, listed = panels(len(names), 2.1)
-    for axes, name in zip(listed, names, strict=True):
-        _draw_curve(axes, [row for row in table.rows if row[0].value == name], 2)
+    figure, listed = _panels_by_dimension(table)
+    for axes, name, rows in listed:
+        _draw_curve(axes, rows, 2)
         axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         _label_axes(axes, name, table.columns[1].name, table.columns[2].name)
-    equalize_ranges(listed, "x", "y")
+    equalize_ranges(figure.axes, "x", "y")
     return figure
 
 
 def curves(table: Table) -> Figure:
-    names = list(dict.fromkeys(row[0].value for row in table.rows))
-    figure, listed = panels(len(names), 2.1)
-    for axes, name in zip(listed, names, strict=True):
-        own = [row for row in table.rows if row[0].value == name]
+    figure, listed = _panels_by_dimension(table)
+    for axes, name, rows in listed:
         for index, column in enumerate(table.columns[2:]):
-            _draw_curve(axes, own, index + 2, column.name)
+            _draw_curve(axes, rows, index + 2, column.name)
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
         axes.set_xlim(left=0)
         _label_axes(axes, name, table.columns[1].name, wrap_label(table.title, 40))
-    equalize_ranges(listed, "x", "y")
+    equalize_ranges(figure.axes, "x", "y")
     if listed:
-        figure.legend(*listed[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        figure.legend(*listed[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
 def _draw_curve(axes: Axes, rows: Sequence[Sequence[Cell]], index: int, label: str = "") -> None:
-    """Plot the values of a column (`place`, 2 for the first curve) against the values of the second
-    column.
-    """
+    """Plot the values of a column (its index, 2 for the first curve) against those of the second column."""
     series = (index - 2) % len(SERIES)
-    known = [(_value(row[1]), row[index]) for row in rows if row[index].value is not None]
+    known = [(_number(row[1]), row[index]) for row in rows if row[index].value is not None]
     axes.plot(
         [across for across, _ in known],
-        [_value(up) for _, up in known],
+        [_number(up) for _, up in known],
         color=SERIES[series],
         marker=MARKERS[series],
         markersize=3,
@@ -340,25 +451,9 @@ def calibration(table: Table) -> Figure:
     return figure
 
 
-def _systems(axes: Axes, table: Table, rows: Sequence[Sequence[Cell]]) -> None:
-    for row in rows:
-        across, up = row[2:4]
-        if across.value is None or up.value is None:
-            continue
-        if up.low is not None and up.high is not None:
-            axes.plot([_value(across)] * 2, [up.low, up.high], color=SERIES[0], alpha=0.4, linewidth=1.2)
-        (dot,) = axes.plot(_value(across), _value(up), "o", color=SERIES[0], markersize=4)
-        name_point(dot, describe_row(table, row))
-
-
 def _label_axes(axes: Axes, name: object, across: str, up: str) -> None:
     axes.set_title(wrap_label(name))
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
-
-
-def _value(cell: Cell) -> float:
-    return float(cell.value) if isinstance(cell.value, int | float) else np.nan
+    _title_axes(axes, across, up)
 
 
 KINDS: Mapping[str, Callable[[Table], Figure]] = {

@@ -1,6 +1,7 @@
 """The agreement page: every coefficient of both rounds, as tables."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -33,7 +34,7 @@ from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 
 
-@dataclass(frozen=True)
+@dataclass
 class WithoutValue:
     """One dimension's answers of a round without a value.
 
@@ -58,14 +59,11 @@ def answers_without_value(round: Round) -> Mapping[int, WithoutValue]:
         .filter(Q(cannot__gt=0) | Q(away__gt=0))
         .order_by()
     )
-    found: dict[int, WithoutValue] = {}
+    found: defaultdict[int, WithoutValue] = defaultdict(WithoutValue)
     for dimension, _, rated, cannot, away in units:
-        before = found.get(dimension, WithoutValue())
-        found[dimension] = WithoutValue(
-            before.not_applicable + away,
-            before.cannot_rate + cannot,
-            before.apart + (rated > 0 and away > 0),
-        )
+        found[dimension].not_applicable += away
+        found[dimension].cannot_rate += cannot
+        found[dimension].apart += rated > 0 and away > 0
     return found
 
 
@@ -97,39 +95,30 @@ _NOT_OPENED = gettext_lazy("Round II has not been opened.")
 _NOT_ON_THIS_SCALE = gettext_lazy("A ratio needs a scale without negative values.")
 
 
-@dataclass(frozen=True)
-class MeasuredRound:
-    """A round with alpha of every dimension at every level that its scale has, computed once."""
-
-    rated: RatedRound
-    alphas: Mapping[tuple[str, str], Coefficient]
-
-    def alpha(self, dimension: FrozenDimension) -> Coefficient:
-        return self.alphas[dimension.key, dimension.measurement_level]
-
-
 def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return all tables about agreement, none before Round I. Up to ten queries."""
     drawn: Drawn = "units" if chosen.get("drawn") == "units" else "documents"
-    rounds = [_measure_round(each) for each in rated_rounds(project, drawn)]
+    rounds = rated_rounds(project, drawn)
     if not rounds:
         return []
-    items = items_of(project)
-    first = rounds[0].rated.round
+    items, first = items_of(project), rounds[0].round
     disputes, without_value = dispute_counts_by_dimension(project), answers_without_value(first)
     together = [
         _rounds(rounds, disputes),
         _both_rounds(rounds),
-        *_skewed_tables(rounds),
-        *movement([each.rated for each in rounds]),
-        *split_tables([each.rated for each in rounds], items),
-    ]
-    return [
-        Section(
-            gettext("Both rounds"),
-            (gettext("Round I is still open: values may change.") if first.is_open else ""),
-            [*together, *_table_of_missing_values(rounds[0].rated, without_value)],
+        *skewed_tables(
+            rounds,
+            alpha_of,
+            lambda rated, dimension: _coefficient(rated, dimension, "percent_agreement"),
+            lambda rated, dimension: _coefficient(rated, dimension, "gwet_ac"),
         ),
+        *movement(rounds),
+        *split_tables(rounds, items),
+        *_table_of_missing_values(rounds[0], without_value),
+    ]
+    says = gettext("Round I is still open: values may change.") if first.is_open else ""
+    return [
+        Section(gettext("Both rounds"), says, together),
         *(_build_round_section(each, items, disputes.values()) for each in rounds),
     ]
 
@@ -138,47 +127,26 @@ def alpha_of(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
     return _alpha_at(rated, dimension, dimension.measurement_level)
 
 
-def _measure_round(rated: RatedRound) -> MeasuredRound:
-    return MeasuredRound(
-        rated,
-        {
-            (dimension.key, level): _alpha_at(rated, dimension, level)
-            for dimension in rated.dimensions
-            for level in MeasurementLevelChoices.values
-            if level != MeasurementLevelChoices.RATIO or dimension.scale_minimum >= 0
-        },
-    )
-
-
 def _alpha_at(rated: RatedRound, dimension: FrozenDimension, level: str) -> Coefficient:
     compute = partial(checked_alpha, generator=rated.stream(dimension), resampling=rated.resampling)
     return rated.once(dimension, ("alpha at", level), lambda: compute(rated.data(dimension).at_level(level)))
 
 
 def _build_round_section(
-    each: MeasuredRound, items: ItemOrigins, disputes: Iterable[DisputeCounts]
+    rated: RatedRound, items: ItemOrigins, disputes: Collection[DisputeCounts]
 ) -> Section:
-    rated = each.rated
-    says = (
-        str(RELIABILITY)
-        if rated.round.is_independent
-        else f"{AFTER_DISCUSSION} {_describe_open_disputes(disputes)}".strip()
-    )
-    tables = [_levels(each), _coefficients(rated), _distributions(rated), *_pairs(rated)]
+    says = str(RELIABILITY if rated.round.is_independent else AFTER_DISCUSSION)
+    unresolved = sum(each.unresolved for each in disputes)
+    if unresolved and not rated.round.is_independent:
+        still = gettext(
+            "{unresolved:,} of {total:,} disputes are unresolved: the values of these units still differ."
+        )
+        says += f" {still.format(unresolved=unresolved, total=sum(each.total for each in disputes))}"
+    tables = [_levels(rated), _coefficients(rated), _distributions(rated), *_pairs(rated)]
     return Section(rated.label, says, [*tables, *latent_tables(rated), *breakdowns(rated, items)])
 
 
-def _describe_open_disputes(disputes: Iterable[DisputeCounts]) -> str:
-    each = list(disputes)
-    total, unresolved = sum(one.total for one in each), sum(one.unresolved for one in each)
-    if not unresolved:
-        return ""
-    return gettext(
-        "{unresolved:,} of {total:,} disputes are unresolved: the values of these units still differ."
-    ).format(unresolved=unresolved, total=total)
-
-
-def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeCounts]) -> Table:
+def _rounds(rounds: Sequence[RatedRound], disputes: Mapping[int, DisputeCounts]) -> Table:
     names = {"settled": gettext("settled"), "adjudicated": gettext("adjudicated")}
     names |= {"irresolvable": gettext("irresolvable by discussion"), "left_open": gettext("left open")}
     columns = [
@@ -190,20 +158,17 @@ def _rounds(rounds: Sequence[MeasuredRound], disputes: Mapping[int, DisputeCount
         *_columns_of(2, gettext("Round II, agreement after discussion: alpha")),
     ]
     rows = []
-    for dimension in rounds[0].rated.dimensions:
+    for dimension in rounds[0].dimensions:
         became = disputes.get(dimension.id, DisputeCounts())
+        first, *second = (_measure_dimension(each, dimension) for each in rounds)
         rows.append(
             [
                 text(dimension.name, key=dimension.key),
                 text(dimension.measurement_level),
-                *_measure_dimension(rounds[0], dimension),
+                *first,
                 Cell(became.total),
                 *(Cell(getattr(became, key)) for key in names),
-                *(
-                    _measure_dimension(rounds[1], dimension)
-                    if len(rounds) > 1
-                    else [Cell(reason=str(_NOT_OPENED))] * 4
-                ),
+                *(second[0] if second else [Cell(reason=str(_NOT_OPENED))] * 4),
             ]
         )
     title = gettext("Reliability, disputes and agreement after discussion")
@@ -222,40 +187,25 @@ def _columns_of(number: int, name: str) -> list[Column]:
     ]
 
 
-def _measure_dimension(each: MeasuredRound, dimension: FrozenDimension) -> list[Cell]:
-    alpha = each.alpha(dimension)
+def _measure_dimension(rated: RatedRound, dimension: FrozenDimension) -> list[Cell]:
+    alpha = alpha_of(rated, dimension)
     return [
         figure(alpha),
-        figure(_coefficient(each.rated, dimension, "within_one_agreement")),
+        figure(_coefficient(rated, dimension, "within_one_agreement")),
         Cell(alpha.counts.raters),
         Cell(alpha.counts.pairable_values),
     ]
 
 
-def _both_rounds(rounds: Sequence[MeasuredRound]) -> Table:
-    columns = [Column(f"round_{each.rated.round.number}", each.rated.label) for each in rounds]
+def _both_rounds(rounds: Sequence[RatedRound]) -> Table:
+    columns = [DIMENSION, *(Column(f"round_{each.round.number}", each.label) for each in rounds)]
     rows = [
-        [text(dimension.name, key=dimension.key), *(figure(each.alpha(dimension)) for each in rounds)]
-        for dimension in rounds[0].rated.dimensions
+        [text(dimension.name, key=dimension.key), *(figure(alpha_of(each, dimension)) for each in rounds)]
+        for dimension in rounds[0].dimensions
     ]
-    return Table(
-        "alpha",
-        gettext("Krippendorff’s alpha"),
-        [DIMENSION, *columns],
-        rows,
-        says=gettext("At each dimension’s measurement level."),
-        plot="intervals",
-    )
-
-
-def _skewed_tables(rounds: Sequence[MeasuredRound]) -> list[Table]:
-    measured = {each.rated.round.number: each for each in rounds}
-    return skewed_tables(
-        [each.rated for each in rounds],
-        lambda rated, dimension: measured[rated.round.number].alpha(dimension),
-        lambda rated, dimension: _coefficient(rated, dimension, "percent_agreement"),
-        lambda rated, dimension: _coefficient(rated, dimension, "gwet_ac"),
-    )
+    title = gettext("Krippendorff’s alpha")
+    says = gettext("At each dimension’s measurement level.")
+    return Table("alpha", title, columns, rows, says=says, plot="intervals")
 
 
 def _table_of_missing_values(rated: RatedRound, found: Mapping[int, WithoutValue]) -> list[Table]:
@@ -276,38 +226,32 @@ def _table_of_missing_values(rated: RatedRound, found: Mapping[int, WithoutValue
     return [Table("without-value", title, columns, rows, says=says)] if rows else []
 
 
-def _levels(each: MeasuredRound) -> Table:
-    rated = each.rated
+def _levels(rated: RatedRound) -> Table:
+    def has_level(dimension: FrozenDimension, level: str) -> bool:
+        return level != MeasurementLevelChoices.RATIO or dimension.scale_minimum >= 0
+
     levels = [
         level
         for level in MeasurementLevelChoices.values
-        if any((dimension.key, level) in each.alphas for dimension in rated.dimensions)
+        if any(has_level(dimension, level) for dimension in rated.dimensions)
     ]
     rows = [
         [
             text(dimension.name, key=dimension.key),
             text(dimension.measurement_level),
             *(
-                figure(each.alphas[dimension.key, level])
-                if (dimension.key, level) in each.alphas
+                figure(_alpha_at(rated, dimension, level))
+                if has_level(dimension, level)
                 else Cell(reason=str(_NOT_ON_THIS_SCALE))
                 for level in levels
             ),
         ]
         for dimension in rated.dimensions
     ]
-    columns = [
-        DIMENSION,
-        Column("own_level", gettext("own level"), ColumnKind.TEXT),
-        *(Column(x, x) for x in levels),
-    ]
-    return Table(
-        f"{rated.prefix}-alpha",
-        gettext("Krippendorff’s alpha at several levels of measurement ({round})").format(round=rated.label),
-        columns,
-        rows,
-        heads=2,
-    )
+    own_level = Column("own_level", gettext("own level"), ColumnKind.TEXT)
+    columns = [DIMENSION, own_level, *(Column(each, each) for each in levels)]
+    title = gettext("Krippendorff’s alpha at several levels of measurement ({round})")
+    return Table(f"{rated.prefix}-alpha", title.format(round=rated.label), columns, rows, heads=2)
 
 
 def _coefficients(rated: RatedRound) -> Table:
@@ -327,13 +271,9 @@ def _coefficients(rated: RatedRound) -> Table:
         ),
         Column("rmse", gettext("RMSE")),
     ]
-    return Table(
-        f"{rated.prefix}-coefficients",
-        gettext("Other coefficients ({round})").format(round=rated.label),
-        columns,
-        rows,
-        says=gettext("The files also have RMSE over all pairs of raters, in points of the scale."),
-    )
+    title = gettext("Other coefficients ({round})").format(round=rated.label)
+    says = gettext("The files also have RMSE over all pairs of raters, in points of the scale.")
+    return Table(f"{rated.prefix}-coefficients", title, columns, rows, says=says)
 
 
 def _coefficient(rated: RatedRound, dimension: FrozenDimension, name: str) -> Coefficient:
@@ -367,90 +307,65 @@ def _rmse(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
 
 def _distributions(rated: RatedRound) -> Table:
     values = sorted({value for each in rated.dimensions for value in each.values})
-    rows = [row for dimension in rated.dimensions for row in _distribution(rated, dimension, values)]
+    rows = []
+    for dimension in rated.dimensions:
+        for each in value_distributions(rated.data(dimension)):
+            counts = dict(zip(map(normalize, each.values), each.counts, strict=True))
+            heads = [text(dimension.name, key=dimension.key), text(each.rater or gettext("all"))]
+            own = [Cell(counts.get(value, ""), how=str(_HOW_OFTEN)) for value in values]
+            reason = "" if each.ratings else gettext("There are no ratings yet.")
+            mean = Cell(each.mean, count=each.ratings, reason=reason, how=str(_HOW_OFTEN))
+            rows.append([*heads, *own, mean])
     columns = [
         DIMENSION,
         Column("rater", gettext("Rater"), ColumnKind.TEXT),
         *(Column(f"value_{value}", str(value), ColumnKind.COUNT) for value in values),
         Column("mean", gettext("mean"), decimals=2),
     ]
-    return Table(
-        f"{rated.prefix}-distribution",
-        gettext("Values given ({round})").format(round=rated.label),
-        columns,
-        rows,
-        heads=2,
-        says=gettext("Means describe all values, so they have no interval."),
-        plot="distribution",
-    )
-
-
-def _distribution(rated: RatedRound, dimension: FrozenDimension, values: Iterable[float]) -> list[list[Cell]]:
-    rows = []
-    for each in value_distributions(rated.data(dimension)):
-        counts = dict(zip((normalize(value) for value in each.values), each.counts, strict=True))
-        mean = Cell(
-            each.mean,
-            count=each.ratings,
-            reason="" if each.ratings else gettext("There are no ratings yet."),
-            how=str(_HOW_OFTEN),
-        )
-        own = [Cell(counts.get(value, ""), how=str(_HOW_OFTEN)) for value in values]
-        rows.append([text(dimension.name, key=dimension.key), text(each.rater or gettext("all")), *own, mean])
-    return rows
+    key, title = f"{rated.prefix}-distribution", gettext("Values given ({round})").format(round=rated.label)
+    says = gettext("Means describe all values, so they have no interval.")
+    return Table(key, title, columns, rows, heads=2, says=says, plot="distribution")
 
 
 def _pairs(rated: RatedRound) -> list[Table]:
     """Return alpha, RMSE and rank correlations of every pair of raters, and of each rater with the mean."""
     names = [f"{one} – {other}" for one, other in combinations(rated.raters, 2)]
-    within = [*names, *(gettext("mean – {rater}").format(rater=rater) for rater in rated.raters)]
-    kinds: list[tuple[str, str, str, Sequence[str], Callable[[FrozenDimension], Sequence[Cell]]]] = [
-        (
-            "pairs",
-            gettext("Krippendorff’s alpha of every pair of raters"),
-            "heat",
-            names,
-            lambda dimension: _alpha_of_pairs(rated, dimension),
-        ),
-        (
-            "rmse",
+    with_means = [*names, *(gettext("mean – {rater}").format(rater=rater) for rater in rated.raters)]
+    pooled = partial(_pair_cells, rated, measure=root_mean_squared_error)
+    rmse, rho, tau = (
+        partial(_pair_cells, rated, measure=each, within=True)
+        for each in (root_mean_squared_error, spearman, kendall_tau_b)
+    )
+    kinds: dict[str, tuple[str, Callable[[FrozenDimension], Sequence[Cell]]]] = {
+        "pairs": (gettext("Krippendorff’s alpha of every pair of raters"), partial(_alpha_of_pairs, rated)),
+        "rmse": (
             gettext("Pooled RMSE of every pair of raters, and of each with the mean, over all items"),
-            "",
-            within,
-            lambda dimension: _pair_cells(rated, dimension, root_mean_squared_error),
+            pooled,
         ),
-        (
-            # Smaller than the pooled one, since a root is concave: SummEval-OP's table 7 has this.
-            "rmse-by-document",
+        # Smaller than the pooled one, since a root is concave: SummEval-OP's table 7 has this.
+        "rmse-by-document": (
             gettext("RMSE of every pair of raters, and of each with the mean, mean within documents"),
-            "",
-            within,
-            lambda dimension: _pair_cells(rated, dimension, root_mean_squared_error, within=True),
+            rmse,
         ),
-        (
-            "spearman",
+        "spearman": (
             gettext("Spearman of every pair of raters, and of each with the mean, mean within documents"),
-            "",
-            within,
-            lambda dimension: _pair_cells(rated, dimension, spearman, within=True),
+            rho,
         ),
-        (
-            "kendall",
+        "kendall": (
             gettext(
                 "Kendall’s tau-b of every pair of raters, and of each with the mean, mean within documents"
             ),
-            "",
-            within,
-            lambda dimension: _pair_cells(rated, dimension, kendall_tau_b, within=True),
+            tau,
         ),
-    ]
+    }
     columns = [Column("pair", gettext("Pair"), ColumnKind.TEXT), *rated.columns()]
     tables = []
-    for key, title, plot, pairs, measured in kinds:
+    for key, (title, measured) in kinds.items():
         by_dimension = [
             rated.once(dimension, ("pairs", key), partial(measured, dimension))
             for dimension in rated.dimensions
         ]
+        pairs, plot = (names, "heat") if key == "pairs" else (with_means, "")
         rows = [[text(name), *cells] for name, *cells in zip(pairs, *by_dimension, strict=True)]
         tables.append(Table(f"{rated.prefix}-{key}", f"{title} ({rated.label})", columns, rows, plot=plot))
     return tables
@@ -471,7 +386,7 @@ def _alpha_of_pairs(rated: RatedRound, dimension: FrozenDimension) -> Sequence[C
 
 
 def _pair_cells(
-    rated: RatedRound, dimension: FrozenDimension, measure: PairMeasure, *, within: bool = False
+    rated: RatedRound, dimension: FrozenDimension, *, measure: PairMeasure, within: bool = False
 ) -> Sequence[Cell]:
     """Return a measure of every pair of raters, then of the mean of all with each; some within documents."""
     data = rated.data(dimension)

@@ -1,4 +1,4 @@
-"""Alpha of parts of the ratings: by system, by document, and with each rater left out."""
+"""Further tables of the agreement page: parts of the ratings, rare values, disputes, named categories."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,7 +7,6 @@ from functools import partial
 from urllib.parse import urlencode
 
 import numpy as np
-import numpy.typing as npt
 from django.utils.translation import gettext, gettext_lazy
 
 from agreement import (
@@ -37,16 +36,17 @@ Alphas = Callable[[FrozenDimension], Sequence[Coefficient]]
 
 
 def breakdowns(rated: RatedRound, items: ItemOrigins) -> list[Table]:
-    head = Column("system", gettext("System"), ColumnKind.TEXT)
-    title = gettext("Krippendorff’s alpha by system ({round})").format(round=rated.label)
-    by_system = alpha_by_label(rated, title, head, items.systems, rated.resampling, plot="heat")
-    return [by_system, _table_by_document(rated, items), _table_without_one_rater(rated)]
-
-
-def _table_by_document(rated: RatedRound, items: ItemOrigins) -> Table:
-    head = Column("document", gettext("Document"), ColumnKind.TEXT)
-    title = gettext("Krippendorff’s alpha by document ({round})").format(round=rated.label)
-    return alpha_by_label(rated, title, head, items.documents, Resampling())
+    """Return alpha by system, by document, and with each rater left out."""
+    system = Column("system", gettext("System"), ColumnKind.TEXT)
+    document = Column("document", gettext("Document"), ColumnKind.TEXT)
+    by_system = gettext("Krippendorff’s alpha by system ({round})").format(round=rated.label)
+    by_document = gettext("Krippendorff’s alpha by document ({round})").format(round=rated.label)
+    return [
+        alpha_by_label(rated, by_system, system, items.systems, rated.resampling, plot="heat"),
+        # One document cannot be resampled by documents, so its units are.
+        alpha_by_label(rated, by_document, document, items.documents, Resampling()),
+        _table_without_one_rater(rated),
+    ]
 
 
 def alpha_by_label(
@@ -57,24 +57,21 @@ def alpha_by_label(
     resampling: Resampling,
     plot: str = "",
 ) -> Table:
+    """Return alpha of the items with each label. labels: by item."""
     names = sorted(set(labels.values()))
 
     def alphas(dimension: FrozenDimension) -> Sequence[Coefficient]:
         of_units = np.array([labels[item] for item in rated.rated[dimension.key].items.tolist()], np.str_)
+        numbers = np.searchsorted(names, of_units)
+        ends = np.cumsum(np.bincount(numbers, minlength=len(names)))[:-1]
         return checked_alphas_of_parts(
             rated.data(dimension),
-            _units_of(names, of_units),
+            np.split(np.argsort(numbers, kind="stable"), ends),  # the units of each name
             generators=[rated.stream(dimension, head.key, name) for name in names],
             resampling=resampling,
         )
 
     return _table(rated, f"by-{head.key}", title, head, names, alphas, plot=plot)
-
-
-def _units_of(names: Sequence[str], labels: npt.NDArray[np.str_]) -> list[npt.NDArray[np.intp]]:
-    numbers = np.searchsorted(names, labels)
-    ends = np.cumsum(np.bincount(numbers, minlength=len(names)))[:-1]
-    return np.split(np.argsort(numbers, kind="stable"), ends)
 
 
 def _table_without_one_rater(rated: RatedRound) -> Table:
@@ -105,33 +102,16 @@ def _table(
     plot: str = "",
 ) -> Table:
     """Return a table; the value of a system or document links to the units that raters disagree on."""
-
-    queries = [urlencode({head.key: name}) for name in names]
-
-    def link(dimension: FrozenDimension, query: str) -> str:
-        return (
-            ""
-            if head.key not in ("system", "document")
-            else f"{urlencode({'dimension': dimension.key})}&{query}"
-        )
-
-    def of(dimension: FrozenDimension) -> Sequence[Coefficient]:
-        return rated.once(dimension, key, partial(alphas, dimension))
-
+    has_links = head.key in ("system", "document")
     columns = [
         [
-            figure(alpha, link=link(dimension, query))
-            for query, alpha in zip(queries, of(dimension), strict=True)
+            figure(alpha, link=urlencode({"dimension": dimension.key, head.key: name}) if has_links else "")
+            for name, alpha in zip(names, rated.once(dimension, key, partial(alphas, dimension)), strict=True)
         ]
         for dimension in rated.dimensions
     ]
-    return Table(
-        f"{rated.prefix}-{key}",
-        title,
-        [head, *rated.columns()],
-        [[text(name), *cells] for name, *cells in zip(names, *columns, strict=True)],
-        plot=plot,
-    )
+    rows = [[text(name), *cells] for name, *cells in zip(names, *columns, strict=True)]
+    return Table(f"{rated.prefix}-{key}", title, [head, *rated.columns()], rows, plot=plot)
 
 
 Measured = Callable[[RatedRound, FrozenDimension], Coefficient]
@@ -168,12 +148,11 @@ def skewed_tables(
         Column("percent_agreement", gettext("equal"), ColumnKind.SHARE),
         Column("gwet_ac", gettext("Gwet’s AC")),
     ]
-    title = gettext("Where nearly all values are the same")
-    return (
-        [Table("skewed", title, columns, rows, heads=2, says=_SKEWED_SAYS.format(share=LARGEST_MODAL_SHARE))]
-        if rows
-        else []
+    title, says = (
+        gettext("Where nearly all values are the same"),
+        _SKEWED_SAYS.format(share=LARGEST_MODAL_SHARE),
     )
+    return [Table("skewed", title, columns, rows, heads=2, says=says)] if rows else []
 
 
 _MOVEMENT_SAYS = gettext_lazy(
@@ -190,7 +169,10 @@ def movement(rounds: Sequence[RatedRound]) -> list[Table]:
     if len(rounds) < 2:
         return []
     before, after = rounds[0], rounds[1]
-    disputed = _disputed_units(before)
+    disputed: dict[int, set[int]] = {}
+    disputes = Dispute.objects.filter(round=before.round)
+    for dimension_id, item in disputes.values_list("dimension", "item"):
+        disputed.setdefault(dimension_id, set()).add(item)
     moved = {
         dimension.name: Counter(_moves(before, after, dimension, disputed.get(dimension.id, set())))
         for dimension in before.dimensions
@@ -217,28 +199,16 @@ def movement(rounds: Sequence[RatedRound]) -> list[Table]:
     return [Table("movement", title, columns, rows, heads=2, says=str(_MOVEMENT_SAYS), plot="movement")]
 
 
-def _disputed_units(rated: RatedRound) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
-    disputes = Dispute.objects.filter(round=rated.round)
-    for dimension, item in disputes.values_list("dimension", "item"):
-        found.setdefault(dimension, set()).add(item)
-    return found
-
-
 def _moves(
     before: RatedRound, after: RatedRound, dimension: FrozenDimension, items: set[int]
 ) -> list[tuple[float, float]]:
     """Return the range of each disputed unit before and after; raters who are now excluded do not count."""
-    wanted = np.array(sorted(items), dtype=np.int64)
-    first, last = (_spreads(each, dimension, wanted) for each in (before, after))
-    known = ~np.isnan(first) & ~np.isnan(last)
-    return [(normalize(one), normalize(other)) for one, other in zip(first[known], last[known], strict=True)]
-
-
-def _spreads(rated: RatedRound, dimension: FrozenDimension, items: np.ndarray) -> FloatArray:
-    own = rated.rated[dimension.key]
-    spreads = dict(zip(own.items.tolist(), value_ranges(own.data).tolist(), strict=True))
-    return np.array([spreads.get(item, np.nan) for item in items.tolist()])
+    first, last = (
+        dict(zip(own.items.tolist(), value_ranges(own.data).tolist(), strict=True))
+        for own in (before.rated[dimension.key], after.rated[dimension.key])
+    )
+    pairs = [(first.get(item, np.nan), last.get(item, np.nan)) for item in sorted(items)]
+    return [(normalize(one), normalize(other)) for one, other in pairs if not np.isnan(one + other)]
 
 
 _CATEGORY = Column("category", lambda: gettext("Category"), ColumnKind.TEXT)
@@ -285,18 +255,16 @@ def latent_tables(rated: RatedRound) -> list[Table]:
     named = [each for each in rated.dimensions if each.is_named]
     if not named or not rated.round.is_independent:
         return []
-    found = [_find(rated, each) for each in named]
-    tables = [_categories(found)]
+    found = []
+    for each in named:
+        data = rated.data(each)
+        reason = why_not_latent(data)
+        models = None if reason else (dawid_skene(data), mace(data))
+        values = np.sum(~np.isnan(data.values), axis=1).tolist()
+        found.append(_CategoryEstimates(each, data.raters, values, majority(data), models, reason))
     with_models = [each for each in found if each.models]
+    tables = [_categories(found)]
     return [*tables, _raters(with_models), _confusion(with_models)] if with_models else tables
-
-
-def _find(rated: RatedRound, dimension: FrozenDimension) -> _CategoryEstimates:
-    data = rated.data(dimension)
-    reason = why_not_latent(data)
-    models = None if reason else (dawid_skene(data), mace(data))
-    values = np.sum(~np.isnan(data.values), axis=1).tolist()
-    return _CategoryEstimates(dimension, data.raters, values, majority(data), models, reason)
 
 
 def _categories(found: Sequence[_CategoryEstimates]) -> Table:
@@ -324,27 +292,23 @@ def _category_rows(found: _CategoryEstimates) -> Iterator[list[Cell]]:
         if not rated.any():
             yield [*cells, *[Cell(reason=gettext("There are no ratings yet."))] * 6]
             continue
+        count, of_majority = int(rated.sum()), int(decided.sum())
+        cells.append(Cell(float(plain.shares[rated, index].mean()), count=count, how=str(_HOW_SHARES)))
         cells.append(
-            Cell(float(plain.shares[rated, index].mean()), count=int(rated.sum()), how=str(_HOW_SHARES))
+            Cell(float(own.sum() / of_majority), count=of_majority, how=str(_HOW_MAJORITY))
+            if of_majority
+            else Cell(reason=gettext("No unit has a majority."))
         )
-        cells.append(_share(own.sum(), decided.sum()))
-        for model, how in zip(
-            found.models or (None, None), (str(_HOW_DAWID_SKENE), str(_HOW_MACE)), strict=True
-        ):
+        hows = (str(_HOW_DAWID_SKENE), str(_HOW_MACE))
+        for model, how in zip(found.models or (None, None), hows, strict=True):
             if model is None or model.reason:
                 cells += [Cell(reason=model.reason if model else found.reason)] * 2
             else:
                 probable = model.probabilities[rated]
                 otherwise = own[rated] & (probable.argmax(axis=1) != index)
-                cells.append(Cell(float(probable[:, index].mean()), count=int(rated.sum()), how=how))
+                cells.append(Cell(float(probable[:, index].mean()), count=count, how=how))
                 cells.append(Cell(int(otherwise.sum())))
         yield cells
-
-
-def _share(part: int, whole: int) -> Cell:
-    if not whole:
-        return Cell(reason=gettext("No unit has a majority."))
-    return Cell(float(part / whole), count=int(whole), how=str(_HOW_MAJORITY))
 
 
 def _raters(found: Sequence[_CategoryEstimates]) -> Table:

@@ -1,4 +1,4 @@
-"""Shared parts of the tables of systems: values by document and system, and a difference as a cell."""
+"""Values by document and system, samples with unequal probabilities, and the page of results by metadata."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +40,7 @@ def values_by_document(
         values = np.where(np.isnan(values), np.nan, values == category)
     documents = np.unique(items.documents_of(own), return_inverse=True)[1]
     table = np.full((len(values), int(documents.max(initial=-1)) + 1, len(names)), np.nan)
-    table[:, documents, np.searchsorted(names, items.systems_of(own))] = values
+    table[:, documents, np.searchsorted(names, items.systems_of(own))] = values  # `names` are sorted
     return table
 
 
@@ -60,15 +60,8 @@ def difference_cell(each: SystemDifference, how: str, unequal: Collection[str]) 
 
     unequal: the systems with unequal probabilities.
     """
-    cell = Cell(
-        each.value,
-        each.low,
-        each.high,
-        interval_reason=each.reason if each.value is not None else "",
-        count=each.documents,
-        reason=each.reason if each.value is None else "",
-        how=how,
-    )
+    reason, interval_reason = (each.reason, "") if each.value is None else ("", each.reason)
+    cell = Cell(each.value, each.low, each.high, interval_reason, each.documents, reason, how=how)
     return warn_if(cell, each.first in unequal or each.second in unequal)
 
 
@@ -83,21 +76,20 @@ def unequally_drawn(rated: RatedRound, items: ItemOrigins) -> Unequal:
     """
     asked = AssignedUnit.objects.filter(
         assignment__round__project=rated.round.project_id, assignment__round__number__lte=rated.round.number
-    ).values_list("dimension__key", "assignment__item", "inclusion_probability")
+    )
     chances: dict[str, dict[int, float]] = {}
-    for key, item, probability in asked.order_by("pk"):
-        chances.setdefault(key, {})[item] = probability
+    columns = ("dimension__key", "assignment__item", "inclusion_probability")
+    for key, item, probability in asked.order_by("pk").values_list(*columns):
+        chances.setdefault(key, {})[item] = probability  # the latest assignment of a unit counts
     of_system: dict[str, set[int]] = {}
     for item, system in items.systems.items():
         if item not in items.gold:
             of_system.setdefault(system, set()).add(item)
     found: dict[str, frozenset[str]] = {}
     for each in rated.dimensions:
-        drawn = chances.get(each.key, {})
-        given = set(rated.rated[each.key].items.tolist())
-        found[each.key] = frozenset(
-            system for system, own in of_system.items() if drawn and _is_unequal(own, drawn, given)
-        )
+        drawn, given = chances.get(each.key, {}), set(rated.rated[each.key].items.tolist())
+        unequal = (name for name, own in of_system.items() if drawn and _is_unequal(own, drawn, given))
+        found[each.key] = frozenset(unequal)
     return found
 
 

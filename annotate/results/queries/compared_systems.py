@@ -1,4 +1,7 @@
-"""Every pair of systems on a dimension: raters and documents as samples, documents alone, or neither."""
+"""Every pair of systems on a dimension: raters and documents as samples, documents alone, or neither.
+
+Means of scores and shares of named categories are compared alike.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,13 +64,10 @@ _SAYS = {
         "find on other documents like these. Other raters may not; choose “{reading}” above to ask "
         "that."
     ),
-    TEXTS: (
-        gettext_lazy(
-            "About these outputs only, as these raters score them. If every output is rated, the "
-            "difference is "
-            "known: there is no p value, and there are no ranks. Other outputs or raters may not show it; "
-            "choose “{reading}” above to cover them."
-        )
+    TEXTS: gettext_lazy(
+        "About these outputs only, as these raters score them. If every output is rated, the difference is "
+        "known: there is no p value, and there are no ranks. Other outputs or raters may not show it; "
+        "choose “{reading}” above to cover them."
     ),
 }
 _DISCUSSED = gettext_lazy(
@@ -91,10 +91,7 @@ Key = TypeVar("Key", bound=Hashable)
 def reach_parameter(*readings: str) -> Parameter:
     """Return the parameter of the scope of differences; the first one is the default."""
 
-    def options(_project: Project) -> Sequence[tuple[str, str]]:
-        return [(each, str(READINGS[each])) for each in readings]
-
-    return Parameter("about", gettext("About"), options)
+    return Parameter("about", gettext("About"), lambda _: [(each, str(READINGS[each])) for each in readings])
 
 
 ABOUT = reach_parameter(RATERS, DOCUMENTS, TEXTS)
@@ -192,27 +189,11 @@ def name_outlying_systems(outlying: Sequence[OutlyingSystem], source: VarianceSo
     named = []
     for each in outlying:
         if each.source is source:
-            times = (
-                f"{each.ratio:.1f}"
-                if each.ratio < _MOST_TIMES
-                else gettext("over {most}").format(most=_MOST_TIMES)
-            )
-            named.append(
-                gettext("{system} ({times} times the variance)").format(system=each.system, times=times)
-            )
+            over = gettext("over {most}").format(most=_MOST_TIMES)
+            times = f"{each.ratio:.1f}" if each.ratio < _MOST_TIMES else over
+            says = gettext("{system} ({times} times the variance)")
+            named.append(says.format(system=each.system, times=times))
     return ", ".join(named)
-
-
-def mark_outlying_systems(compared: Mapping[str, ComparedSystems]) -> str:
-    """Return a message for each dimension, by name, and source with a system that varies more."""
-    marked = [
-        says.format(dimension=name, systems=systems)
-        for name, each in compared.items()
-        if each.crossed
-        for source, says in _MARKED.items()
-        if (systems := name_outlying_systems(each.crossed.outlying, source))
-    ]
-    return " ".join(marked)
 
 
 def describe_reach(compared: Mapping[str, ComparedSystems], chosen: Chosen, *, independent: bool) -> str:
@@ -231,8 +212,14 @@ def describe_reach(compared: Mapping[str, ComparedSystems], chosen: Chosen, *, i
     about = chosen.get(ABOUT.name, RATERS)
     reading = READINGS[DOCUMENTS if about == RATERS else RATERS]
     caution = [str(_DISCUSSED)] if about == RATERS and not independent else []
-    marked = mark_outlying_systems(compared)
-    return " ".join([_SAYS[about].format(reading=reading), *caution, *others, *([marked] if marked else [])])
+    marked = (
+        says.format(dimension=name, systems=systems)
+        for name, each in compared.items()
+        if each.crossed
+        for source, says in _MARKED.items()
+        if (systems := name_outlying_systems(each.crossed.outlying, source))
+    )
+    return " ".join([_SAYS[about].format(reading=reading), *caution, *others, *marked])
 
 
 _SHARES_SAY = gettext_lazy(
@@ -343,16 +330,10 @@ def _comparing_table(
             own = compared[dimension.key, category]
             how = f"{own.how} {_ACROSS if across else _TOGETHER}"
             for each in own.differences:
+                heads = [*_category_cells(dimension, category), text(each.first), text(each.second)]
+                difference = difference_cell(each, how, unequal[dimension.key])
                 reason = each.reason if each.adjusted_p_value is None else ""
-                rows.append(
-                    [
-                        *_category_cells(dimension, category),
-                        text(each.first),
-                        text(each.second),
-                        difference_cell(each, how, unequal[dimension.key]),
-                        Cell(each.adjusted_p_value, reason=reason, how=how),
-                    ]
-                )
+                rows.append([*heads, difference, Cell(each.adjusted_p_value, reason=reason, how=how)])
     columns = [
         DIMENSION,
         _CATEGORY,

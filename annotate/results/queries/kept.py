@@ -1,4 +1,4 @@
-"""The state of a results page: computed for the current data, for earlier data, or not yet."""
+"""Stored results pages: their state, the version of their data, and their content as plain values."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -111,7 +111,6 @@ def sections_to(sections: Sequence[Section]) -> str:
     return json.dumps([section.to_kept() for section in sections], ensure_ascii=False)
 
 
-Source = ChangeCount.Source
 MOST_COUNTED = 1_000  # more than are computed at once; to count a million takes a third of a second
 
 
@@ -121,15 +120,25 @@ def version_of_ratings(project: Project) -> Sequence[object]:
     The database counts every statement that writes ratings or disputes. Excluding raters from the statistics,
     and changing names and scales, are administrative acts. Downloading data changes nothing.
     """
-    acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
-    return [acts.aggregate(last=Max("pk"))["last"], *_changes(project, Source.RATINGS, Source.DISPUTES)]
+    counts = ChangeCount.objects.filter(
+        round__project=project, source__in=(ChangeCount.Source.RATINGS, ChangeCount.Source.DISPUTES)
+    )
+    changes = counts.values_list("round", "source").annotate(Sum("number")).order_by("round", "source")
+    return [_last_act(project), *changes]
 
 
 def version_of_round_one(project: Project) -> Sequence[object]:
     """Return a value that changes with Round I's values and with the set of counted raters. Two queries."""
+    changes = ChangeCount.objects.filter(
+        round__project=project, round__number=1, source=ChangeCount.Source.RATINGS
+    )
+    return [_last_act(project), changes.aggregate(number=Sum("number"))["number"]]
+
+
+def _last_act(project: Project) -> int | None:
     acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
-    changes = ChangeCount.objects.filter(round__project=project, round__number=1, source=Source.RATINGS)
-    return [acts.aggregate(last=Max("pk"))["last"], changes.aggregate(number=Sum("number"))["number"]]
+    last: int | None = acts.aggregate(last=Max("pk"))["last"]
+    return last
 
 
 def ratings_of(project: Project) -> int:
@@ -137,18 +146,9 @@ def ratings_of(project: Project) -> int:
     return Rating.objects.filter(assignment__round__project=project)[:MOST_COUNTED].count()
 
 
-def _changes(project: Project, *sources: ChangeCount.Source) -> Sequence[object]:
-    counts = ChangeCount.objects.filter(round__project=project, source__in=sources)
-    return list(counts.values_list("round", "source").annotate(Sum("number")).order_by("round", "source"))
-
-
 def plain_page(page: ResultsPage) -> dict[str, Any]:
-    return {
-        "name": page.name,
-        "title": str(page.title),
-        "says": str(page.says),
-        "parameters": [each.name for each in page.parameters],
-    }
+    parameters = [each.name for each in page.parameters]
+    return {"name": page.name, "title": str(page.title), "says": str(page.says), "parameters": parameters}
 
 
 def plain_pages() -> list[dict[str, Any]]:
@@ -162,6 +162,13 @@ def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None
     results are from the current data; otherwise a worker computes them.
     """
     tables = {each.key: each for each in kept.tables}
+    sections = []
+    for section in kept.sections:
+        cut = (
+            {**replace(table, rows=table.rows[:most_rows]).to_dict(), "rows_in_all": len(table.rows)}
+            for table in section.tables
+        )
+        sections.append({**section.heading(), "tables": list(cut)})
     return {
         **plain_page(result.page),
         "chosen": result.chosen,
@@ -174,13 +181,5 @@ def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None
         "problem": kept.row.problem,
         "answer": result.page.arrangement.answer(tables) if tables else "",
         "warnings": kept.warnings,
-        "sections": [_plain_section(section, most_rows) for section in kept.sections],
+        "sections": sections,
     }
-
-
-def _plain_section(section: Section, most_rows: int | None) -> dict[str, Any]:
-    tables = [
-        {**replace(table, rows=table.rows[:most_rows]).to_dict(), "rows_in_all": len(table.rows)}
-        for table in section.tables
-    ]
-    return {**section.heading(), "tables": tables}

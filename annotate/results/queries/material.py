@@ -1,4 +1,4 @@
-"""Rated items with their system and document, for results."""
+"""Rated items with their system and document, for results; and what intervals resample."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -130,7 +130,6 @@ def default_drawn(project: Project) -> Drawn:
 
     Ratings of one document share its difficulty, so intervals that resample units alone are too narrow.
     """
-    items = (
-        Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT).order_by().values("document")
-    )
-    return "documents" if items.annotate(items=Count("pk")).filter(items__gt=1).exists() else "units"
+    outputs = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT)
+    counts = outputs.order_by().values("document").annotate(items=Count("pk"))
+    return "documents" if counts.filter(items__gt=1).exists() else "units"

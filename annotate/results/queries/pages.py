@@ -1,6 +1,7 @@
 """The results pages about people."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
@@ -96,8 +97,7 @@ QUESTIONS = Arrangement(
     answer=answer_question,
 )
 BY_METADATA = Arrangement(
-    tabs={"means": gettext_lazy("Means"), "by-metadata": gettext_lazy("Alpha")},
-    chart=Chart("means"),
+    tabs={"means": gettext_lazy("Means"), "by-metadata": gettext_lazy("Alpha")}, chart=Chart("means")
 )
 SEVERITY = Arrangement(
     tabs={
@@ -158,55 +158,48 @@ def _show_with_agreement(name: str) -> Callable[[str, Chosen], str]:
     return lambda slug, _: f"{reverse('results_page', args=[slug, 'agreement'])}?part={name}"
 
 
+# The ratings are the only data of these pages, so their version is that of the pages.
+_page = partial(ResultsPage, version=version_of_ratings, size=ratings_of)
 OWN_PAGES = (
-    ResultsPage(
+    _page(
         "agreement",
         gettext_lazy("Agreement"),
         gettext_lazy(
             "Round I compared with rounds after discussion: alpha at several levels, other coefficients, "
-            "pairs "
-            "of raters, systems, documents, one rater left out."
+            "pairs of raters, systems, documents, one rater left out."
         ),
         agreement_sections,
-        version_of_ratings,
-        ratings_of,
-        [DRAWN],
+        parameters=[DRAWN],
         parts=("severity", "passages"),
         arrangement=AGREEMENT,
     ),
-    ResultsPage(
+    _page(
         "systems",
         gettext_lazy("Systems"),
         gettext_lazy("Mean scores with intervals, possible ranks, and which systems differ."),
         systems_sections,
-        version_of_ratings,
-        ratings_of,
-        [ABOUT, ACROSS, ORDER],
+        parameters=[ABOUT, ACROSS, ORDER],
         arrangement=SYSTEMS,
     ),
-    ResultsPage(
+    _page(
         "questions",
         gettext_lazy("Other questions"),
         gettext_lazy("Agreement and systems by questions about labels, parts, preferences, ranks or spans."),
         questions_sections,
-        version_of_ratings,
-        ratings_of,
-        [QUESTION],
+        parameters=[QUESTION],
         is_listed=has_other_questions,
         arrangement=QUESTIONS,
     ),
-    ResultsPage(
+    _page(
         "metadata",
         gettext_lazy("By metadata"),
         gettext_lazy("Mean scores and alpha for each value of a metadata column."),
         metadata_sections,
-        version_of_ratings,
-        ratings_of,
-        [METADATA],
+        parameters=[METADATA],
         is_listed=has_metadata,
         arrangement=BY_METADATA,
     ),
-    ResultsPage(
+    _page(
         "severity",
         gettext_lazy("Severity of raters"),
         gettext_lazy(
@@ -214,43 +207,35 @@ OWN_PAGES = (
             "score with raters of average severity."
         ),
         severity_sections,
-        version_of_ratings,
-        size_of_severity,
+        size=size_of_severity,
         shown_at=_show_with_agreement("severity"),
         arrangement=SEVERITY,
     ),
-    ResultsPage(
+    _page(
         "passages",
         gettext_lazy("Marked passages"),
         gettext_lazy("Whether raters mark the same passages as reasons for their values."),
         passages_sections,
-        version_of_ratings,
-        ratings_of,
         shown_at=_show_with_agreement("passages"),
         is_listed=has_passages_to_compare,
         arrangement=PASSAGES,
     ),
-    ResultsPage(
+    _page(
         "study",
         gettext_lazy("Study planner"),
         gettext_lazy(
             "From Round I or your assumptions: raters for a reliable mean, documents for a sure alpha, "
-            "power, "
-            "hours and money."
+            "power, hours and money."
         ),
         study_sections,
-        version_of_ratings,
-        ratings_of,
-        STUDY_PARAMETERS,
+        parameters=STUDY_PARAMETERS,
         arrangement=STUDY,
     ),
-    ResultsPage(
+    _page(
         "so-far",
         gettext_lazy("Agreement so far"),
         gettext_lazy("Alpha of the ratings given until now, and whether raters drift."),
         interim_sections,
-        version_of_ratings,
-        ratings_of,
         arrangement=SO_FAR,
     ),
 )

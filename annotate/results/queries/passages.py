@@ -1,11 +1,9 @@
-"""Marked passages, a part of the agreement page:
-
-agreement of raters on the words that they mark as reasons.
-"""
+"""Marked passages, a part of the agreement page: agreement of raters on words that they mark as reasons."""
 
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from django.db.models import Count, QuerySet
@@ -16,6 +14,7 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import Item, Membership, Project, Rating, Round
 from annotate.core.rounds import rounds_of
 from annotate.rating.evidence import Passage, passages_from_json
+from annotate.results.questions.answers import texts_to_mark
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 
@@ -57,15 +56,16 @@ def has_passages_to_compare(project: Project) -> bool:
 
 def marked_texts(round: Round) -> Marked:
     """Return the passages that raters marked in Round I, by dimension key. Three queries."""
-    rows = _passages(round)
+    given = _marked_ratings().filter(assignment__round=round).order_by("pk")
+    rows = list(given.values_list("dimension__key", "assignment__item", "assignment__annotator", "evidence"))
     items = Item.objects.filter(pk__in={item for _, item, _, _ in rows}).select_related("document")
-    texts = {item.pk: _texts(item) for item in items}
+    texts = {item.pk: texts_to_mark(item) for item in items}
     documents = {item.pk: item.document.key for item in items}
     memberships = Membership.objects.filter(pk__in={rater for _, _, rater, _ in rows})
     names = {membership.pk: membership.rater_name for membership in memberships}
     by_unit: dict[tuple[str, int], dict[str, list[tuple[int, int]]]] = defaultdict(dict)
-    for key, item, rater, passages in rows:
-        by_unit[key, item][names[rater]] = _spans(passages, texts[item])
+    for key, item, rater, stored in rows:
+        by_unit[key, item][names[rater]] = _spans(passages_from_json(stored), texts[item])
     found: dict[str, list[MarkedText]] = defaultdict(list)
     for (key, item), spans in sorted(by_unit.items()):
         whole = " ".join(texts[item])
@@ -76,22 +76,6 @@ def marked_texts(round: Round) -> Marked:
 
 def _marked_ratings() -> QuerySet[Rating]:
     return Rating.objects.filter(assignment__annotator__counted=True, evidence__isnull=False)
-
-
-def _passages(round: Round) -> list[tuple[str, int, int, tuple[Passage, ...]]]:
-    """Return the marks: the dimension's key, the item, the annotator, the passages. One query."""
-    rows = (
-        _marked_ratings()
-        .filter(assignment__round=round)
-        .order_by("pk")
-        .values_list("dimension__key", "assignment__item", "assignment__annotator", "evidence")
-    )
-    return [(key, item, rater, passages_from_json(stored)) for key, item, rater, stored in rows]
-
-
-def _texts(item: Item) -> list[str]:
-    texts = [item.text, *(part["text"] for part in item.document.parts)]
-    return [each.replace("\r\n", "\n") for each in texts]
 
 
 def _spans(passages: Sequence[Passage], texts: Sequence[str]) -> list[tuple[int, int]]:
@@ -145,18 +129,17 @@ def _pairs_of_raters(project: Project, dimensions: Sequence[FrozenDimension], ma
 def _pair_rows(project: Project, dimension: FrozenDimension, texts: Sequence[MarkedText]) -> list[list[Cell]]:
     rows = []
     for pair in combinations(sorted({rater for each in texts for rater in each.passages}), 2):
-        own = [_mark_by_rater(each, pair) for each in texts if set(pair) <= set(each.passages)]
+        own = [
+            replace(each, passages={rater: each.passages[rater] for rater in pair})
+            for each in texts
+            if set(pair) <= set(each.passages)
+        ]
         stream = _stream(project, dimension).of(*pair)
         figures = (unitizing_alpha(own, generator=stream), word_f1(own, generator=stream))
         if own:
             named = [text(dimension.name, key=dimension.key), *map(text, pair)]
             rows.append([*named, Cell(len(own)), *map(figure, figures)])
     return rows
-
-
-def _mark_by_rater(marked: MarkedText, raters: Sequence[str]) -> MarkedText:
-    passages = {rater: marked.passages[rater] for rater in raters}
-    return MarkedText(marked.document, marked.length, marked.words, passages)
 
 
 def _stream(project: Project, dimension: FrozenDimension) -> Stream:

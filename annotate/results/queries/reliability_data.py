@@ -1,4 +1,4 @@
-"""Ratings of a project as reliability data, one table per dimension."""
+"""Ratings as arrays: reliability data by dimension, values with times, and people's value of each unit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,12 +68,13 @@ def rated_items_of_rounds(rounds: Sequence[Round]) -> list[Mapping[str, RatedIte
     for round in rounds:
         tables = _tables(round, rows[rows["round"] <= round.number])
         before = found[-1] if found else {}
-        found.append({key: _same_or_new(before.get(key), rated) for key, rated in tables.items()})
+        found.append(
+            {
+                key: before[key] if key in before and rated.holds_the_same_as(before[key]) else rated
+                for key, rated in tables.items()
+            }
+        )
     return found
-
-
-def _same_or_new(before: RatedItems | None, rated: RatedItems) -> RatedItems:
-    return before if before is not None and rated.holds_the_same_as(before) else rated
 
 
 def _tables(round: Round, rows: np.ndarray) -> Mapping[str, RatedItems]:
@@ -82,31 +83,21 @@ def _tables(round: Round, rows: np.ndarray) -> Mapping[str, RatedItems]:
     found = np.unique(rows["rater"])
     members = Membership.objects.filter(pk__in=found.tolist()).order_by("joined_at", "pk")
     raters = {member.pk: member.rater_name for member in members}
-    return {
-        dimension.key: _table(dimension, rows[rows["dimension"] == dimension.id], raters)
-        for dimension in scales
-    }
+    return {each.key: _table(each, rows[rows["dimension"] == each.id], raters) for each in scales}
 
 
 def _rows(round: Round) -> np.ndarray:
-    ratings = (
-        Rating.objects.filter(
-            assignment__round__project=round.project_id,
-            assignment__round__number__lte=round.number,
-            assignment__annotator__counted=True,
-            value__isnull=False,
-        )
-        .order_by("assignment__round__number")
-        .values_list(
-            "assignment__round__number",
-            "dimension",
-            "assignment__item",
-            "assignment__item__document",
-            "assignment__annotator",
-            "value",
-        )
+    ratings = Rating.objects.filter(
+        assignment__round__project=round.project_id,
+        assignment__round__number__lte=round.number,
+        assignment__annotator__counted=True,
+        value__isnull=False,
+    ).order_by("assignment__round__number")  # a later value of a unit overwrites an earlier one in `_table`
+    rows = ratings.values_list(
+        *("assignment__round__number", "dimension", "assignment__item", "assignment__item__document"),
+        *("assignment__annotator", "value"),
     )
-    return np.fromiter(ratings.iterator(20_000), dtype=_ROW)
+    return np.fromiter(rows.iterator(20_000), dtype=_ROW)
 
 
 def _table(dimension: FrozenDimension, rows: np.ndarray, raters: dict[int, str]) -> RatedItems:
@@ -140,14 +131,11 @@ def read_timed_ratings(round: Round) -> np.ndarray:
     position: in the rater's own order of work, over all documents. at: seconds since 1970.
     """
     assignment_fields = ("item", "annotator", "item__document", "position")
-    ratings = (
-        Rating.objects.filter(assignment__round=round, value__isnull=False)
-        .exclude(assignment__plan=Assignment.Plan.IMPORTED)
-        .values_list(
-            "dimension", *(f"assignment__{name}" for name in assignment_fields), "value", "created_at"
-        )
+    ratings = Rating.objects.filter(assignment__round=round, value__isnull=False)
+    timed = ratings.exclude(assignment__plan=Assignment.Plan.IMPORTED).values_list(
+        "dimension", *(f"assignment__{name}" for name in assignment_fields), "value", "created_at"
     )
-    rows = ((*numbers, at.timestamp()) for *numbers, at in ratings.iterator(20_000))
+    rows = ((*numbers, at.timestamp()) for *numbers, at in timed.iterator(20_000))
     return np.fromiter(rows, dtype=_TIMED)
 
 
@@ -159,15 +147,15 @@ def timed_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -
 
 def times_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> FloatArray:
     """Return (raters, units): the time of each value of a dimension, NaN if unknown."""
+
+    def positions(among: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        order = np.argsort(among)
+        return order[np.searchsorted(among, wanted, sorter=order)]
+
     rows = timed_of(dimension, rated, timed)
     times = np.full(rated.data.values.shape, np.nan)
-    times[_positions(rated.annotators, rows["annotator"]), _positions(rated.items, rows["item"])] = rows["at"]
+    times[positions(rated.annotators, rows["annotator"]), positions(rated.items, rows["item"])] = rows["at"]
     return times
-
-
-def _positions(among: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-    order = np.argsort(among)
-    return order[np.searchsorted(among, wanted, sorter=order)]
 
 
 Unit = tuple[str, str]

@@ -93,26 +93,19 @@ def severity_sections(project: Project, _chosen: Chosen) -> list[Section]:
 
 
 def _measure(rated: RatedRound, items: ItemOrigins) -> tuple[Mapping[str, Severity], Mapping[str, str]]:
-    found, reasons = {}, {}
+    found: dict[str, Severity] = {}
+    reasons: dict[str, str] = {}
     for each in rated.dimensions:
         own = rated.rated[each.key]
         documents = items.documents_of(own)
         reason = str(_NAMED) if each.is_named else why_not_severity(own.data.values, each.values, documents)
+        if not reason:
+            systems = items.systems_of(own).tolist()
+            model = rater_severity(own.data.values, each.values, systems, documents, own.data.raters)
+            found[each.key], reason = model, model.reason
         if reason:
             reasons[each.key] = reason
-        else:
-            model = rater_severity(
-                own.data.values,
-                each.values,
-                items.systems_of(own).tolist(),
-                documents,
-                own.data.raters,
-            )
-            if model.reason:
-                reasons[each.key] = model.reason
-            else:
-                found[each.key] = model
-    return found, reasons
+    return {key: model for key, model in found.items() if key not in reasons}, reasons
 
 
 def _raters(rated: RatedRound, found: Mapping[str, Severity], reasons: Mapping[str, str]) -> Table:
@@ -239,13 +232,8 @@ def _fit(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
                     Cell(rater.infit, count=rater.values, how=str(_HOW_FIT)),
                 ]
             )
-    return Table(
-        "fit",
-        gettext("Fit of the model"),
-        columns,
-        rows,
-        says=f"{_FIT_SAYS.format(least=SHOWN)} {_CORRECTED}",
-    )
+    says = f"{_FIT_SAYS.format(least=SHOWN)} {_CORRECTED}"
+    return Table("fit", gettext("Fit of the model"), columns, rows, says=says)
 
 
 def _drift(rated: RatedRound, items: ItemOrigins, reasons: Mapping[str, str]) -> Table:
@@ -258,9 +246,8 @@ def _drift(rated: RatedRound, items: ItemOrigins, reasons: Mapping[str, str]) ->
         Column("change", gettext("change"), decimals=2),
         Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
     ]
-    return Table(
-        "drift", gettext("Severity by thirds of time"), columns, rows, heads=2, says=str(_DRIFT_SAYS)
-    )
+    title = gettext("Severity by thirds of time")
+    return Table("drift", title, columns, rows, heads=2, says=str(_DRIFT_SAYS))
 
 
 def _drift_rows(
@@ -291,12 +278,8 @@ def _drift_rows(
             yield [named, text(each.rater), *[Cell(reason=each.reason)] * 5]
         else:
             figures = [_cell(one, None) for one in (*each.by_third, each.change)]
-            yield [
-                named,
-                text(each.rater),
-                *figures,
-                Cell(each.adjusted_p_value, reason=each.reason, how=str(_HOW_DRIFT)),
-            ]
+            p_value = Cell(each.adjusted_p_value, reason=each.reason, how=str(_HOW_DRIFT))
+            yield [named, text(each.rater), *figures, p_value]
 
 
 def _cell(found: Estimated, count: int | None) -> Cell:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement.coefficient import Coefficient
-from agreement.drift import OrderEffect, RaterDrift, alpha_by_third, carry_over, position_effect, rater_drift
+from agreement.drift import OrderEffect, alpha_by_third, carry_over, position_effect, rater_drift
 from agreement.ranks import holm_by_key
 from annotate.core.guideline import FrozenDimension
 from annotate.core.models import Project
@@ -75,14 +74,8 @@ def interim_sections(project: Project, _chosen: Chosen) -> list[Section]:
 def _alphas(rated: RatedRound, outlook: str) -> Table:
     rows = [[text(each.name, key=each.key), figure(alpha_of(rated, each))] for each in rated.dimensions]
     says = gettext("Krippendorff’s alpha of Round I, on units with values from two raters or more.")
-    says = f"{says} {outlook}".strip()
-    return Table(
-        "alpha",
-        gettext("Krippendorff’s alpha"),
-        [DIMENSION, Column("alpha", gettext("alpha"))],
-        rows,
-        says=says,
-    )
+    columns = [DIMENSION, Column("alpha", gettext("alpha"))]
+    return Table("alpha", gettext("Krippendorff’s alpha"), columns, rows, says=f"{says} {outlook}".strip())
 
 
 def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -> Iterator[list[Cell]]:
@@ -97,12 +90,8 @@ def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) 
         Cell(reason=gettext("Alpha of a third is not compared with another.")),
     ]
     for rater in rater_drift(rated.data, times):
-        yield [text(rater.rater), *map(figure, rater.by_third), _change(rater)]
-
-
-def _change(rater: RaterDrift) -> Cell:
-    undefined = [each.reason for each in (rater.by_third[0], rater.by_third[-1]) if each.reason]
-    return Cell(rater.change, reason=undefined[0] if undefined else "")
+        reason = rater.by_third[0].reason or rater.by_third[-1].reason or ""
+        yield [text(rater.rater), *map(figure, rater.by_third), Cell(rater.change, reason=reason)]
 
 
 _ABOUT_ORDER = gettext_lazy(
@@ -145,12 +134,8 @@ def order_section(rated: RatedRound, timed: np.ndarray) -> Section:
         row for dimension in rated.dimensions for row in _rows(dimension, _effects(rated, dimension, timed))
     ]
     title = gettext("Effects of the order of work")
-    return Section(
-        gettext("Order"),
-        str(_ABOUT_ORDER),
-        [Table("order", title, _COLUMNS, rows, heads=2, says=str(_CORRECTED))],
-        "order",
-    )
+    table = Table("order", title, _COLUMNS, rows, heads=2, says=str(_CORRECTED))
+    return Section(gettext("Order"), str(_ABOUT_ORDER), [table], "order")
 
 
 def _effects(
@@ -178,13 +163,12 @@ def _rows(dimension: FrozenDimension, effects: Mapping[str, OrderEffect] | str) 
         yield from ([name, text(effect), *[Cell(reason=effects)] * 3] for effect in _READINGS)
         return
     corrected = holm_by_key({each: found.p_value for each, found in effects.items()})
-    for each, found in effects.items():
-        yield [name, text(each), *_cells(each, found.coefficient, corrected.get(each))]
-
-
-def _cells(name: str, found: Coefficient, p_value: float | None) -> list[Cell]:
-    if p_value is None or found.value is None:
-        why = found.reason or found.interval_reason or ""
-        return [figure(found), Cell(reason=why), Cell(reason=why)]
-    reading = _READINGS[name][found.value > 0] if p_value < _LEVEL else gettext("none is to be seen")
-    return [figure(found), Cell(p_value), text(str(reading))]
+    for each, effect in effects.items():
+        found, p_value = effect.coefficient, corrected.get(each)
+        if p_value is None or found.value is None:
+            gaps = [Cell(reason=found.reason or found.interval_reason or "")] * 2
+            yield [name, text(each), figure(found), *gaps]
+        else:
+            # Each reading is a pair: for an effect below 0, and for one above it.
+            reading = _READINGS[each][found.value > 0] if p_value < _LEVEL else gettext("none is to be seen")
+            yield [name, text(each), figure(found), Cell(p_value), text(str(reading))]

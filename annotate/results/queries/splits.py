@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlencode
 
 import numpy as np
@@ -72,17 +73,11 @@ def _test(rounds: Sequence[RatedRound], dimension: FrozenDimension) -> _TestedDi
     values = np.full(last.data.values.shape, np.nan)
     mine = [rows[rater] for rater in first.annotators.tolist()]
     values[np.ix_(mine, [columns[item] for item in first.items.tolist()])] = first.data.values
-    alone = ReliabilityData(
-        values,
-        measurement_level=last.data.measurement_level,
-        value_domain=last.data.value_domain,
-        raters=last.data.raters,
-    )
-    found = rounds[0].once(
-        dimension,
-        ("splits", rounds[-1].round.number),
-        lambda: split_units(alone, last.data, generator=rounds[0].stream(dimension, "splits")),
-    )
+    level, domain = last.data.measurement_level, last.data.value_domain
+    # Round I in the rows and columns of the last round, so that both have the same units.
+    alone = ReliabilityData(values, measurement_level=level, value_domain=domain, raters=last.data.raters)
+    test = partial(split_units, alone, last.data, generator=rounds[0].stream(dimension, "splits"))
+    found = rounds[0].once(dimension, ("splits", rounds[-1].round.number), test)
     return _TestedDimension(dimension, rounds[0], last.items.tolist(), last.data, found)
 
 
@@ -106,23 +101,20 @@ def _describe_tests(tested: Sequence[_TestedDimension]) -> str:
 
 def _count_cells(each: _TestedDimension) -> list[Cell]:
     data = each.first.data(each.dimension)
-    share = severity_share(
-        data, generator=each.first.stream(each.dimension), resampling=each.first.resampling
-    )
+    drawn = each.first.stream(each.dimension)
+    share = severity_share(data, generator=drawn, resampling=each.first.resampling)
     if each.dimension.is_named:
         return [Cell(reason=each.splits.reason)] * 5
     if each.splits.reason:
         return [figure(share), *[Cell(reason=each.splits.reason)] * 4]
     units = each.splits.units
     how = str(_HOW_COUNTED).format(rate=FALSE_DISCOVERY_RATE)
-    camps = [unit for unit in units if unit.lower]
-    marked = each.splits.splitting
+    counts = (len(units), sum(bool(unit.lower) for unit in units), len(each.splits.splitting))
+    entropy = float(np.mean([unit.entropy for unit in units]))
     return [
         figure(share),
-        Cell(float(np.mean([unit.entropy for unit in units])), count=len(units), how=str(_HOW_ENTROPY)),
-        Cell(len(units), how=how),
-        Cell(len(camps), how=how),
-        Cell(len(marked), how=how),
+        Cell(entropy, count=len(units), how=str(_HOW_ENTROPY)),
+        *(Cell(number, how=how) for number in counts),
     ]
 
 
@@ -233,7 +225,7 @@ class SplitUnitsListed(PagedUnits):
                     ratings=len(values),
                     apart=normalize(float(row[5].value or 0)),
                     given=values,
-                    mark=(gettext("splits raters") if (row[12].key == YES) else gettext("noise explains it")),
+                    mark=gettext("splits raters") if row[12].key == YES else gettext("noise explains it"),
                 )
             )
         return found
@@ -253,9 +245,9 @@ def _last_values(items: Sequence[int]) -> Mapping[tuple[int, int], list[RaterVal
     last: dict[tuple[int, int, int], tuple[Rating, str]] = {}
     for rating in sorted(ordered, key=lambda each: each.assignment.round.number):
         key = (rating.assignment.item_id, rating.dimension_id, rating.assignment.annotator_id or 0)
-        reason = rating.comment or short_reasons.get(rating.pk, "")
-        before = last.get(key)
-        last[key] = (rating, reason or (before[1] if before else ""))
+        # A value without a reason keeps that of the round before.
+        reason = rating.comment or short_reasons.get(rating.pk, "") or (last[key][1] if key in last else "")
+        last[key] = (rating, reason)
     found: dict[tuple[int, int], list[RaterValue]] = {}
     for item, dimension, _annotator in dict.fromkeys(
         (each.assignment.item_id, each.dimension_id, each.assignment.annotator_id or 0) for each in ordered

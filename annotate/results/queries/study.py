@@ -73,11 +73,8 @@ _EFFORT_SAYS = gettext_lazy(
 )
 
 
-def _targets(_project: Project) -> Sequence[tuple[str, str]]:
-    return [(each, each) for each in ("0.8", "0.7", "0.9")]
-
-
-TARGET = Parameter("target", gettext_lazy("Reliability to reach"), _targets, group=WANTED)
+TARGETS = [(each, each) for each in ("0.8", "0.7", "0.9")]  # the first is the default
+TARGET = Parameter("target", gettext_lazy("Reliability to reach"), lambda _project: TARGETS, group=WANTED)
 WAGE = NumberParameter("wage", gettext_lazy("Pay for an hour"), group=COSTS, most=100_000)
 SECONDS = NumberParameter("seconds", gettext_lazy("Seconds for an item"), group=COSTS, least=1, most=100_000)
 STUDY_PARAMETERS = (TARGET, FIND, *DESIGN_PARAMETERS, *DEVIATIONS, SECONDS, WAGE, TRAINING)
@@ -91,7 +88,12 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
     size, planned = size_of_study(first, items), planned_dimensions(first, items, chosen)
     if chosen.get(SYSTEMS.name):
         size = replace(size, systems=int(float(chosen[SYSTEMS.name])))
-    single = _single(first)
+    # ICC(A,1) of each dimension, from which the ICC of any number of raters follows.
+    single = [
+        (each, intraclass_correlation(first.data(each), form="A,1"))
+        for each in (first.dimensions if first else ())
+        if first
+    ]
     tables = [_raters(single, target), _alphas(first)] if first else []
     pace = _pace(first, items, chosen)
     tables += _effort(pace, single, target, chosen)
@@ -111,22 +113,17 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
     )
     curves = [reliability_curve, *([_width_curve(first)] if first else [])]
     curves = [each for each in (*curves, *curves_of(planned, size, chosen)) if each.rows]
+    minutes, wage = (float(chosen.get(each.name) or 0) for each in (TRAINING, WAGE))
+    costs = Costs(pace.seconds, 60 * minutes, wage, pace.source)
+    alphas = {each.key: alpha_of(first, each) for each in first.dimensions} if first else {}
+    widths = {key: each.interval.high - each.interval.low for key, each in alphas.items() if each.interval}
+    needs = Section(gettext("What a study needs"), str(_SAYS if first else _SAYS_BEFORE), tables)
     return [
-        *(
-            [Section(gettext("What a study needs"), str(_SAYS) if first else str(_SAYS_BEFORE), tables)]
-            if tables
-            else []
-        ),
-        designs_section(planned, size, _costs_of(pace, chosen), _widths_of_alpha(first), chosen),
+        *([needs] if tables else []),
+        designs_section(planned, size, costs, widths, chosen),
         variances_section(planned, size, target, chosen),
         *([Section(gettext("Curves"), str(_CURVES_SAY), curves, "curves")] if curves else []),
     ]
-
-
-def _single(first: RatedRound | None) -> list[tuple[FrozenDimension, Coefficient]]:
-    """Return ICC(A,1) of each dimension, from which the ICC of any number of raters follows."""
-    dimensions = first.dimensions if first else []
-    return [(each, intraclass_correlation(first.data(each), form="A,1")) for each in dimensions if first]
 
 
 def _raters(single: Sequence[tuple[FrozenDimension, Coefficient]], target: float) -> Table:
@@ -169,22 +166,15 @@ def _raters_needed_cell(one: Coefficient, target: float) -> Cell:
     if reason := _explain_no_mean(one):
         return Cell(reason=reason)
     assert one.value is not None
-    known = raters_needed(one.value, target)
+    known, count, how = raters_needed(one.value, target), one.counts.pairable_units, str(_HOW_MEAN)
     if known is None:
-        return Cell(
-            reason=gettext("More than {most}: raters hardly agree.").format(most=MOST_RATERS),
-            how=str(_HOW_MEAN),
-        )
-    low, high = _limits(one)
+        reason = gettext("More than {most}: raters hardly agree.").format(most=MOST_RATERS)
+        return Cell(reason=reason, how=how)
+    low, high = _limits(one)  # a higher ICC needs fewer raters
     fewest, most = (None if each is None else raters_needed(each, target) for each in (high, low))
     if fewest is None or most is None:
-        return Cell(
-            known,
-            interval_reason=_NO_END.format(most=MOST_RATERS),
-            count=one.counts.pairable_units,
-            how=str(_HOW_MEAN),
-        )
-    return Cell(known, low=fewest, high=most, count=one.counts.pairable_units, how=str(_HOW_MEAN))
+        return Cell(known, interval_reason=_NO_END.format(most=MOST_RATERS), count=count, how=how)
+    return Cell(known, low=fewest, high=most, count=count, how=how)
 
 
 def _explain_no_mean(one: Coefficient) -> str:
@@ -212,33 +202,21 @@ def _alphas(rated: RatedRound) -> Table:
         ),
     ]
     rows = [[text(each.name, key=each.key), *_alpha_cells(rated, each)] for each in rated.dimensions]
-    return Table(
-        "documents-needed",
-        gettext("Documents for a narrow interval of alpha"),
-        columns,
-        rows,
-        says=str(_ALPHA_SAYS),
-    )
+    title = gettext("Documents for a narrow interval of alpha")
+    return Table("documents-needed", title, columns, rows, says=str(_ALPHA_SAYS))
 
 
 def _alpha_cells(rated: RatedRound, dimension: FrozenDimension) -> Iterator[Cell]:
     alpha, documents = alpha_of(rated, dimension), _pairable_documents(rated, dimension)
     reason = alpha.reason or alpha.interval_reason or ""
     width = alpha.interval.high - alpha.interval.low if alpha.interval else None
-    yield (
-        Cell(reason=reason)
-        if width is None
-        else Cell(units_needed(width, documents, WIDTH), how=str(_HOW_WIDTH))
-    )
-    yield Cell(documents)
-    yield figure(alpha)
+    if width is None:
+        yield from (Cell(reason=reason), Cell(documents), figure(alpha), *[Cell(reason=reason)] * len(TIMES))
+        return
+    yield Cell(units_needed(width, documents, WIDTH), how=str(_HOW_WIDTH))
+    yield from (Cell(documents), figure(alpha))
     for times in TIMES:
-        planned = times * documents
-        yield (
-            Cell(reason=reason)
-            if width is None
-            else Cell(expected_width(width, documents, planned), how=str(_HOW_WIDTH))
-        )
+        yield Cell(expected_width(width, documents, times * documents), how=str(_HOW_WIDTH))
 
 
 def _width_curve(rated: RatedRound) -> Table:
@@ -248,14 +226,9 @@ def _width_curve(rated: RatedRound) -> Table:
         if alpha.interval:
             width = alpha.interval.high - alpha.interval.low
             planned = sorted({max(round(documents * times), 1) for times in CURVE_TIMES})
-            rows += [
-                [
-                    text(each.name, key=each.key),
-                    Cell(number),
-                    Cell(expected_width(width, documents, number), how=str(_HOW_WIDTH)),
-                ]
-                for number in planned
-            ]
+            for number in planned:
+                expected = Cell(expected_width(width, documents, number), how=str(_HOW_WIDTH))
+                rows.append([text(each.name, key=each.key), Cell(number), expected])
     columns = [
         DIMENSION,
         Column("documents", gettext("documents"), ColumnKind.COUNT),
@@ -286,26 +259,13 @@ def _pace(first: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> _Pace
         size = len(items.systems) - len(items.gold)
         found = _Pace(size, len(set(items.documents.values())), 0.0, "")
     else:
-        found = _Pace(*_size_and_pace(first.round), gettext("median of Round I"))
+        found = _Pace(*_measure_pace(first.round), gettext("median of Round I"))
     given = chosen.get(SECONDS.name)
     return replace(found, seconds=float(given), source="assumed") if given else found
 
 
-def _costs_of(pace: _Pace, chosen: Chosen) -> Costs:
-    minutes, wage = (float(chosen.get(each.name) or 0) for each in (TRAINING, WAGE))
-    return Costs(pace.seconds, 60 * minutes, wage, pace.source)
-
-
-def _widths_of_alpha(first: RatedRound | None) -> dict[str, float]:
-    alphas = {each.key: alpha_of(first, each) for each in first.dimensions} if first else {}
-    return {key: each.interval.high - each.interval.low for key, each in alphas.items() if each.interval}
-
-
 def _effort(
-    pace: _Pace,
-    single: Sequence[tuple[FrozenDimension, Coefficient]],
-    target: float,
-    chosen: Chosen,
+    pace: _Pace, single: Sequence[tuple[FrozenDimension, Coefficient]], target: float, chosen: Chosen
 ) -> list[Table]:
     """Return hours and money, nothing without a measured or assumed time."""
     if not pace.seconds or not pace.items:
@@ -313,9 +273,8 @@ def _effort(
     enough = [raters_needed(one.value, target) for _, one in single if one.value is not None]
     numbers = sorted({1, 2, 3, 5, *(each for each in enough if each)})
     wage = float(chosen.get("wage") or 0)
-    how = gettext("{seconds:.0f} seconds an item ({source}) times items and raters.").format(
-        seconds=pace.seconds, source=pace.source
-    )
+    how = gettext("{seconds:.0f} seconds an item ({source}) times items and raters.")
+    how = how.format(seconds=pace.seconds, source=pace.source)
     rows = [
         [
             text(str(number)),
@@ -327,19 +286,14 @@ def _effort(
     columns = [
         Column("raters", gettext("Raters"), ColumnKind.TEXT),
         Column("reached", gettext("dimensions at {target:g}").format(target=target), ColumnKind.COUNT),
-        *(c for times in TIMES for c in _cost_columns(times, times * pace.documents, pays=wage > 0)),
     ]
+    for times in TIMES:
+        documents = times * pace.documents
+        hours = gettext("hours, {documents} documents").format(documents=documents)
+        pay = gettext("pay, {documents} documents").format(documents=documents)
+        columns.append(Column(f"hours_{times}", hours, decimals=1))
+        columns += [Column(f"pay_{times}", pay, decimals=0)] if wage > 0 else []
     return [Table("effort", gettext("How much work it is"), columns, rows, says=str(_EFFORT_SAYS))]
-
-
-def _cost_columns(times: int, documents: int, *, pays: bool) -> list[Column]:
-    hours = Column(
-        f"hours_{times}", gettext("hours, {documents} documents").format(documents=documents), decimals=1
-    )
-    pay = Column(
-        f"pay_{times}", gettext("pay, {documents} documents").format(documents=documents), decimals=0
-    )
-    return [hours, pay] if pays else [hours]
 
 
 def _costs(hours: float, wage: float) -> Iterator[float]:
@@ -349,7 +303,7 @@ def _costs(hours: float, wage: float) -> Iterator[float]:
             yield times * hours * wage
 
 
-def _size_and_pace(round: Round) -> tuple[int, int, float]:
+def _measure_pace(round: Round) -> tuple[int, int, float]:
     """Return the numbers of items and documents of Round I, and the median seconds of one item. One query.
 
     An item's time is from a counted annotator who rated all of it.

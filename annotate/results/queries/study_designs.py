@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from django.utils.translation import gettext, gettext_lazy
 
@@ -16,7 +16,6 @@ from agreement.design import (
     width_of_alpha,
     width_of_difference,
 )
-from annotate.core.models import Project
 from annotate.results.queries.study_variances import WANTED, Planned, Size
 from annotate.results.registry import Chosen, NumberParameter, Parameter
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
@@ -31,11 +30,12 @@ _USUAL_POWER, _USUAL_ALPHA = 0.8, 0.1
 COSTS = gettext_lazy("What it costs")
 
 
-def _goals(_project: Project) -> Sequence[tuple[str, str]]:
-    return [(key, str(label)) for key, label in GOALS.items()]
-
-
-GOAL = Parameter("goal", gettext_lazy("Design reaches"), _goals, group=WANTED)
+GOAL = Parameter(
+    "goal",
+    gettext_lazy("Design reaches"),
+    lambda _project: [(key, str(label)) for key, label in GOALS.items()],
+    group=WANTED,
+)
 REACH = NumberParameter("reach", gettext_lazy("Power or width"), group=WANTED, least=0.001, most=100)
 SYSTEMS = NumberParameter("systems", gettext_lazy("Systems"), group=WANTED, least=2, most=1_000)
 TRAINING = NumberParameter(
@@ -121,11 +121,7 @@ class Costs:
 
 
 def designs_section(
-    planned: Sequence[Planned],
-    size: Size,
-    costs: Costs,
-    widths: Mapping[str, float],
-    chosen: Chosen,
+    planned: Sequence[Planned], size: Size, costs: Costs, widths: Mapping[str, float], chosen: Chosen
 ) -> Section:
     """Return the cheapest design with three others, and the cheapest for each dimension.
 
@@ -166,30 +162,17 @@ def _goal_of(kind: str, planned: Planned, size: Size, widths: Mapping[str, float
     each = _per_document(chosen)
     if kind == DIFFERENCE:
         width = asked or planned.length / 4
-        return Goal(
-            planned,
-            lambda raters, documents: width_of_difference(
-                variances, size.systems, raters, documents, per_document=each
-            ),
-            width,
-            is_power=False,
-            words=gettext("estimate a difference of systems within ±{half:g} points").format(half=width / 2),
-        )
+        words = gettext("estimate a difference of systems within ±{half:g} points").format(half=width / 2)
+        expected = partial(width_of_difference, variances, size.systems, per_document=each)
+        return Goal(planned, expected, width, is_power=False, words=words)
     if kind == ALPHA:
         return _goal_of_alpha(planned, size, widths.get(planned.key), asked or _USUAL_ALPHA, each)
     find = float(chosen.get("find") or 0) or planned.length / 8
-    power = min(asked or _USUAL_POWER, 0.999)
-    return Goal(
-        planned,
-        lambda raters, documents: variances.power(
-            find, size.systems, raters, documents, significance_level=size.level, per_document=each
-        ),
-        power,
-        is_power=True,
-        words=gettext("find {difference:g} points with {power:g} % power").format(
-            difference=find, power=100 * power
-        ),
-    )
+    power = min(asked or _USUAL_POWER, 0.999)  # no design has a power of 1
+    words = gettext("find {difference:g} points with {power:g} % power")
+    words = words.format(difference=find, power=100 * power)
+    found = partial(variances.power, find, size.systems, significance_level=size.level, per_document=each)
+    return Goal(planned, found, power, is_power=True, words=words)
 
 
 def _goal_of_alpha(
@@ -202,15 +185,14 @@ def _goal_of_alpha(
     def deviation(raters: int, each: int | None = per_document) -> float:
         return deviation_of_alpha(components, min(size.systems, _MOST_DRAWN), raters, each)[1]
 
+    def planned_width(raters: int, documents: int) -> float:
+        return times * width_of_alpha(deviation(raters), documents)
+
+    # The variances are only an approximation of alpha's deviation: Round I shows how far it is off.
     expected = width_of_alpha(deviation(size.raters, size.per_document), size.documents)
     times = width / expected if width and expected else 1.0
-    return Goal(
-        planned,
-        lambda raters, documents: times * width_of_alpha(deviation(raters), documents),
-        target,
-        is_power=False,
-        words=gettext("estimate alpha within ±{half:g}").format(half=target / 2),
-    )
+    words = gettext("estimate alpha within ±{half:g}").format(half=target / 2)
+    return Goal(planned, planned_width, target, is_power=False, words=words)
 
 
 _MOST_DRAWN = 16

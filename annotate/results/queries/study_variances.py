@@ -123,19 +123,14 @@ class Size:
 
 
 def planned_dimensions(rated: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> list[Planned]:
-    """Return the known or assumed variances of each dimension of Round I; before it, of one that
-    represents all.
-    """
+    """Return the known or assumed variances of each dimension of Round I; before it, of one for all."""
     assumed = {
         field: float(chosen[name]) ** 2 for name, (field, _, _) in _SOURCES.items() if chosen.get(name)
     }
     if rated is None:
+        basis = _basis(assumed, "SummEval-OP")
         components = replace(TYPICAL, **assumed)
-        return [
-            Planned(
-                "any", gettext("Any dimension"), _TYPICAL_LENGTH, components, _basis(assumed, "SummEval-OP")
-            )
-        ]
+        return [Planned("any", gettext("Any dimension"), _TYPICAL_LENGTH, components, basis)]
     names = sorted(set(items.systems.values()))
     return [_plan(rated, each, items, names, assumed) for each in rated.dimensions]
 
@@ -147,13 +142,8 @@ def _plan(
     names: Sequence[str],
     assumed: Mapping[str, float],
 ) -> Planned:
-    found = Planned(
-        dimension.key,
-        dimension.name,
-        dimension.scale_maximum - dimension.scale_minimum,
-        None,
-        _basis(assumed, gettext("Round I")),
-    )
+    length, basis = dimension.scale_maximum - dimension.scale_minimum, _basis(assumed, gettext("Round I"))
+    found = Planned(dimension.key, dimension.name, length, None, basis)
     if not dimension.has_mean:
         return replace(found, reason=str(_NAMED))
     if len(assumed) == len(_SOURCES):
@@ -174,12 +164,13 @@ def _basis(assumed: Mapping[str, float], else_from: str) -> str:
 
 def size_of_study(rated: RatedRound | None, items: ItemOrigins) -> Size:
     """Return the size of the project: of Round I, or of the imported material before it."""
-    shared = items.shared_texts(sorted(set(items.systems.values())))
+    systems = len(set(items.systems.values()))
     documents = len({items.documents[item] for item in items.systems if item not in items.gold})
     raters = 0 if rated is None else len(rated.raters)
     each = _raters_of_documents(rated, items) if rated else []
     mean = round(float(np.mean(each))) if each else raters
-    return Size(max(len(shared), 2), max(documents, 2), max(raters, 2), max(mean, 2))
+    # Fewer than two of anything leave nothing to compare or to plan.
+    return Size(max(systems, 2), max(documents, 2), max(raters, 2), max(mean, 2))
 
 
 def _raters_of_documents(rated: RatedRound, items: ItemOrigins) -> list[int]:
@@ -214,14 +205,11 @@ def curves_of(planned: Sequence[Planned], size: Size, chosen: Chosen) -> list[Ta
     return [_dependability_curve(known, size), _power_curve(known, size, find)] if known else []
 
 
-def _deviations(planned: Planned) -> Iterator[Cell]:
-    for field, _, _ in _SOURCES.values():
-        known = planned.components
-        yield (
-            Cell(reason=planned.reason)
-            if known is None
-            else Cell(getattr(known, field) ** 0.5, how=str(_HOW))
-        )
+def _deviations(planned: Planned) -> list[Cell]:
+    if planned.components is None:
+        return [Cell(reason=planned.reason)] * len(_SOURCES)
+    variances = [getattr(planned.components, field) for field, _, _ in _SOURCES.values()]
+    return [Cell(variance**0.5, how=str(_HOW)) for variance in variances]
 
 
 def _dependability(planned: Sequence[Planned], size: Size, target: float) -> Table:
@@ -230,16 +218,13 @@ def _dependability(planned: Sequence[Planned], size: Size, target: float) -> Tab
         for documents in _documents(size):
             cells = [_phi(each, number, documents) for number in RATERS]
             rows.append([each.heading, text(str(documents)), *cells, *_needed_cells(each, documents, target)])
+    of_differences = gettext("for {target:g} of differences")
     columns = [
         DIMENSION,
         _DOCUMENTS,
         *(Column(f"raters_{number}", gettext("{number} raters").format(number=number)) for number in RATERS),
         Column("needed", gettext("raters for {target:g}").format(target=target), ColumnKind.COUNT),
-        Column(
-            "needed_differences",
-            gettext("for {target:g} of differences").format(target=target),
-            ColumnKind.COUNT,
-        ),
+        Column("needed_differences", of_differences.format(target=target), ColumnKind.COUNT),
     ]
     title = gettext("Dependability of systems’ means")
     return Table("dependability", title, columns, rows, heads=2, says=str(_PHI_SAYS))
@@ -321,9 +306,8 @@ def _dependability_curve(known: Sequence[Planned], size: Size) -> Table:
         Column("raters", gettext("raters"), ColumnKind.COUNT),
         Column("phi", gettext("phi of systems’ means")),
     ]
-    title = gettext("Dependability of systems’ means by raters, {documents} documents").format(
-        documents=size.documents
-    )
+    title = gettext("Dependability of systems’ means by raters, {documents} documents")
+    title = title.format(documents=size.documents)
     return Table("dependability-curve", title, columns, rows, heads=2, plot="curve")
 
 

@@ -85,6 +85,7 @@ def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
     named = [each for each in everything.dimensions if each.is_named]
     unequal = unequally_drawn(everything, items)
     rated = replace(everything, dimensions=tuple(each for each in everything.dimensions if not each.is_named))
+    # Each category is compared like a dimension, so tests over all dimensions count them one by one.
     tables = len(rated.dimensions) + sum(len(each.whole_values) for each in named)
     texts = items.shared_texts(names)
     values = {each.key: values_by_document(rated, items, each, names) for each in rated.dimensions}
@@ -94,18 +95,13 @@ def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
         together = adjust_together({**compared, **shares})
         compared, shares = {key: together[key] for key in compared}, {key: together[key] for key in shares}
     scores = {key: mean_over_raters(own) for key, own in values.items()}
-    return [
-        *(
-            _build_score_sections(rated, items, names, chosen, unequal, scores, compared)
-            if rated.dimensions
-            else []
-        ),
-        *(
-            [shares_section(everything, items, named, names, chosen, unequal, categories, shares)]
-            if named
-            else []
-        ),
-    ]
+    sections = []
+    if rated.dimensions:
+        sections += _build_score_sections(rated, items, names, chosen, unequal, scores, compared)
+    if named:
+        arguments = (everything, items, named, names, chosen, unequal)
+        sections.append(shares_section(*arguments, categories, shares))
+    return sections
 
 
 def _build_score_sections(
@@ -119,32 +115,24 @@ def _build_score_sections(
 ) -> list[Section]:
     texts = items.shared_texts(names)
     crossed = {key: each.crossed for key, each in compared.items() if each.crossed}
-    about = describe_reach(
-        {each.name: compared[each.key] for each in rated.dimensions},
-        chosen,
-        independent=rated.round.is_independent,
-    )
+    by_name = {each.name: compared[each.key] for each in rated.dimensions}
+    about = describe_reach(by_name, chosen, independent=rated.round.is_independent)
     says = gettext(
         "An item’s score is the mean of its raters’ values at the end of "
         "{round}. Intervals of means are over documents like these, by these raters."
     ).format(round=rated.name)
     order = _order_of(tables, names, items, chosen.get(ORDER.name, ""))
     all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None
+    means = [
+        _means(rated, tables, names, order, all_there_are, unequal),
+        _ranks(rated, compared, names, order),
+        _quartiles(rated, tables, names, order),
+    ]
+    about = f"{about} {gettext('Ranks follow from these differences.')}"
+    differences = [_differences(rated, compared, unequal, across=is_across_dimensions(chosen))]
     found = [
-        Section(
-            gettext("Mean scores"),
-            says,
-            [
-                _means(rated, tables, names, order, all_there_are, unequal),
-                _ranks(rated, compared, names, order),
-                _quartiles(rated, tables, names, order),
-            ],
-        ),
-        Section(
-            gettext("Which systems differ"),
-            f"{about} {gettext('Ranks follow from these differences.')}",
-            [_differences(rated, compared, unequal, across=is_across_dimensions(chosen))],
-        ),
+        Section(gettext("Mean scores"), says, means),
+        Section(gettext("Which systems differ"), about, differences),
     ]
     return [*found, resolution_section(rated.dimensions, crossed, len(rated.raters))] if crossed else found
 
@@ -190,9 +178,8 @@ def _order_of(
     table = tables.get(order.removeprefix(_MEAN))
     if order.startswith(_MEAN) and table is not None:
         means = [mean(table[:, index]).value for index in range(len(names))]
-        return sorted(
-            range(len(names)), key=lambda index: -np.inf if (m := means[index]) is None else m, reverse=True
-        )
+        known = [-np.inf if each is None else each for each in means]  # systems without a mean come last
+        return sorted(range(len(names)), key=known.__getitem__, reverse=True)
     return range(len(names))
 
 
@@ -202,13 +189,10 @@ def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str], order: S
         for key, own in compared.items()
         if not own.is_known
     }
-    rows = [
-        [
-            text(name),
-            *(_rank_cell(sets[each.key][name] if each.key in sets else None) for each in rated.dimensions),
-        ]
-        for name in (names[index] for index in order)
-    ]
+    rows = []
+    for name in (names[index] for index in order):
+        found = [sets[each.key][name] if each.key in sets else None for each in rated.dimensions]
+        rows.append([text(name), *map(_rank_cell, found)])
     columns = [_SYSTEM, *(Column(each.key, each.name, ColumnKind.TEXT) for each in rated.dimensions)]
     says = gettext(
         "The ranks that a system may have, 1 the best; 95 % confidence that all sets hold at once."
@@ -219,23 +203,18 @@ def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str], order: S
 def _rank_cell(found: RankSet | None) -> Cell:
     if found is None:
         return Cell(reason=str(_NO_RANKS))
-    return Cell(
-        f"{found.best}–{found.worst}" if found.best < found.worst else f"{found.best}", how=str(_RANKS)
-    )
+    ranks = f"{found.best}–{found.worst}" if found.best < found.worst else f"{found.best}"
+    return Cell(ranks, how=str(_RANKS))
 
 
 def _quartiles(
     rated: RatedRound, tables: Mapping[str, FloatArray], names: Sequence[str], order: Sequence[int]
 ) -> Table:
-    rows = [
-        [
-            text(dimension.name, key=dimension.key),
-            text(names[index]),
-            *_quantile_cells(tables[dimension.key][:, index]),
-        ]
-        for dimension in rated.dimensions
-        for index in order
-    ]
+    rows = []
+    for each in rated.dimensions:
+        for index in order:
+            cells = _quantile_cells(tables[each.key][:, index])
+            rows.append([text(each.name, key=each.key), text(names[index]), *cells])
     ends = {
         "least": gettext("least"),
         "first_quartile": gettext("first quartile"),
@@ -243,11 +222,7 @@ def _quartiles(
         "third_quartile": gettext("third quartile"),
         "largest": gettext("largest"),
     }
-    columns = [
-        DIMENSION,
-        _SYSTEM,
-        *(Column(key, name, decimals=2) for key, name in ends.items()),
-    ]
+    columns = [DIMENSION, _SYSTEM, *(Column(key, name, decimals=2) for key, name in ends.items())]
     return Table("quartiles", gettext("Spread of the items’ scores"), columns, rows, heads=2, plot="box")
 
 
@@ -256,9 +231,8 @@ def _quantile_cells(values: FloatArray) -> list[Cell]:
     if not len(given):
         return [Cell(reason=gettext("There are no values yet."))] * 5
     how = gettext("Quartiles of the items’ scores (function numpy.quantile, linear between values).")
-    return [
-        Cell(float(value), count=len(given), how=how) for value in np.quantile(given, [0, 0.25, 0.5, 0.75, 1])
-    ]
+    ends = np.quantile(given, [0, 0.25, 0.5, 0.75, 1])
+    return [Cell(float(value), count=len(given), how=how) for value in ends]
 
 
 def _differences(rated: RatedRound, compared: Compared, unequal: Unequal, *, across: bool) -> Table:

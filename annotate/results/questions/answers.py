@@ -1,4 +1,4 @@
-"""What raters answered to a question that is not asked on a scale, as its statistics need it."""
+"""What raters answered to a question that is not asked on a scale, and what its tables share."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -142,19 +142,15 @@ def _items(keys: set[int], *, with_texts: bool) -> list[ItemAnswers]:
     rows = Item.objects.filter(pk__in=keys).select_related("document", "system").order_by("document", "pk")
     if not with_texts:
         rows = rows.defer("text", "document__parts")
-    return [
-        ItemAnswers(
-            each.pk,
-            each.document.key,
-            each.system.name,
-            sides.get(each.pk, ()),
-            _texts(each) if with_texts else (),
-        )
-        for each in rows
-    ]
+    found = []
+    for each in rows:
+        texts = texts_to_mark(each) if with_texts else ()
+        found.append(ItemAnswers(each.pk, each.document.key, each.system.name, sides.get(each.pk, ()), texts))
+    return found
 
 
-def _texts(item: Item) -> list[str]:
+def texts_to_mark(item: Item) -> list[str]:
+    """Return the output and its document's parts; each end of a line is one character."""
     texts = [item.text, *(part["text"] for part in item.document.parts)]
     return [each.replace("\r\n", "\n") for each in texts]
 

@@ -35,11 +35,8 @@ def import_release(
     project = _project(paper, admin)
     for file, path in zip(paper.files, paths, strict=True):
         if refused := file.bring(project, path, on_progress):
-            raise ReleaseRefusedError(
-                gettext("{name} differs from the released file: {refused}").format(
-                    name=path.name, refused=refused
-                )
-            )
+            says = gettext("{name} differs from the released file: {refused}")
+            raise ReleaseRefusedError(says.format(name=path.name, refused=refused))
     return project
 
 
@@ -66,11 +63,8 @@ def _project(paper: Paper, admin: User | None) -> Project:
         project = create_project(user=admin, name=paper.name, template=paper.template)
         record(project, BEGUN, paper.key, by=admin)
     elif paper_of(project) != paper:
-        raise ReleaseRefusedError(
-            gettext("The project “{paper}” was not made for this paper: use another installation.").format(
-                paper=paper.key
-            )
-        )
+        says = gettext("The project “{paper}” was not made for this paper: use another installation.")
+        raise ReleaseRefusedError(says.format(paper=paper.key))
     elif admin:
         add_member(project=project, role=Role.ADMIN, user=admin)
     return project

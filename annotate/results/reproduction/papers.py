@@ -1,9 +1,9 @@
-"""Published values compared with computed ones: equal ones, different ones, and the reasons."""
+"""Reproducible papers: their releases, and published values compared with those of a project."""
 
 import csv
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -128,9 +128,8 @@ def compare(figure: Figure, computed: float | None, reasons: Mapping[str, str]) 
         return FigureComparison(figure, computed, FigureMatch.WITHIN, "")
     if figure.release_gives is not None and abs(computed - figure.release_gives) <= SIX_DECIMALS:
         return FigureComparison(figure, computed, FigureMatch.EXPLAINED, reasons[figure.reason])
-    return FigureComparison(
-        figure, computed, FigureMatch.DIFFERS, f"It differs from the published value by {apart:.6f}."
-    )
+    reason = f"It differs from the published value by {apart:.6f}."
+    return FigureComparison(figure, computed, FigureMatch.DIFFERS, reason)
 
 
 def tables_of(compared: Sequence[FigureComparison], holds: Mapping[str, str]) -> list[ComparedTable]:
@@ -138,16 +137,15 @@ def tables_of(compared: Sequence[FigureComparison], holds: Mapping[str, str]) ->
     by_table: dict[str, list[FigureComparison]] = {}
     for each in compared:
         by_table.setdefault(each.figure.table, []).append(each)
-    return [_table(name, holds[name], found) for name, found in by_table.items()]
-
-
-def _table(name: str, holds: str, found: Sequence[FigureComparison]) -> ComparedTable:
-    dimensions = list(dict.fromkeys(each.figure.dimension for each in found))
-    rows: dict[str, dict[str, FigureComparison]] = {}
-    for each in found:
-        rows.setdefault(each.figure.row, {})[each.figure.dimension] = each
-    cells = {row: [given.get(dimension) for dimension in dimensions] for row, given in rows.items()}
-    return ComparedTable(name, holds, dimensions, cells)
+    tables = []
+    for name, found in by_table.items():
+        dimensions = list(dict.fromkeys(each.figure.dimension for each in found))
+        rows: dict[str, dict[str, FigureComparison]] = {}
+        for each in found:
+            rows.setdefault(each.figure.row, {})[each.figure.dimension] = each
+        cells = {row: [given.get(dimension) for dimension in dimensions] for row, given in rows.items()}
+        tables.append(ComparedTable(name, holds[name], dimensions, cells))
+    return tables
 
 
 SAYS = {
@@ -162,29 +160,24 @@ def build_result_table(table: ComparedTable) -> Table:
     """Return three columns for each dimension: the published value, the computed one, and the note."""
     columns = [Column("figure", "figure", ColumnKind.TEXT)]
     for index, dimension in enumerate(table.dimensions):
-        decimals = max(
-            len(cell.figure.published.partition(".")[2])
-            for row in table.rows.values()
-            if (cell := row[index])
-        )
+        published = [cell.figure.published for row in table.rows.values() if (cell := row[index])]
+        decimals = max(len(each.partition(".")[2]) for each in published)
         columns += [
             Column(f"{dimension}_published", f"{dimension}, published", decimals=decimals),
             Column(f"{dimension}_computed", "computed", decimals=decimals + 1),
             Column(f"{dimension}_note", "note", ColumnKind.TEXT),
         ]
-    rows = [
-        [text(name), *(each for cell in cells for each in _cells(cell))] for name, cells in table.rows.items()
-    ]
+    rows = []
+    for name, compared in table.rows.items():
+        cells = [text(name)]
+        for each in compared:
+            if each is None:
+                cells += [text("")] * 3
+            else:
+                computed = Cell(each.computed, reason=each.reason if each.computed is None else "")
+                cells += [Cell(float(each.figure.published)), computed, text(SAYS[each.standing])]
+        rows.append(cells)
     return Table(f"table-{table.name}", table.title, columns, rows)
-
-
-def _cells(cell: FigureComparison | None) -> Iterator[Cell]:
-    if cell is None:
-        yield from (text(""), text(""), text(""))
-    else:
-        yield Cell(float(cell.figure.published))
-        yield Cell(cell.computed, reason=cell.reason if cell.computed is None else "")
-        yield text(SAYS[cell.standing])
 
 
 class MissingReleaseFileError(DomainError):
@@ -251,16 +244,10 @@ def _find_file(file: ReleaseFile, folder: Path) -> Path:
         if len(found) == 1:
             return found[0]
         if found:
-            raise MissingReleaseFileError(
-                gettext(
-                    "“{folder}” holds {name} more than once: name the folder of the release itself."
-                ).format(folder=folder, name=found[0].name)
-            )
-    raise MissingReleaseFileError(
-        gettext("“{folder}” does not hold {file} ({holds}), compressed or not.").format(
-            folder=folder, file=file.name, holds=file.holds
-        )
-    )
+            says = gettext("“{folder}” holds {name} more than once: name the folder of the release itself.")
+            raise MissingReleaseFileError(says.format(folder=folder, name=found[0].name))
+    says = gettext("“{folder}” does not hold {file} ({holds}), compressed or not.")
+    raise MissingReleaseFileError(says.format(folder=folder, file=file.name, holds=file.holds))
 
 
 BEGUN = "reproduction.begun"
@@ -312,8 +299,6 @@ def paper_of(project: Project) -> Paper | None:
 
 
 def reproduction(project: Project, paper: Paper) -> Reproduction:
-    computed = paper.compute(project)
-    compared = [
-        compare(figure, computed.get(figure.key), paper.reasons) for figure in read_figures(paper.figures)
-    ]
+    computed, figures = paper.compute(project), read_figures(paper.figures)
+    compared = [compare(each, computed.get(each.key), paper.reasons) for each in figures]
     return Reproduction(paper, project, compared)

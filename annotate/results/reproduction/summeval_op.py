@@ -17,10 +17,8 @@ from annotate.setup.presets import OPINION_SUMMARIES
 
 def compute_figures(project: Project) -> Computed:
     """Return alpha by level, RMSE and rank correlations between raters and with their mean, of Round I."""
-    labels = {
-        membership.rater_name: membership.label
-        for membership in Membership.objects.filter(project=project, label__gt="")
-    }
+    members = Membership.objects.filter(project=project, label__gt="")
+    labels = {member.rater_name: member.label for member in members}
     page = current_page(project=project, result=result_of(project, "agreement"))
     return {**dict(_alphas(project, page)), **dict(_between_raters(page, labels))}
 
@@ -76,18 +74,13 @@ SUMMEVAL_OP = Paper(
         "8": "rank correlations between the annotators and with their mean, Round I, mean over products",
     },
     figures=Path(__file__).with_name("summeval_op.csv"),
-    reasons={
-        "paper": "SciPy gives the same on the release's own ratings; the difference is the paper's.",
-    },
+    reasons={"paper": "SciPy gives the same on the release's own ratings; the difference is the paper's."},
     absent=(
         Absent(
             "Round II: alpha and correlations after discussion",
             "The release holds the ratings of Round I only; individual ratings of Round II are not public.",
         ),
-        Absent(
-            "Correlations of models with the annotators",
-            "The release holds no replies of the models.",
-        ),
+        Absent("Correlations of models with the annotators", "The release holds no replies of the models."),
     ),
     compute=compute_figures,
 )

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.models import MeasurementLevelChoices, Project
 from annotate.exports.checklist import ChecklistLine
-from annotate.exports.facts import write_days
+from annotate.exports.formats.datasheet import write_days
 from annotate.exports.registry import (
     AT_ONCE,
     ColumnRows,
