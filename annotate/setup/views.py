@@ -32,7 +32,7 @@ from annotate.core.projects import is_frozen
 from annotate.core.rounds import round_one
 from annotate.core.specification import DimensionSpec, ProjectTemplate
 from annotate.rating.queries.plans import plan_of
-from annotate.rating.rows import rows_as_html
+from annotate.rating.queries.work import rows_as_html
 from annotate.setup.commands import (
     add_dimension,
     add_image,

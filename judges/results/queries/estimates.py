@@ -147,7 +147,7 @@ class SampledUnits:
         )
 
 
-def load_sampled_units(round: Round | None, material: Material) -> SampledUnits:
+def sampled_units(round: Round | None, material: Material) -> SampledUnits:
     """Return the units sampled individually up to a round. One query, none before a round."""
     if round is None:
         return SampledUnits({})
@@ -264,7 +264,7 @@ def estimates_report(
     """
     material = material_of(project, round)
     samples = samples_of([judge], material, with_corrected=with_corrected)
-    drawn = load_sampled_units(round, material)
+    drawn = sampled_units(round, material)
     found, corrections, named, shares = [], [], [], []
     for dimension in material.dimensions:
         scores = scores_of(material, dimension.key, samples[judge.pk, dimension.key])

@@ -12,7 +12,7 @@ from annotate.core.models import Project
 from annotate.core.rounds import last_round
 from annotate.leaderboard.standings import JudgedScores
 from judges.core.models import Drafting, RoutingPolicy, Run
-from judges.results.queries.estimates import load_sampled_units
+from judges.results.queries.estimates import sampled_units
 from judges.results.queries.scores import material_of, samples_of, scores_of
 from judges.results.tables.version import version_of_judges
 
@@ -35,7 +35,7 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
     if policy is None or round is None:
         return {}
     material = material_of(project, round)
-    drawn = load_sampled_units(round, material)
+    drawn = sampled_units(round, material)
     samples = samples_of([policy.rts], material)
     found = {}
     for dimension in material.dimensions:
