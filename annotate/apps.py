@@ -43,7 +43,7 @@ class AnnotateConfig(AppConfig):
         from annotate.results.reproduction.summeval_op import SUMMEVAL_OP
         from annotate.setup.queries import setup_on_page
         from annotate.versions.commands import VERSION_JOB
-        from annotate.watching.heartbeat import Heartbeat
+        from annotate.watching.commands import Heartbeat
         from annotate.watching.queries.overview import work_waits
         from annotate.webhooks.commands import DELIVERY_JOB
 

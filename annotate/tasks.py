@@ -4,7 +4,7 @@ from celery import shared_task
 
 from annotate.core.jobs import run_job
 from annotate.disputes.commands.digests import write_digests
-from annotate.watching.retention import remove_old_entries
+from annotate.watching.commands import remove_old_entries
 
 __all__ = ["forget_acts", "run_job", "send_digests"]
 

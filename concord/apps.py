@@ -1,4 +1,4 @@
-"""The app of the wiring: the start command and the checks of the settings."""
+"""The app of the wiring, and the checks of the settings before Django starts anything."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""Reads settings from the environment; errors name the invalid variable."""
+"""Reads settings from the environment, also of sign-in; errors name the invalid variable."""
 
 import logging
 import os
@@ -145,18 +145,15 @@ def secret_key(keep_in: Path) -> str:
     if given:
         return given
     if not keep_in.exists():
-        _keep_new_key(keep_in)
+        # Written aside and then linked: of two processes that start together, neither sees half a key or
+        # another one.
+        unseen = keep_in.with_suffix(f".{os.getpid()}")
+        with os.fdopen(os.open(unseen, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(60))
+        with suppress(FileExistsError):
+            os.link(unseen, keep_in)
+        unseen.unlink()
     return keep_in.read_text().strip()
-
-
-def _keep_new_key(keep_in: Path) -> None:
-    # Written aside and then linked: of two processes that start together, neither sees half a key or another.
-    unseen = keep_in.with_suffix(f".{os.getpid()}")
-    with os.fdopen(os.open(unseen, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_urlsafe(60))
-    with suppress(FileExistsError):
-        os.link(unseen, keep_in)
-    unseen.unlink()
 
 
 def email(name: str, default: str, *, https: bool = False) -> dict[str, Any]:

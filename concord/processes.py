@@ -162,7 +162,21 @@ def _keep_running(
             if program.due is not None and time.monotonic() >= program.due:
                 _start(program, environment)
             elif program.due is None and program.process and program.process.poll() is not None:
-                _plan_restart(program)
+                assert program.process is not None
+                with suppress(ProcessLookupError):  # children left behind would keep the port
+                    os.killpg(program.process.pid, signal.SIGKILL)
+                now = time.monotonic()
+                if now - program.started >= RECOVERED_AFTER:
+                    program.backoff = FIRST_BACKOFF
+                code = program.process.returncode
+                how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+                sys.stderr.write(
+                    f"The {program.name} process ended by itself ({how}); it starts again in "
+                    f"{program.backoff:g} s.\n"
+                )
+                sys.stderr.flush()
+                program.due = now + program.backoff
+                program.backoff = min(2 * program.backoff, LONGEST_BACKOFF)
 
 
 def _wait_for_signal(programs: list[Program], stopping: set[signal.Signals]) -> bool:
@@ -173,26 +187,6 @@ def _wait_for_signal(programs: list[Program], stopping: set[signal.Signals]) -> 
         return signal.sigwait(awaited) in stopping
     received = signal.sigtimedwait(awaited, max(0.0, min(dues) - time.monotonic()))
     return received is not None and received.si_signo in stopping
-
-
-def _plan_restart(program: Program) -> None:
-    assert program.process is not None
-    with suppress(ProcessLookupError):  # children left behind would keep the port
-        os.killpg(program.process.pid, signal.SIGKILL)
-    now = time.monotonic()
-    if now - program.started >= RECOVERED_AFTER:
-        program.backoff = FIRST_BACKOFF
-    how = _describe_end(program.process.returncode)
-    sys.stderr.write(
-        f"The {program.name} process ended by itself ({how}); it starts again in {program.backoff:g} s.\n"
-    )
-    sys.stderr.flush()
-    program.due = now + program.backoff
-    program.backoff = min(2 * program.backoff, LONGEST_BACKOFF)
-
-
-def _describe_end(code: int) -> str:
-    return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
 
 
 if __name__ == "__main__":

@@ -46,7 +46,10 @@ class RequestLogMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        logged = Logged(request, _identifier(request))
+        given = request.headers.get(ID, "")
+        # Without a trusted proxy anybody could choose the identifier.
+        is_believed = settings.ALLAUTH_TRUSTED_PROXY_COUNT and GIVEN_ID.fullmatch(given)
+        logged = Logged(request, given if is_believed else uuid4().hex)
         token, started = _logged.set(logged), time.monotonic()
         try:
             response = self.get_response(request)
@@ -60,13 +63,6 @@ class RequestLogMiddleware:
             return response
         finally:
             _logged.reset(token)
-
-
-def _identifier(request: HttpRequest) -> str:
-    given = request.headers.get(ID, "")
-    # Without a trusted proxy anybody could choose the identifier.
-    is_believed = settings.ALLAUTH_TRUSTED_PROXY_COUNT and GIVEN_ID.fullmatch(given)
-    return given if is_believed else uuid4().hex
 
 
 def hide_secrets(text: str) -> str:

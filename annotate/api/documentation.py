@@ -66,8 +66,38 @@ def documentation(request: HttpRequest) -> HttpResponse:
     for path, operations in schema()["paths"].items():
         for method in METHODS:
             if method in operations:
+                found = operations[method]
+                sent = found.get("requestBody", {}).get("content", {}).get(JSON, {})
+                status, answer = next(
+                    (status, answer) for status, answer in found["responses"].items() if status < "300"
+                )
+                shown = answer.get("content", {})
                 groups.setdefault(operations[method]["tags"][0], []).append(
-                    _operation(path, method, operations[method], site)
+                    Operation(
+                        id=found["operationId"],
+                        method=method.upper(),
+                        path=path,
+                        summary=found["summary"],
+                        says=found["description"],
+                        parameters=[
+                            Value(
+                                each["name"],
+                                f"{_kind(each['schema'])}, in the {each['in']}",
+                                each.get("required", False),
+                                each.get("description", ""),
+                            )
+                            for each in found.get("parameters", [])
+                        ],
+                        fields=list(_fields(sent.get("schema", {}))),
+                        answer=status,
+                        answer_fields=list(_fields(shown.get(JSON, {}).get("schema", {}))),
+                        request=_command(f"{site}{path}", method, found, _example(sent)),
+                        example="\n".join(
+                            each if isinstance(each, str) else json.dumps(each, indent=2, ensure_ascii=False)
+                            for each in map(_example, shown.values())
+                            if each is not None
+                        ),
+                    )
                 )
     return render(request, "api/documentation.html", {"groups": groups})
 
@@ -77,29 +107,6 @@ def not_there(_request: HttpRequest, rest: str) -> JsonResponse:
     """Answer 404 in JSON for an unknown URL of the API."""
     message = f"The API has no {rest!r}; its addresses end in a slash and are listed at /api/v1/."
     return JsonResponse({"code": "not_found", "message": message, "fields": {}}, status=404)
-
-
-def _operation(path: str, method: str, found: Schema, site: str) -> Operation:
-    sent = found.get("requestBody", {}).get("content", {}).get(JSON, {})
-    status, answer = next((status, answer) for status, answer in found["responses"].items() if status < "300")
-    shown = answer.get("content", {})
-    return Operation(
-        id=found["operationId"],
-        method=method.upper(),
-        path=path,
-        summary=found["summary"],
-        says=found["description"],
-        parameters=[_parameter(each) for each in found.get("parameters", [])],
-        fields=list(_fields(sent.get("schema", {}))),
-        answer=status,
-        answer_fields=list(_fields(shown.get(JSON, {}).get("schema", {}))),
-        request=_command(f"{site}{path}", method, found, _example(sent)),
-        example="\n".join(
-            each if isinstance(each, str) else json.dumps(each, indent=2, ensure_ascii=False)
-            for each in map(_example, shown.values())
-            if each is not None
-        ),
-    )
 
 
 def _command(url: str, method: str, found: Schema, body: Any) -> str:
@@ -119,15 +126,6 @@ def _example(content: Schema) -> Any:
     for each in content.get("examples", {}).values():
         return schema()["components"]["examples"][each["$ref"].rsplit("/", 1)[1]]["value"]
     return None
-
-
-def _parameter(found: Schema) -> Value:
-    return Value(
-        found["name"],
-        f"{_kind(found['schema'])}, in the {found['in']}",
-        found.get("required", False),
-        found.get("description", ""),
-    )
 
 
 def _fields(shape: Schema) -> Iterator[Value]:

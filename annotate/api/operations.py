@@ -101,7 +101,7 @@ class PageFilter(serializers.Serializer[Any]):
 
 
 class CursorPages(CursorPagination):
-    """Pages of rows in the order of their keys."""
+    """Pages of rows in the order of their keys; a URL stays correct while rows are added or deleted."""
 
     ordering = "pk"
     page_size = 100

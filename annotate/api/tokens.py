@@ -1,4 +1,4 @@
-"""Creating and revoking API tokens, and recording their use."""
+"""API tokens: creating and revoking them, finding one by its secret, and recording their use."""
 
 import secrets
 from collections.abc import Collection

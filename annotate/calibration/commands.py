@@ -15,15 +15,7 @@ from annotate.calibration.queries import complete_sessions, sessions_of
 from annotate.core.audit import record
 from annotate.core.configuration import lock_project
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
-from annotate.core.models import (
-    AssignmentPlan,
-    Dimension,
-    Membership,
-    Project,
-    Role,
-    Round,
-    User,
-)
+from annotate.core.models import AssignmentPlan, Dimension, Membership, Project, Role, Round, User
 from annotate.core.rounds import rounds_of
 from annotate.core.scale import SMALLEST_STEP
 from annotate.material.commands.copying import copy_documents, copy_outputs

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -96,17 +95,12 @@ def session(request: Request, slug: str, pk: int) -> HttpResponse:
 
 def _act(request: Request, session: Project, form: AgreedForm) -> str:
     by = request_user(request)
-    acts: dict[str, tuple[Callable[[], object], str]] = {
-        "reveal": (
-            lambda: reveal_session(session=session, by=by),
-            gettext("The answers are revealed. Raters see all answers that differ."),
-        ),
-        "end": (lambda: end_session(session=session, by=by), gettext("The session is over.")),
-    }
-    for name, (act, says) in acts.items():
-        if name in request.POST:
-            act()
-            return says
+    if "reveal" in request.POST:
+        reveal_session(session=session, by=by)
+        return gettext("The answers are revealed. Raters see all answers that differ.")
+    if "end" in request.POST:
+        end_session(session=session, by=by)
+        return gettext("The session is over.")
     if not form.is_valid():
         return ""
     add_to_guidelines(session=session, text=form.cleaned_data["text"], by=by)

@@ -3,8 +3,8 @@
 Independent of Concord's tables.
 
 Django compiles every query again, creates each row's object by calling its model, and makes a round trip for
-each statement. That is most of the work of a save. So here queries are compiled once (`queries`, `writes`),
-and several go to PostgreSQL in one round trip (`statements`, `pipeline`). The sender of a request is read
+each statement. That is most of the work of a save. So here queries are compiled once (`queries`),
+and several go to PostgreSQL in one round trip (`statements`). The sender of a request is read
 together with its subject (`sessions`). Measurements are in docs/performance.md.
 
 CONCORD_FAST_PATH=libpq, cursor or off: `cursor` keeps compiled statements but sends them by Django's cursor,

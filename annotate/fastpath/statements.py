@@ -42,6 +42,8 @@ class Statement:
         self.parameters = parameters
 
 
+# psycopg can also prepare and pipeline statements, but its cursors took ten times the processor time (236
+# against 23 microseconds for three). It still opens connections, converts values and creates the exceptions.
 class Wire:
     def __init__(self, connection: Connection[Any]) -> None:
         self.connection = connection

@@ -1,9 +1,6 @@
-from collections.abc import Callable
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -11,7 +8,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotate.core import access
-from annotate.core.models import Item, Project, Role, User
+from annotate.core.models import Role
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.items.commands import send_to_people, tag_items, untag_items
 from annotate.items.forms import BulkForm, ItemFilterForm
@@ -37,13 +34,27 @@ def items(request: Request, slug: str) -> HttpResponse:
             if not bulk.cleaned_data["everything"]:
                 chosen = chosen.filter(pk__in=bulk.cleaned_data["item"])
             with show_refusal(request):
-                by = request_user(request)
-                act: dict[str, Callable[[], str]] = {
-                    bulk.TAG: lambda: _tag(project, chosen, bulk.cleaned_data["tag"], by),
-                    bulk.UNTAG: lambda: _untag(project, chosen, bulk.cleaned_data["tag"], by),
-                    bulk.SEND: lambda: _send(project, chosen, bulk.cleaned_data["raters"], by),
-                }
-                messages.success(request, act[bulk.cleaned_data["act"]]())
+                data, by = bulk.cleaned_data, request_user(request)
+                if data["act"] == bulk.TAG:
+                    count = tag_items(project=project, items=chosen, tag=data["tag"], by=by)
+                    said = ngettext(
+                        "{count} item has the tag “{tag}” now.",
+                        "{count} items have the tag “{tag}” now.",
+                        count,
+                    )
+                elif data["act"] == bulk.UNTAG:
+                    count = untag_items(project=project, items=chosen, tag=data["tag"], by=by)
+                    said = ngettext(
+                        "The tag “{tag}” was taken from {count} item.",
+                        "The tag “{tag}” was taken from {count} items.",
+                        count,
+                    )
+                else:
+                    count = send_to_people(project=project, items=chosen, raters=data["raters"], by=by)
+                    said = ngettext(
+                        "{count} unit waits for people now.", "{count} units wait for people now.", count
+                    )
+                messages.success(request, said.format(count=f"{count:,}", tag=data["tag"]))
             return redirect(reverse("items", args=[slug]) + (f"?{form.query}" if form.query else ""))
     page = Paginator(select_keys(project, form.chosen), PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -59,26 +70,6 @@ def items(request: Request, slug: str) -> HttpResponse:
     }
     status = 422 if request.method == "POST" else 200
     return render_in_project(request, project, "items/items.html", context, status=status)
-
-
-def _tag(project: Project, items: QuerySet[Item], tag: str, by: User) -> str:
-    count = tag_items(project=project, items=items, tag=tag, by=by)
-    said = ngettext("{count} item has the tag “{tag}” now.", "{count} items have the tag “{tag}” now.", count)
-    return said.format(count=f"{count:,}", tag=tag)
-
-
-def _untag(project: Project, items: QuerySet[Item], tag: str, by: User) -> str:
-    count = untag_items(project=project, items=items, tag=tag, by=by)
-    said = ngettext(
-        "The tag “{tag}” was taken from {count} item.", "The tag “{tag}” was taken from {count} items.", count
-    )
-    return said.format(count=f"{count:,}", tag=tag)
-
-
-def _send(project: Project, items: QuerySet[Item], raters: int, by: User) -> str:
-    count = send_to_people(project=project, items=items, raters=raters, by=by)
-    said = ngettext("{count} unit waits for people now.", "{count} units wait for people now.", count)
-    return said.format(count=f"{count:,}")
 
 
 @login_required

@@ -12,8 +12,7 @@ from rest_framework.response import Response
 
 from annotate.api.operations import READ_ERRORS, WRITE_ERRORS, ApiView, operation
 from annotate.leaderboard.commands import submit_outputs
-from annotate.leaderboard.public import public_leaderboard
-from annotate.leaderboard.public_views import PublicThrottle
+from annotate.leaderboard.public_views import PublicThrottle, public_leaderboard
 from annotate.leaderboard.queries import documents_with_outputs
 
 

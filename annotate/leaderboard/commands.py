@@ -12,14 +12,7 @@ from annotate.additions.commands import add_systems, invite_first_raters
 from annotate.core.audit import record
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.mails import mail_is_sent
-from annotate.core.models import (
-    Addition,
-    Project,
-    PublicLeaderboard,
-    Submission,
-    System,
-    User,
-)
+from annotate.core.models import Addition, Project, PublicLeaderboard, Submission, System, User
 from annotate.core.models.living import new_public_key
 from annotate.core.models.material import text_digest
 from annotate.leaderboard.queries import documents_with_outputs

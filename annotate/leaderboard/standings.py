@@ -1,4 +1,4 @@
-"""A leaderboard, and the JSON that versions store of it."""
+"""A leaderboard, the JSON that versions store of it, and what apps with judges add to it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

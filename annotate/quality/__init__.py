@@ -71,9 +71,8 @@ def signals_of(items: Sequence[RatedItem]) -> Signals:
         too_fast=tuple(item.assignment for item in items if item.is_too_fast),
         several_values=sum(item.values >= FEWEST_VALUES for item in items),
         straight=tuple(item.assignment for item in items if item.is_straight),
-        longest_run=_longest_run(item.one_value for item in items),
+        longest_run=max(
+            (len(list(run)) for value, run in groupby(item.one_value for item in items) if value is not None),
+            default=0,
+        ),
     )
-
-
-def _longest_run(values: Iterable[float | None]) -> int:
-    return max((len(list(run)) for value, run in groupby(values) if value is not None), default=0)

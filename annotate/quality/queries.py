@@ -422,7 +422,27 @@ def evidence(membership: Membership, kept: KeptPage) -> RaterEvidence:
     """Return one annotator's signals with their items. Six queries."""
     checks = checks_of(membership.project).get(membership.pk, Checks())
     signals = _signals_in(kept).get(membership.pk, KeptSignals())
-    shown = _load_shown_items({*signals.too_fast_shown, *signals.straight_shown})
+    assignments = {*signals.too_fast_shown, *signals.straight_shown}
+    rows = Assignment.objects.filter(pk__in=assignments).annotate(characters=Length("item__text"))
+    ratings = Rating.objects.filter(assignment__in=assignments).order_by("dimension__position", "dimension")
+    given: dict[int, list[float | None]] = defaultdict(list)
+    seconds: Counter[int] = Counter()
+    names = ("assignment", "dimension__kind", "value", "active_seconds")
+    for assignment, kind, value, active in ratings.values_list(*names):
+        seconds[assignment] += active
+        if kind == SCALE.key:
+            given[assignment].append(value)
+    columns = ("pk", "position", "item__document__key", "characters")
+    shown = {
+        pk: ShownItem(
+            position,
+            document,
+            characters,
+            seconds[pk],
+            given[pk],
+        )
+        for pk, position, document, characters in rows.values_list(*columns)
+    }
     return RaterEvidence(
         rater=Rater(membership, signals, checks),
         too_fast=[shown[key] for key in signals.too_fast_shown if key in shown],
@@ -476,26 +496,3 @@ def _items(project: Project) -> Mapping[int, list[RatedItem]]:
     for annotator, pk, characters, seconds, count, lowest, highest in rows.iterator(20_000):
         items[annotator or 0].append(RatedItem(pk, characters, seconds or 0, count, lowest, highest))
     return items
-
-
-def _load_shown_items(assignments: set[int]) -> dict[int, ShownItem]:
-    rows = Assignment.objects.filter(pk__in=assignments).annotate(characters=Length("item__text"))
-    ratings = Rating.objects.filter(assignment__in=assignments).order_by("dimension__position", "dimension")
-    given: dict[int, list[float | None]] = defaultdict(list)
-    seconds: Counter[int] = Counter()
-    names = ("assignment", "dimension__kind", "value", "active_seconds")
-    for assignment, kind, value, active in ratings.values_list(*names):
-        seconds[assignment] += active
-        if kind == SCALE.key:
-            given[assignment].append(value)
-    columns = ("pk", "position", "item__document__key", "characters")
-    return {
-        pk: ShownItem(
-            position,
-            document,
-            characters,
-            seconds[pk],
-            given[pk],
-        )
-        for pk, position, document, characters in rows.values_list(*columns)
-    }

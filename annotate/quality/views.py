@@ -48,7 +48,7 @@ from annotate.questions.scale import SCALE
 from annotate.rating.commands.assignments import screen_out
 from annotate.rating.commands.ratings import SubmittedAnswer
 from annotate.rating.forms import AnswerForm, sent_answers
-from annotate.rating.rows import practice_rows_as_html
+from annotate.rating.queries.work import practice_rows_as_html
 from annotate.results.figures import load_figures
 from annotate.results.registry import result_of
 

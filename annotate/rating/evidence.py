@@ -49,7 +49,28 @@ def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
             )
         )
     for each in passages:
-        _check_position(each, texts)
+        if not 0 <= each.part < len(texts):
+            raise _evidence_error(
+                gettext("Evidence is marked in part {part}, but the document has {count}.").format(
+                    part=each.part, count=len(texts) - 1
+                )
+            )
+        length = len(texts[each.part])
+        if not 0 <= each.start < each.end <= length:
+            outside = (
+                gettext(
+                    "Evidence is marked from character {start} to {end} of part {part}, which has {length}; "
+                    "mark it again."
+                )
+                if each.part
+                else gettext(
+                    "Evidence is marked from character {start} to {end} of the text, which has {length}; "
+                    "mark it again."
+                )
+            )
+            raise _evidence_error(
+                outside.format(start=each.start, end=each.end, part=each.part, length=length)
+            )
     for one, other in pairwise(sorted(passages)):
         if one.part == other.part and other.start < one.end:
             overlap = (
@@ -58,31 +79,6 @@ def check_passages(passages: Sequence[Passage], texts: Sequence[str]) -> None:
                 else gettext("Two passages of evidence overlap in the text; mark them as one.")
             )
             raise _evidence_error(overlap.format(part=one.part))
-
-
-def _check_position(passage: Passage, texts: Sequence[str]) -> None:
-    if not 0 <= passage.part < len(texts):
-        raise _evidence_error(
-            gettext("Evidence is marked in part {part}, but the document has {count}.").format(
-                part=passage.part, count=len(texts) - 1
-            )
-        )
-    length = len(texts[passage.part])
-    if not 0 <= passage.start < passage.end <= length:
-        outside = (
-            gettext(
-                "Evidence is marked from character {start} to {end} of part {part}, which has {length}; "
-                "mark it again."
-            )
-            if passage.part
-            else gettext(
-                "Evidence is marked from character {start} to {end} of the text, which has {length}; "
-                "mark it again."
-            )
-        )
-        raise _evidence_error(
-            outside.format(start=passage.start, end=passage.end, part=passage.part, length=length)
-        )
 
 
 def _evidence_error(sentence: str) -> InvalidValueError:

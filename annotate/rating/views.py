@@ -82,8 +82,8 @@ from annotate.rating.queries.work import (
     has_guidelines_to_read,
     item_page,
     new_wording,
+    rows_as_html,
 )
-from annotate.rating.rows import rows_as_html
 
 # Rating in Round I: where to go on, one item, saving.
 

@@ -175,7 +175,10 @@ class DimensionView(ApiView):
         """Replace a dimension; once Round I is open only its wording, with a note on the reason."""
         project = project_for_admin(request.user, slug)
         dimension = dimension_in(project, key)
-        sent = self.check(DimensionInput, standing=_standing(dimension))
+        initial = initial_of(dimension)
+        sent = self.check(
+            DimensionInput, standing={**initial, "options": dimension.options, "kind": dimension.kind}
+        )
         to = spec_of_input(sent)
         if is_frozen(project):
             reword_dimension(dimension=dimension, to=to, note=sent.get("note", ""), by=request_user(request))
@@ -214,12 +217,6 @@ def spec_of_input(sent: Mapping[str, Any]) -> DimensionSpec:
         options=sent["options"] or {},
         shown_if=sent["shown_if"],
     )
-
-
-def _standing(dimension: Dimension) -> dict[str, Any]:
-    """Return the present values of the fields that a change can omit."""
-    initial = initial_of(dimension)
-    return {**initial, "options": dimension.options, "kind": dimension.kind}
 
 
 # Projects and their settings, and who one is.

@@ -383,7 +383,17 @@ RESERVED_SLUGS = frozenset({"new"})
 @transaction.atomic
 def create_project(*, user: User | None, name: str, template: ProjectTemplate | None = None) -> Project:
     """Create a project, with a template's dimensions or none; the user, if any, becomes its admin."""
-    project = Project(slug=_free_slug(name), name=name, created_by=user)
+    base = slugify(name)[:50].strip("-") or "project"
+    candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
+    project = Project(
+        slug=next(
+            slug
+            for slug in candidates
+            if slug not in RESERVED_SLUGS and not Project.objects.filter(slug=slug).exists()
+        ),
+        name=name,
+        created_by=user,
+    )
     if template:
         project.description, project.guidelines = template.summary, template.guidelines
         for field, value in vars(template.settings).items():
@@ -419,16 +429,6 @@ def update_project(*, project: Project, **values: str | int) -> Project:
     locked.save(update_fields=list(changed))
     record(locked, "project.changed", locked, before=before, after=changed)
     return locked
-
-
-def _free_slug(name: str) -> str:
-    base = slugify(name)[:50].strip("-") or "project"
-    candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
-    return next(
-        slug
-        for slug in candidates
-        if slug not in RESERVED_SLUGS and not Project.objects.filter(slug=slug).exists()
-    )
 
 
 # Templates saved from projects, imported and removed.

@@ -480,7 +480,18 @@ def wording(project: Project) -> tuple[list[GuidelineVersion], list[AskAgain]]:
     Five queries.
     """
     rounds = rounds_of(project)
-    given = _count_answers(project)
+    counts = (
+        Rating.objects.filter(
+            has_answer(),
+            rounds_of_study("assignment__round__"),
+            assignment__round__project=project,
+            guideline__isnull=False,
+        )
+        .values_list("guideline", "dimension__key")
+        .annotate(count=Count("pk"))
+        .order_by()
+    )
+    given = {(guideline, key): count for guideline, key, count in counts}
     found = project.guideline_versions.select_related("made_by").order_by("version")
     used = {version for version, _ in given} | {round.guideline_id for round in rounds.values()}
     versions: list[GuidelineVersion] = []
@@ -510,38 +521,18 @@ def ratings_to_ask_again(round: Round, dimension: int | None = None) -> QuerySet
         ratings = ratings.filter(dimension=dimension)
     in_force = frozen_guideline(round.guideline_id, round.guideline.digest)
     reworded = Q(pk__in=[])
-    for each, same in _versions_worded_as(in_force, round.project_id).items():
-        reworded |= Q(dimension=each) & ~Q(guideline__in=same)
-    return ratings.filter(reworded)
-
-
-def _versions_worded_as(in_force: FrozenGuideline, project: int) -> dict[int, list[int]]:
-    """Return the versions (by key) in which a dimension (by key) has the same wording."""
-    versions = Guideline.objects.filter(project=project)
-    found: dict[int, list[int]] = {each.id: [] for each in in_force.dimensions}
+    versions = Guideline.objects.filter(project=round.project_id)
+    found: dict[int, list[int]] = {one.id: [] for one in in_force.dimensions}
     for version in versions:
         content = FrozenGuideline.from_json(version.content)
         if content.guidelines == in_force.guidelines:
-            then = {each.id: each for each in content.dimensions}
-            for each in in_force.dimensions:
-                if then.get(each.id) == each:
-                    found[each.id].append(version.pk)
-    return found
-
-
-def _count_answers(project: Project) -> dict[tuple[int, str], int]:
-    counts = (
-        Rating.objects.filter(
-            has_answer(),
-            rounds_of_study("assignment__round__"),
-            assignment__round__project=project,
-            guideline__isnull=False,
-        )
-        .values_list("guideline", "dimension__key")
-        .annotate(count=Count("pk"))
-        .order_by()
-    )
-    return {(guideline, key): count for guideline, key, count in counts}
+            then = {one.id: one for one in content.dimensions}
+            for one in in_force.dimensions:
+                if then.get(one.id) == one:
+                    found[one.id].append(version.pk)
+    for each, same in found.items():
+        reworded |= Q(dimension=each) & ~Q(guideline__in=same)
+    return ratings.filter(reworded)
 
 
 def _version(

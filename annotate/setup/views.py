@@ -31,7 +31,7 @@ from annotate.core.page import Request, render_in_project, request_user, show_re
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import round_one
 from annotate.rating.queries.plans import plan_of
-from annotate.rating.rows import rows_as_html
+from annotate.rating.queries.work import rows_as_html
 from annotate.setup.commands import (
     add_dimension,
     add_image,

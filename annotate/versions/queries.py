@@ -1,4 +1,4 @@
-"""The versions of a benchmark and of its editions, and the state of the next one."""
+"""The versions of a benchmark and of its editions, their content, and the state of the next one."""
 
 import hashlib
 import json
@@ -12,16 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotate.core.access import SomeUser, memberships_of
-from annotate.core.models import (
-    Edition,
-    Export,
-    Project,
-    Role,
-    Round,
-    Version,
-    VersionPart,
-    VersionRequest,
-)
+from annotate.core.models import Edition, Export, Project, Role, Round, Version, VersionPart, VersionRequest
 from annotate.core.rounds import rounds_of
 from annotate.exports.citation import Card, bibtex
 from annotate.exports.registry import TABLES, ExportTable, ValueKind

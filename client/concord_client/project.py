@@ -1,4 +1,4 @@
-"""A project: set up, filled, opened to raters, judged, measured and exported."""
+"""A project: set up, filled, opened to raters, judged by runs, measured and exported."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Requests to an installation: calls by name, errors with the server's message, and idempotent writes."""
+"""Requests to an installation: the running one and its token, calls by name, and idempotent writes."""
 
 import json
 import os

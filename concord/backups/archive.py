@@ -1,4 +1,4 @@
-"""The file of a backup: a zip archive with a manifest of its parts and their digests."""
+"""The file of a backup: a zip archive with a manifest of its parts, uploads, and encrypted secrets."""
 
 import base64
 import hashlib
@@ -121,6 +121,8 @@ def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
+# Secrets are encrypted with the operator's passphrase (scrypt, then Fernet). The manifest's digest is among
+# them: without the passphrase neither can be forged.
 SHORTEST_PASSPHRASE = 12  # characters
 SALT_BYTES = 16
 WORK = 2**16  # a tenth of a second and 64 MB for each guess

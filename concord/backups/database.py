@@ -159,16 +159,12 @@ def _load_rows(reader: Reader) -> None:
                 raise BackupError(
                     f"Table {table} was not restored as it was: nothing is kept of this restore."
                 )
-        _set_counters(cursor)
-
-
-def _set_counters(cursor: Any) -> None:
-    cursor.execute(COUNTERS)
-    for table, column in cursor.fetchall():
-        named = sql.Identifier(column), sql.Identifier(table)
-        highest = sql.SQL("SELECT MAX({}) FROM {}").format(*named)
-        counter = "SELECT setval(pg_get_serial_sequence(quote_ident(%s), %s), ({}), true)"
-        cursor.execute(sql.SQL(counter).format(highest), [table, column])
+        cursor.execute(COUNTERS)
+        for name, column in cursor.fetchall():
+            named = sql.Identifier(column), sql.Identifier(name)
+            highest = sql.SQL("SELECT MAX({}) FROM {}").format(*named)
+            counter = "SELECT setval(pg_get_serial_sequence(quote_ident(%s), %s), ({}), true)"
+            cursor.execute(sql.SQL(counter).format(highest), [name, column])
 
 
 def _load_file(reader: Reader) -> None:

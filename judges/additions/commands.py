@@ -39,11 +39,12 @@ from judges.results.queries.scores import material_of, samples_of
 from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import make_policy
 from judges.routing.queries.learn_certificates import (
-    Look,
+    LoadedCalibration,
     batch_of,
     bound_now,
+    check_lapses,
     decide_items,
-    look_at,
+    load_calibration,
     population_of,
 )
 from judges.runs.queries.drift import answering_models, is_same_model
@@ -100,7 +101,9 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
     made = Calibration.objects.filter(learned_in=learned, project=project).select_related(
         "project", *OF_JUDGES
     )
-    holding = (each for each in made.order_by("-pk") if not any(look_at(each).lapses.values()))
+    holding = (
+        each for each in made.order_by("-pk") if not any(check_lapses(load_calibration(each)).values())
+    )
     calibration = next(holding, None) or _learn(addition, learned, by)
     follows = route_of(addition.benchmark).policy
     spec = policy_from_certificates(
@@ -165,10 +168,14 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
                 price.save()
         spec = JudgeSpec(judge.name, endpoint, judge.model, copy, **settings)
         found = add_judge(project=project, judge=spec, by=by)
-    if settings_by_key(found) != settings_by_key(judge):
+    _refuse_other_settings(found, judge)
+    return found
+
+
+def _refuse_other_settings(judge: Judge, original: Judge) -> None:
+    if settings_by_key(judge) != settings_by_key(original):
         message = gettext("{judge} has other settings in the addition, so no certificate speaks of it.")
         raise CalibrationRefusedError(message.format(judge=judge))
-    return found
 
 
 def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibration:
@@ -181,11 +188,7 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
         raise CalibrationRefusedError(message.format(judge=waiting[0].judge, count=len(waiting[0].units)))
     for mine, theirs in zip(stages, stages_of(learned), strict=True):
         for judge, original in zip(mine.judges, theirs.judges, strict=True):
-            if settings_by_key(judge) != settings_by_key(original):
-                message = gettext(
-                    "{judge} has other settings in the addition, so no certificate speaks of it."
-                )
-                raise CalibrationRefusedError(message.format(judge=judge))
+            _refuse_other_settings(judge, original)
             known, answered = answering_models(original), answering_models(judge)
             other = [model for model in answered if not any(is_same_model(model, each) for each in known)]
             if known and other:
@@ -220,13 +223,13 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
         CalibrationStage(calibration=made, position=each.position, judge=each.judge, other=each.other)
         for each in stages[1:]
     )
-    look = look_at(Calibration.objects.select_related("project", *OF_JUDGES).get(pk=made.pk))
+    loaded = load_calibration(Calibration.objects.select_related("project", *OF_JUDGES).get(pk=made.pk))
     judges = {each.position: each.judge for each in stages}
     ids = dict(project.dimensions.values_list("key", "pk"))
     originals = learned.certificates.select_related("dimension").prefetch_related("stages")
     for each in originals.order_by("dimension__position"):
-        _copy_certificate(each, look, ids[each.dimension.key], judges)
-    made = look.calibration
+        _copy_certificate(each, loaded, ids[each.dimension.key], judges)
+    made = loaded.calibration
     made.status, made.ended_at, made.ended_by = Calibration.Status.CERTIFIED, now, by
     made.save(update_fields=["status", "ended_at", "ended_by"])
     facts = {"learned_in": learned.project.slug, "calibration": learned.name}
@@ -234,14 +237,16 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
     return made
 
 
-def _copy_certificate(original: Certificate, look: Look, dimension: int, judges: Mapping[int, Judge]) -> None:
+def _copy_certificate(
+    original: Certificate, loaded: LoadedCalibration, dimension: int, judges: Mapping[int, Judge]
+) -> None:
     """Copy a certificate's threshold to the addition; no unit of the addition is in its sample."""
     same = (
         *("significance_level", "threshold", "reason", "upper_bound", "steps", "controls", "error_model"),
         *("ceiling", "ceiling_units", "ceiling_reason"),
     )
     copy = Certificate(
-        calibration=look.calibration,
+        calibration=loaded.calibration,
         dimension_id=dimension,
         rated=0,
         missing=0,
@@ -250,21 +255,21 @@ def _copy_certificate(original: Certificate, look: Look, dimension: int, judges:
         **{name: getattr(original, name) for name in same},
     )
     key = original.dimension.key
-    copy.units = int(batch_of(look.evidence[key][0], look.fits[key]).sum())
+    copy.units = int(batch_of(loaded.evidence[key][0], loaded.fits[key]).sum())
     if copy.threshold is not None:
         constant = original.controls["constant"]
         as_good = constant["threshold"] is not None and constant["kept_share"] >= original.kept_share
         # A constant judge that does less well was weighed there; its share here is unknown.
         copy.controls = {**original.controls, "constant": {**constant, "threshold": None}}
-        if look.is_cascade:
+        if loaded.is_cascade:
             copy.kept = round(copy.units * original.kept_share)
         else:
-            copy.kept = int((decide_items(look, key, copy).deciding < len(look.stages)).sum())
+            copy.kept = int((decide_items(loaded, key, copy).deciding < len(loaded.stages)).sum())
         if as_good:
             _abstain(copy, gettext("A judge that always gives one value is certified as well."))
         elif not copy.units:
             _abstain(copy, gettext("The judge has no confidence on any unit."))
-        elif copy.kept == copy.units and not look.is_cascade:
+        elif copy.kept == copy.units and not loaded.is_cascade:
             _abstain(copy, gettext("The judge would decide every unit, which a certificate does not allow."))
     copy.save()
     if copy.threshold is not None:

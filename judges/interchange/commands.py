@@ -120,7 +120,28 @@ class JudgmentImporter(JudgmentCheck):
 
     def accept(self, taken: ResolvedJudgment) -> None:
         super().accept(taken)
-        self._judgments.append(_judgment(taken))
+        row, reading = taken.row, taken.reading
+        readable = reading if isinstance(reading, Readable) else None
+        assert taken.item.pk is not None
+        assert taken.judge.pk is not None
+        self._judgments.append(
+            Judgment(
+                judge_id=taken.judge.pk,
+                dimension_id=taken.dimension.id,
+                item_id=taken.item.pk,
+                other_id=taken.other.pk if taken.other else None,
+                sample=taken.sample,
+                status=Judgment.Status.DONE if readable else Judgment.Status.UNREADABLE,
+                value=readable.value if readable else None,
+                rationale=row.rationale or (readable.rationale if readable else ""),
+                reply=row.reply or "",
+                reason="" if isinstance(reading, Readable) else reading.reason,
+                input_tokens=row.input_tokens,
+                output_tokens=row.output_tokens,
+                cost=row.cost,
+                seconds=row.seconds,
+            )
+        )
         if len(self._judgments) >= BATCH:
             self._flush()
 
@@ -150,29 +171,6 @@ class JudgmentImporter(JudgmentCheck):
 
         write_in_steps(self._judgments, write, most=JUDGMENTS_PER_STEP)
         self._judgments = []
-
-
-def _judgment(taken: ResolvedJudgment) -> Judgment:
-    row, reading = taken.row, taken.reading
-    readable = reading if isinstance(reading, Readable) else None
-    assert taken.item.pk is not None
-    assert taken.judge.pk is not None
-    return Judgment(
-        judge_id=taken.judge.pk,
-        dimension_id=taken.dimension.id,
-        item_id=taken.item.pk,
-        other_id=taken.other.pk if taken.other else None,
-        sample=taken.sample,
-        status=Judgment.Status.DONE if readable else Judgment.Status.UNREADABLE,
-        value=readable.value if readable else None,
-        rationale=row.rationale or (readable.rationale if readable else ""),
-        reply=row.reply or "",
-        reason="" if isinstance(reading, Readable) else reading.reason,
-        input_tokens=row.input_tokens,
-        output_tokens=row.output_tokens,
-        cost=row.cost,
-        seconds=row.seconds,
-    )
 
 
 @transaction.atomic

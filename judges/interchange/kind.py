@@ -1,4 +1,4 @@
-"""Imports of judgments made elsewhere."""
+"""Imports of judgments made elsewhere, and the form for the meanings of columns."""
 
 from collections.abc import Mapping
 from typing import Any

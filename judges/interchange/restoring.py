@@ -18,14 +18,7 @@ from judges.core.models import (
     Proposal,
     Run,
 )
-from judges.interchange.queries.export import (
-    JUDGES,
-    JUDGMENT_CHANGES,
-    JUDGMENTS,
-    LEFT_OUT,
-    PROPOSALS,
-    RUNS,
-)
+from judges.interchange.queries.export import JUDGES, JUDGMENT_CHANGES, JUDGMENTS, LEFT_OUT, PROPOSALS, RUNS
 
 JUDGMENTS_AT_ONCE = 1000
 NOWHERE = "https://not-exported.invalid/v1"
@@ -53,10 +46,24 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
         Judgment.objects.bulk_create(_restoring_judgment(restored, row, judges, runs) for row in batch)
     reused = (row for row in archive.rows("judgments") if row["reused_from"])
     while batch := list(islice(reused, JUDGMENTS_AT_ONCE)):
-        _restore_sources(restored, batch, judges)
+        own, sources = (
+            _ids_of_judgments(restored, each, judges)
+            for each in (batch, [row["reused_from"] for row in batch])
+        )
+        Judgment.objects.bulk_update(
+            [Judgment(pk=pk, reused_from_id=source) for pk, source in zip(own, sources, strict=True)],
+            ["reused_from"],
+        )
     changes = archive.rows("judgment_changes")
     while batch := list(islice(changes, JUDGMENTS_AT_ONCE)):
-        _restore_changes(restored, batch, judges)
+        JudgmentChange.objects.bulk_create(
+            JudgmentChange(
+                judgment_id=judgment,
+                **JUDGMENT_CHANGES.fields(row)
+                | {"actor": actor(restored, row["by"]), "answer_before": _answer(restored, row)},
+            )
+            for row, judgment in zip(batch, _ids_of_judgments(restored, batch, judges), strict=True)
+        )
     _restore_metrics(restored, archive)
 
 
@@ -154,28 +161,6 @@ def _restoring_judgment(
         dimension=restored.dimensions[row["dimension"]],
         steps_done=len(row["steps"]),
         **fields,
-    )
-
-
-def _restore_sources(restored: Restored, rows: list[Row], judges: dict[str, Judge]) -> None:
-    """Restore the links from judgments to the sources of their answers."""
-    own, sources = (
-        _ids_of_judgments(restored, each, judges) for each in (rows, [row["reused_from"] for row in rows])
-    )
-    Judgment.objects.bulk_update(
-        [Judgment(pk=pk, reused_from_id=source) for pk, source in zip(own, sources, strict=True)],
-        ["reused_from"],
-    )
-
-
-def _restore_changes(restored: Restored, rows: list[Row], judges: dict[str, Judge]) -> None:
-    JudgmentChange.objects.bulk_create(
-        JudgmentChange(
-            judgment_id=judgment,
-            **JUDGMENT_CHANGES.fields(row)
-            | {"actor": actor(restored, row["by"]), "answer_before": _answer(restored, row)},
-        )
-        for row, judgment in zip(rows, _ids_of_judgments(restored, rows, judges), strict=True)
     )
 
 

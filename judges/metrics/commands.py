@@ -17,12 +17,7 @@ from judges.core.errors import MetricRefusedError
 from judges.core.material import outputs_of
 from judges.core.models import Metric, MetricValue
 from judges.metrics.computing import MetricTexts, TextMeasure
-from judges.metrics.queries import (
-    MetricCheck,
-    MetricReading,
-    MetricReport,
-    check_metrics,
-)
+from judges.metrics.queries import MetricCheck, MetricReading, MetricReport, check_metrics
 from judges.metrics.reading import MetricMapping
 
 VALUE = ("metric", "item", "value")

@@ -1,3 +1,5 @@
+"""Imports of metrics, and the form for the meanings of columns."""
+
 from collections.abc import Mapping
 from typing import Any
 

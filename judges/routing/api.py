@@ -1,6 +1,5 @@
 """Routing policies and calibrations with their certificates: create, view, advance, withdraw."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,13 +27,7 @@ from judges.routing.commands.certificates import (
     draw_calibration,
     withdraw_calibration,
 )
-from judges.routing.commands.policies import (
-    fit_budget,
-    follow_proposal,
-    make_policy,
-    route,
-    withdraw_policy,
-)
+from judges.routing.commands.policies import fit_budget, follow_proposal, make_policy, route, withdraw_policy
 from judges.routing.forms import (
     OF_DIMENSION,
     USUAL_TEST,
@@ -48,7 +41,7 @@ from judges.routing.forms import (
 from judges.routing.queries.calibration_plans import DrawPlan, draw_plan
 from judges.routing.queries.calibration_state import calibration_state
 from judges.routing.queries.preview import routing_plan
-from judges.routing.queries.state import policies_of, routing_state
+from judges.routing.queries.state import routing_state
 from judges.routing.views import NO_JUDGE
 
 _RATERS = "the project's raters per item"
@@ -224,9 +217,11 @@ class Policies(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Create a policy by R; no unit is routed before its step `route`."""
         project = project_for_routing(request.user, slug)
-        usual = usual_values(project, [policy.name for policy in policies_of(project)])
-        sent = _form_fields(self.check(PolicyInput))
-        form = valid(RoutingForm({**usual, **sent}, project=project))
+        usual = usual_values(project)
+        sent = self.check(PolicyInput)
+        # The page's form has a field for each dimension with its own r.
+        own = {f"{OF_DIMENSION}{key}": r for key, r in sent.pop("thresholds", {}).items()}
+        form = valid(RoutingForm({**usual, **sent, **own}, project=project))
         spec = fit_budget(project, form.spec(), form.cleaned_data["budget"])
         policy = make_policy(project=project, spec=spec, by=request_user(request))
         return _detail(policy, status=201)
@@ -264,12 +259,6 @@ class PolicyStep(ApiView):
         else:
             withdraw_policy(policy=policy, by=by)
         return _detail(policy_in(policy.project, pk))
-
-
-def _form_fields(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of the page's form: one for each dimension with its own r."""
-    own = {f"{OF_DIMENSION}{key}": r for key, r in sent.get("thresholds", {}).items()}
-    return {**{name: value for name, value in sent.items() if name != "thresholds"}, **own}
 
 
 def _detail(policy: RoutingPolicy, *, status: int = 200) -> Response:
@@ -480,8 +469,7 @@ class PolicyOfCalibration(ApiView):
         """Create a policy that follows the certificates; no unit is routed before its step `route`."""
         project = project_for_routing(request.user, slug)
         calibration = calibration_in(project, pk)
-        name = unused_name([policy.name for policy in policies_of(project)])
-        usual = {"name": name, "raters": calibration.raters}
+        usual = {"name": unused_name(project), "raters": calibration.raters}
         sent = self.check(CertifiedPolicyInput)
         form = valid(CertifiedRoutingForm({**usual, **sent}, calibration=calibration))
         return _detail(make_policy(project=project, spec=form.spec(), by=request_user(request)), status=201)

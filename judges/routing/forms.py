@@ -296,10 +296,12 @@ CertifiedRoutingForm.base_fields |= {
 }
 
 
-def form_of(
-    policy: RoutingPolicy, entered: Mapping[str, Any] | None, project: Project
+def policy_form(
+    project: Project, policy: RoutingPolicy | None, entered: Mapping[str, Any] | None
 ) -> RoutingForm | CertifiedRoutingForm:
-    """Return the form for a draft, by the rule that it follows."""
+    """Return the form for a new policy (None) or a draft, by the rule that it follows."""
+    if policy is None:
+        return RoutingForm(entered, project=project, initial=usual_values(project))
     names = ("name", "rts", "mcq", *names_of_policy_settings())
     initial = {name: getattr(policy, name) for name in names}
     if policy.calibration is not None:
@@ -308,14 +310,15 @@ def form_of(
     return RoutingForm(entered, project=project, initial=initial)
 
 
-def usual_values(project: Project, names: Sequence[str]) -> dict[str, Any]:
-    """Return the initial values of a new policy."""
+def usual_values(project: Project) -> dict[str, Any]:
+    """Return the initial values of a new policy. One query."""
     usual = {each.name: each.default for each in POLICY_SETTINGS}
-    return {**usual, "name": unused_name(names), "raters": project.raters_per_item}
+    return {**usual, "name": unused_name(project), "raters": project.raters_per_item}
 
 
-def unused_name(names: Sequence[str]) -> str:
-    """Return a name for a new policy."""
+def unused_name(project: Project) -> str:
+    """Return a name for a new policy. One query."""
+    names = set(RoutingPolicy.objects.filter(project=project).values_list("name", flat=True))
     number = len(names) + 1
     while f"Policy {number}" in names:
         number += 1

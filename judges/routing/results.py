@@ -1,4 +1,4 @@
-"""The page of trust: a verdict for each dimension, its evidence and the next step."""
+"""The pages of trust: verdicts by judge and dimension, their evidence and the next step."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode

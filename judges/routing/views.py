@@ -15,7 +15,6 @@ from annotate.core.models import Project
 from annotate.core.page import Request, request_user
 from annotate.results.figures import load_figures
 from annotate.results.latex import table_file
-from annotate.results.queries.kept import KeptPage
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
 from judges.core.models import Calibration, RoutingPolicy
 from judges.core.page import add_refusal, render_judges
@@ -39,11 +38,9 @@ from judges.routing.commands.policies import (
 from judges.routing.forms import (
     CalibrationForm,
     CertifiedRoutingForm,
-    RoutingForm,
-    form_of,
+    policy_form,
     unused_name,
     usual_calibration,
-    usual_values,
 )
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.calibration_state import (
@@ -54,7 +51,7 @@ from judges.routing.queries.calibration_state import (
 )
 from judges.routing.queries.preview import RoutingPlan, policy_lines, proposal_of, routing_plan
 from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
-from judges.routing.queries.state import has_judge_pair, policies_of, routing_state
+from judges.routing.queries.state import has_judge_pair, routing_state
 from judges.routing.queries.verdicts import curve_of_advice
 
 # Calibrations: list, plan during input, sample, compute; and the meaning of their certificates.
@@ -82,7 +79,8 @@ def certificate_new(request: Request, slug: str) -> HttpResponse:
         )
     number = Calibration.objects.filter(project=project).count() + 1
     initial = usual_calibration(project, judges, number)
-    form = CalibrationForm(_post_data(request), project=project, judges=judges, initial=initial)
+    entered = request.POST if request.method == "POST" else None
+    form = CalibrationForm(entered, project=project, judges=judges, initial=initial)
     plan, status = None, 200
     if form.is_bound and form.is_valid():
         try:
@@ -140,7 +138,7 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
         elif step == "withdraw":
             withdraw_calibration(calibration=calibration, by=by)
         elif step == "route":
-            name = unused_name([policy.name for policy in policies_of(project)])
+            name = unused_name(project)
             spec = policy_from_certificates(calibration, name=name, raters=calibration.raters)
             return redirect("routing_policy", slug, make_policy(project=project, spec=spec, by=by).pk)
         else:
@@ -152,7 +150,6 @@ def certificate_step(request: Request, slug: str, pk: int, step: str) -> HttpRes
 
 # Routing units to people: policies listed, made, looked at while r moves, followed, withdrawn.
 
-AnyForm = RoutingForm | CertifiedRoutingForm
 DRAFT = RoutingPolicy.Status.DRAFT
 
 
@@ -168,12 +165,7 @@ def routing(request: Request, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def routing_new(request: Request, slug: str) -> HttpResponse:
     """Preview a new policy during input; a POST creates it, except with `show`."""
-    project = project_for_routing(request.user, slug)
-    names = [policy.name for policy in policies_of(project)]
-    initial = usual_values(project, names)
-    return _policies_enter(
-        request, project, RoutingForm(_post_data(request), project=project, initial=initial), None
-    )
+    return _edit_policy(request, project_for_routing(request.user, slug), None)
 
 
 @login_required
@@ -184,12 +176,15 @@ def routing_policy(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_routing(request.user, slug) if acting else project_for_reader(request.user, slug)
     policy = policy_in(project, pk)
     if policy.status == DRAFT and may_change_judges(request.user, project):
-        return _policies_enter(request, project, form_of(policy, _post_data(request), project), policy)
-    plan, computing = _plan_or_page(project, lambda _preview: policy)
+        return _edit_policy(request, project, policy)
+    context = _effect_context(project, policy, lambda _preview: policy)
+    plan: RoutingPlan | None = context["plan"]
     state = routing_state(policy, project)
-    context: dict[str, Any] = {"policy": policy, "plan": plan, "state": state, "computing": computing}
-    context |= _asking(project, policy, plan)
-    context["verdict"] = state.verdict if state else plan and plan.verdict
+    context |= {
+        "policy": policy,
+        "state": state,
+        "verdict": state.verdict if state else plan and plan.verdict,
+    }
     if plan and state and plan.round and plan.round.is_open and not plan.refusal:
         context["proposal"] = proposal_of(policy, plan, state.verdict)
     return render_judges(request, project, "judges/routing/policy.html", context)
@@ -206,9 +201,11 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
             waiting = routing_plan(policy, project).decided.to_ask
             return redirect("run", slug, ask_waiting_judges(project=project, waiting=waiting, by=by).pk)
         if step == "route":
-            form = form_of(policy, request.POST, project)
+            form = policy_form(project, policy, request.POST)
             if policy.status == DRAFT and form.is_valid():
-                policy = update_policy(policy=policy, to=_spec_of(project, form, policy))
+                budget = form.cleaned_data.get("budget")
+                spec = fit_budget(project, form.spec(), budget, policy=policy)
+                policy = update_policy(policy=policy, to=spec)
             route(policy=policy, by=by, shown=shown)
         elif step == "follow":
             follow_proposal(policy=policy, by=by, shown=shown)
@@ -221,49 +218,60 @@ def routing_step(request: Request, slug: str, pk: int, step: str) -> HttpRespons
     return redirect("routing_policy", slug, pk)
 
 
-def _asking(project: Project, policy: RoutingPolicy | None, plan: RoutingPlan | None) -> dict[str, Any]:
-    if policy is None or plan is None:
-        return {}
-    ask_url = reverse("routing_step", args=[project.slug, policy.pk, "ask"])
-    return {"asking": asking_of(project, plan.decided.to_ask), "ask_url": ask_url}
+def _edit_policy(request: Request, project: Project, policy: RoutingPolicy | None) -> HttpResponse:
+    """Show a new policy (None) or a draft with its effect; a POST stores it, except with `show`."""
+    entered = request.POST if request.method == "POST" else None
+    form, status = policy_form(project, policy, entered), 200
+    context: dict[str, Any] = {"plan": None}
 
-
-def _post_data(request: Request) -> Any:
-    return request.POST if request.method == "POST" else None
-
-
-def _policies_enter(
-    request: Request, project: Project, form: AnyForm, policy: RoutingPolicy | None
-) -> HttpResponse:
-    """Show the form with the effect of its policy; store it except for a preview."""
-    plan, computing, status = None, None, 200
-
-    def draft(preview: bool) -> RoutingPolicy:
-        return draft_policy(project, _spec_of(project, form, policy, preview=preview), policy=policy)
+    def spec(preview: bool = False) -> PolicySpec:
+        budget = form.cleaned_data.get("budget")
+        return fit_budget(project, form.spec(), budget, policy=policy, preview=preview)
 
     if policy and not form.is_bound:
-        plan, computing = _plan_or_page(project, lambda _preview: policy)
-    elif form.is_bound and form.is_valid():
+        context = _effect_context(project, policy, lambda _preview: policy)
+    elif form.is_valid():
         try:
             if "show" not in request.POST:
-                spec = _spec_of(project, form, policy)
                 stored = (
-                    update_policy(policy=policy, to=spec)
+                    update_policy(policy=policy, to=spec())
                     if policy
-                    else make_policy(project=project, spec=spec, by=request_user(request))
+                    else make_policy(project=project, spec=spec(), by=request_user(request))
                 )
                 saved = gettext("{value} is saved.").format(value=form.cleaned_data["name"])
                 messages.success(request, saved)
                 return redirect("routing_policy", project.slug, stored.pk)
-            plan, computing = _plan_or_page(project, draft)
+            context = _effect_context(
+                project, policy, lambda preview: draft_policy(project, spec(preview), policy=policy)
+            )
         except DomainError as error:
             status = add_refusal(form, error)
-    context: dict[str, Any] = {"form": form, "policy": policy, "plan": plan, "computing": computing}
+    plan, has_pair = context["plan"], has_judge_pair(project)
+    context |= {"form": form, "policy": policy, "has_pair": has_pair}
+    context["may_enter"] = has_pair or isinstance(form, CertifiedRoutingForm)
     context["curve"] = curve_of_advice(plan.policy, plan.advice) if plan else None
-    context["has_pair"] = has_judge_pair(project)
-    context["may_enter"] = context["has_pair"] or isinstance(form, CertifiedRoutingForm)
-    context |= _asking(project, policy, plan)
     return _render_form(request, project, "policy_form", context, status)
+
+
+def _effect_context(
+    project: Project, policy: RoutingPolicy | None, policy_as: Callable[[bool], RoutingPolicy]
+) -> dict[str, Any]:
+    """Return the plan of a policy; if a worker must compute R of many units first, its page as `computing`.
+
+    policy: the stored one, whose judges can be run. policy_as: returns the policy to show, in a preview from
+    remembered values; raises IndicatorsNotKeptError there.
+    """
+    try:
+        plan = routing_plan(policy_as(True), project, preview=True)
+    except IndicatorsNotKeptError as error:
+        kept = load_figures(project, error.result)
+        if not kept.is_current:
+            return {"plan": None, "computing": kept}
+        plan = routing_plan(policy_as(False), project)
+    if policy is None:
+        return {"plan": plan}
+    ask_url = reverse("routing_step", args=[project.slug, policy.pk, "ask"])
+    return {"plan": plan, "asking": asking_of(project, plan.decided.to_ask), "ask_url": ask_url}
 
 
 def _render_form(
@@ -273,26 +281,3 @@ def _render_form(
     status = 422 if context["form"].errors and status == 200 else status
     template = f"judges/routing/{name}.html{'#preview' if request.htmx else ''}"
     return render_judges(request, project, template, context, status=status)
-
-
-def _spec_of(
-    project: Project, form: AnyForm, policy: RoutingPolicy | None, *, preview: bool = False
-) -> PolicySpec:
-    budget = form.cleaned_data.get("budget")
-    return fit_budget(project, form.spec(), budget, policy=policy, preview=preview)
-
-
-def _plan_or_page(
-    project: Project, policy_as: Callable[[bool], RoutingPolicy]
-) -> tuple[RoutingPlan | None, KeptPage | None]:
-    """Return the effect of a policy; if a worker must compute R of many units first, return its page.
-
-    policy_as: returns the policy, in a preview from remembered values; raises IndicatorsNotKeptError there.
-    """
-    try:
-        return routing_plan(policy_as(True), project, preview=True), None
-    except IndicatorsNotKeptError as error:
-        kept = load_figures(project, error.result)
-    if not kept.is_current:
-        return None, kept
-    return routing_plan(policy_as(False), project), None

@@ -11,7 +11,7 @@ from annotate.core.audit import record
 from annotate.core.models import AuditEntry, AuditRetention
 from annotate.periodic_tasks import RemoveOldEntries
 from annotate.tasks import forget_acts
-from annotate.watching.retention import remove_old_entries
+from annotate.watching.commands import remove_old_entries
 from judges.periodic_tasks import RemoveOldReplies
 from judges.tasks import forget_replies
 from tests.conftest import Clock

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotate.core.jobs import broker_problem
 from annotate.core.models import DataImport, WorkerHeartbeat
-from annotate.watching.heartbeat import record_heartbeat
+from annotate.watching.commands import record_heartbeat
 from tests.factories import make_project
 from tests.judges.workers import wait_until, worker
 

@@ -15,14 +15,7 @@ from annotate.core import access
 from annotate.core.access import project_for_reader
 from annotate.core.errors import InvalidValueError, NotReadyError
 from annotate.core.guidelines import guideline_of
-from annotate.core.models import (
-    Assignment,
-    Membership,
-    Rating,
-    RatingChange,
-    Role,
-    Round,
-)
+from annotate.core.models import Assignment, Membership, Rating, RatingChange, Role, Round
 from annotate.core.page import request_user
 from annotate.core.rounds import round_one
 from annotate.rating.commands.assignments import reserve_items

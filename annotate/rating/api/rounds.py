@@ -11,14 +11,7 @@ from annotate.api.forms import form_input, valid
 from annotate.api.operations import ApiView, reads, writes
 from annotate.api.values import ChoiceValue, Input, Whole
 from annotate.core.access import membership, project_for_admin, round_in
-from annotate.core.models import (
-    AssignmentPlan,
-    DimensionOrder,
-    Rating,
-    Role,
-    Round,
-    WorkOrder,
-)
+from annotate.core.models import AssignmentPlan, DimensionOrder, Rating, Role, Round, WorkOrder
 from annotate.core.page import request_user
 from annotate.core.rounds import rounds_of
 from annotate.disputes.queries.activity import dispute_counts

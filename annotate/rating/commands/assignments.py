@@ -80,7 +80,16 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
         assignments += _locked_assignments(round, [item.pk for item in some])
     position = _write_assignments(annotator, assignments, (last.position or 0) if last else 0)
     if assignments and checks and not _continues_document(round, assignments[-1], found, next(items, None)):
-        _give_due_checks(round, checks, annotator, kept, position)
+        turns = due_turns(round=round, annotator=annotator, kept={item.pk: item.document_id for item in kept})
+        due_checks = []
+        for turn in turns:
+            if turn.check:
+                position += 1
+                due_checks.append((annotator.pk, position, turn))
+            else:
+                position = _write_assignments(annotator, _locked_assignments(round, [turn.item]), position)
+        checked = [turn.item for _, _, turn in due_checks]
+        write_checks(checks, due_checks, choose_dimensions(round, annotator, checked))
     _refuse_closed(round, _OPEN.ask(round.pk))  # another process may have closed it during the reservation
     return len(assignments)
 
@@ -112,22 +121,6 @@ def _write_assignments(annotator: Membership, assignments: Sequence[Assignment],
             )
             _TAKEN.run(assignment)
     return position
-
-
-def _give_due_checks(
-    round: Round, checks: Round, annotator: Membership, kept: Sequence[Item], position: int
-) -> None:
-    """Assign the due checks, each repeat with the reserve item of its document if it is still free."""
-    turns = due_turns(round=round, annotator=annotator, kept={item.pk: item.document_id for item in kept})
-    due_checks = []
-    for turn in turns:
-        if turn.check:
-            position += 1
-            due_checks.append((annotator.pk, position, turn))
-        else:
-            position = _write_assignments(annotator, _locked_assignments(round, [turn.item]), position)
-    items = [turn.item for _, _, turn in due_checks]
-    write_checks(checks, due_checks, choose_dimensions(round, annotator, items))
 
 
 def _continues_document(round: Round, last: Assignment, found: list[Item], after: Item | None) -> bool:

@@ -118,7 +118,11 @@ def save_ratings(
         for step in steps:
             if isinstance(step, _Step) and not step.overtaken:
                 key = step.given.dimension.id
-                ratings[key] = _write(_drop_answer(step) if key in hidden else step, round.guideline, by)
+                ratings[key] = _write(
+                    replace(step, given=replace(step.given, answer=Answer())) if key in hidden else step,
+                    round.guideline,
+                    by,
+                )
         for key in hidden & ratings.keys():
             # Empty the answer to a question that another answer has hidden.
             rating = ratings[key]
@@ -199,10 +203,6 @@ def _answers_after(
             value, data = step.given.answer.value, step.given.answer.data
             answers[step.given.dimension.id] = None if value is None else Given(value, data)
     return answers
-
-
-def _drop_answer(step: "_Step") -> "_Step":
-    return replace(step, given=replace(step.given, answer=Answer()))
 
 
 def lock_assignment(assignment: Assignment) -> tuple[Assignment, Round, dict[int, Rating]]:

@@ -126,7 +126,19 @@ def hidden_gold(project: Project) -> list[int]:
 def checks_of(project: Project) -> Mapping[int, Checks]:
     """Return the results of each annotator's (by key) hidden checks. Three queries."""
     repeats, golds = _check_values(project)
-    first = _first_values(project, repeats)
+    wanted = set(repeats)
+    ratings = Rating.objects.filter(
+        assignment__round__project=project,
+        assignment__round__number=1,
+        assignment__item__in={item for _, item, _ in wanted},
+        value__isnull=False,
+    )
+    rows = ratings.values_list("assignment__annotator", "assignment__item", "dimension", "value")
+    first = {
+        (annotator, item, dimension): value
+        for annotator, item, dimension, value in rows
+        if annotator is not None and value is not None and (annotator, item, dimension) in wanted
+    }
     again = [(unit, first[unit], given) for unit, given in repeats.items() if unit in first]
     right = _pair_with_reference(project, golds)
     annotators = {unit[0] for unit, _, _ in (*again, *right)}
@@ -230,22 +242,6 @@ def _check_values(project: Project) -> tuple[dict[Unit, _CheckValue], dict[Unit,
         given = _CheckValue(value or 0, name, level == MeasurementLevelChoices.NOMINAL)
         found[plan][annotator or 0, item, dimension] = given
     return found[Plan.REPEAT], found[Plan.GOLD]
-
-
-def _first_values(project: Project, repeats: Iterable[Unit]) -> dict[Unit, float]:
-    wanted = set(repeats)
-    ratings = Rating.objects.filter(
-        assignment__round__project=project,
-        assignment__round__number=1,
-        assignment__item__in={item for _, item, _ in wanted},
-        value__isnull=False,
-    )
-    rows = ratings.values_list("assignment__annotator", "assignment__item", "dimension", "value")
-    return {
-        (annotator, item, dimension): value
-        for annotator, item, dimension, value in rows
-        if annotator is not None and value is not None and (annotator, item, dimension) in wanted
-    }
 
 
 def _compare_by_dimension(pairs: Iterable[_Pair]) -> dict[str, CheckComparison]:

@@ -318,7 +318,12 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
     )
     whole = counts["whole"] + available
     units_left = _count_questions(round, annotator, whole) + open_units.count() - given["of_open"]
-    pace = _seconds_for_a_rating(round, annotator)
+    done = own_order(round, annotator).filter(completed_at__isnull=False)
+    # Chosen before anything is added up, or the database would add up all of them to show the last.
+    recent = Rating.objects.filter(assignment__in=done.order_by("-completed_at").values("pk")[:RECENT_ITEMS])
+    times = recent.order_by().values_list("assignment").annotate(Sum("active_seconds"), Count("pk"))
+    paces = [seconds / given for _, seconds, given in times if seconds]
+    pace = median(paces) if paces else None
     return Progress(
         done=counts["done"],
         total=counts["all"] + available,
@@ -371,13 +376,3 @@ def _limit_available(counts: dict[str, int | None], available: int) -> int:
     if (limit := counts["limit"]) is None:
         return available
     return max(min(available, limit - (counts["taken"] or 0)), 0)
-
-
-def _seconds_for_a_rating(round: Round, annotator: Membership) -> float | None:
-    """Return the median over the last items; None without measured times, as for imported ratings."""
-    done = own_order(round, annotator).filter(completed_at__isnull=False)
-    # Chosen before anything is added up, or the database would add up all of them to show the last.
-    recent = Rating.objects.filter(assignment__in=done.order_by("-completed_at").values("pk")[:RECENT_ITEMS])
-    times = recent.order_by().values_list("assignment").annotate(Sum("active_seconds"), Count("pk"))
-    paces = [seconds / given for _, seconds, given in times if seconds]
-    return median(paces) if paces else None

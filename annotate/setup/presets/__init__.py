@@ -17,6 +17,8 @@ def five_points(*points: tuple[str, str]) -> tuple[PointSpec, ...]:
     )
 
 
+# Opinions, on the seven dimensions of SummEval-OP (Siledar et al., 2024), and articles, on the four
+# dimensions of SummEval (Fabbri et al., 2021). The names are the papers'; Concord's authors wrote the rest.
 GUIDELINES = """\
 You see several reviews of one product and one summary of them. Read **all reviews** first, then the summary.
 

@@ -156,37 +156,26 @@ def row_of(rank: int, row: dict[str, Any]) -> AuditedAct:
     """Return a row of the source at this index of SOURCES as one of the log; only administrative acts
     contain the actor's name.
     """
-    made = (_entry_row, _rating_row, _decision_row)[rank](row)
-    return replace(made, cursor=Cursor(row["at"], rank, row["pk"]), actor=row["actor"])
-
-
-def _entry_row(row: dict[str, Any]) -> AuditedAct:
-    facts = (row["before"], row["after"], row["note"])
-    email = row["actor_email"]
-    return AuditedAct(_NOWHERE, None, row["actor_name"] or email, email, row["act"], row["subject"], *facts)
-
-
-def _rating_row(row: dict[str, Any]) -> AuditedAct:
-    after = {"value": row["value_after"]}
-    after |= {name: True for name in FLAGS if row[name]}
-    before = None if row["revision"] == 1 and row["value_before"] is None else {"value": row["value_before"]}
-    subject = f"{_unit(row)}, Round {'I' * row['round']}, by {row['label']}"
-    return AuditedAct(
-        _NOWHERE, None, "", "", f"{RATING}.{row['cause']}", subject, before, after, row["comment"]
-    )
-
-
-def _decision_row(row: dict[str, Any]) -> AuditedAct:
-    after = None if row["value"] is None else {"value": row["value"]}
-    subject = f"{_unit(row)}, dispute {row['number']}"
-    return AuditedAct(_NOWHERE, None, "", "", f"{DISPUTE}.{row['kind']}", subject, None, after, row["note"])
-
-
-def _unit(row: dict[str, Any]) -> str:
-    return f"{row['dimension']} of {row['system']} on {row['document']}"
-
-
-_NOWHERE = Cursor(datetime.min, 0, 0)
+    who = email = ""
+    before: Mapping[str, Any] | None = None
+    if rank == 0:
+        email = row["actor_email"]
+        who, act, subject, note = row["actor_name"] or email, row["act"], row["subject"], row["note"]
+        before, after = row["before"], row["after"]
+    else:
+        subject = f"{row['dimension']} of {row['system']} on {row['document']}"
+        if rank == 1:
+            act, note = f"{RATING}.{row['cause']}", row["comment"]
+            subject = f"{subject}, Round {'I' * row['round']}, by {row['label']}"
+            after = {"value": row["value_after"]} | {name: True for name in FLAGS if row[name]}
+            if row["revision"] != 1 or row["value_before"] is not None:
+                before = {"value": row["value_before"]}
+        else:
+            act, note = f"{DISPUTE}.{row['kind']}", row["note"]
+            subject = f"{subject}, dispute {row['number']}"
+            after = None if row["value"] is None else {"value": row["value"]}
+    cursor = Cursor(row["at"], rank, row["pk"])
+    return AuditedAct(cursor, row["actor"], who, email, act, subject, before, after, note)
 
 
 PAGE = 15

@@ -1,4 +1,4 @@
-"""The first page of a project, by role."""
+"""The first page of a project, by role, and the open tasks of its admins."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -186,11 +186,6 @@ def _disputes(project: Project, ages: Sequence[AgeCount]) -> Iterator[Need]:
 def work_waits() -> "ExpressionWrapper[Q]":
     """Return an expression: whether the project of a row (its `project`) has work that no worker claims."""
     others = (watched.work_waits() for watched in WATCHED.values())
-    waiting: list[Exists] = [_imports_wait(), _exports_wait(), *others]
-    return ExpressionWrapper(reduce(or_, waiting, Q()), output_field=BooleanField())
-
-
-def _imports_wait() -> Exists:
     now = timezone.now()
     silent = reduce(
         or_,
@@ -203,13 +198,14 @@ def _imports_wait() -> Exists:
         ),
         Q(),
     )
-    return Exists(DataImport.objects.filter(silent, project=OuterRef("project")))
-
-
-def _exports_wait() -> Exists:
     should_be_taken = timezone.now() - WORKER_SHOULD_TAKE
-    waiting = Export.objects.filter(status=Export.Status.WAITING, touched_at__lt=should_be_taken)
-    return Exists(waiting.filter(project=OuterRef("project")))
+    exports = Export.objects.filter(status=Export.Status.WAITING, touched_at__lt=should_be_taken)
+    waiting: list[Exists] = [
+        Exists(DataImport.objects.filter(silent, project=OuterRef("project"))),
+        Exists(exports.filter(project=OuterRef("project"))),
+        *others,
+    ]
+    return ExpressionWrapper(reduce(or_, waiting, Q()), output_field=BooleanField())
 
 
 @dataclass(frozen=True)

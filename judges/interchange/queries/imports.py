@@ -1,4 +1,4 @@
-"""Preview of an import of judgments: the same checks, without writing."""
+"""Checks of judgments made elsewhere, and the preview of their import, which writes nothing."""
 
 import hashlib
 from collections import Counter
@@ -137,7 +137,7 @@ class JudgmentCheck:
     def accept(self, taken: ResolvedJudgment) -> None:
         """Count a judgment that the project does not have; an importer writes it."""
         assert taken.judge.given is not None
-        taken.judge.given[taken.unit, taken.sample] = _existing_judgments(taken)
+        taken.judge.given[taken.unit, taken.sample] = _existing_judgment(taken)
         taken.judge.samples = max(taken.judge.samples, taken.sample + 1)
         self.made.judgments += 1
         if isinstance(taken.reading, Unreadable):
@@ -316,13 +316,13 @@ def _refuse_disagreement(reading: Reading, value: float) -> None:
 
 
 def _says_the_same(there: ExistingJudgment, taken: ResolvedJudgment) -> bool:
-    here = _existing_judgments(taken)
+    here = _existing_judgment(taken)
     if there.reply is not None and here.reply is not None:
         return there.reply == here.reply
     return there.value == here.value
 
 
-def _existing_judgments(taken: ResolvedJudgment) -> ExistingJudgment:
+def _existing_judgment(taken: ResolvedJudgment) -> ExistingJudgment:
     value = taken.reading.value if isinstance(taken.reading, Readable) else None
     return ExistingJudgment(value, None if taken.row.reply is None else _digest(taken.row.reply))
 

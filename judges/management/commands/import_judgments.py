@@ -16,11 +16,7 @@ from annotate.material.reading.rows import Record, UnreadableFileError
 from annotate.material.reading.source import Source
 from judges.interchange.commands import import_judgments
 from judges.interchange.queries.imports import check_judgments
-from judges.interchange.reading import (
-    GIVEN,
-    WORDS,
-    judgment_mapping_from_options,
-)
+from judges.interchange.reading import GIVEN, WORDS, judgment_mapping_from_options
 from judges.methods import METHODS
 
 METAVARS = {"judge": "NAME", "model": "NAME", "method": "KEY", "dimension": "KEY"}

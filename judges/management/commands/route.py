@@ -17,7 +17,7 @@ from judges.core.specification import CONFIDENCE_LEVELS, PolicySpec, policy_from
 from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import draft_policy, fit_budget, make_policy, route
 from judges.routing.queries.preview import RoutingPlan, routing_plan
-from judges.routing.queries.units import CertifiedDimension, KeptAgreement, PolicyCell
+from judges.routing.queries.units import PolicyCell
 from judges.templatetags.judging import amount, duration
 
 
@@ -86,7 +86,22 @@ class Command(ConcordCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         project = project_called(options["project"])
-        spec = _certified_policy(project, options) if options["certificates"] else _spec(project, options)
+        if name := options["certificates"]:
+            calibrations = Calibration.objects.filter(project=project).select_related("judge", "other")
+            calibration = calibrations.filter(name=name).first()
+            if calibration is None:
+                known = ", ".join(calibrations.order_by("pk").values_list("name", flat=True)) or "none"
+                raise CommandError(f"There is no calibration {name!r}; there are: {known}.")
+            spec = policy_from_certificates(
+                calibration,
+                name=(options["name"] or f"By {name}")[:80],
+                raters=int(_limit("raters", options["raters"] or calibration.raters)),
+                audit_share=_limit("audit_share", options["audit"]),
+                audit_least=int(_limit("audit_least", options["audit_least"])),
+                confidence_level=_limit("confidence_level", options["confidence"]),
+            )
+        else:
+            spec = _spec(project, options)
         policy = draft_policy(project, spec)
         plan = routing_plan(policy, project)
         if options["ask"] and not options["dry_run"]:
@@ -160,33 +175,31 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
         "seed": plan.policy.seed,
         "calibration": plan.policy.calibration.name if plan.policy.calibration else None,
         "lapses": list(plan.decided.lapses),
-        "certified": [_certified_as_dict(each) for each in plan.decided.certified],
+        "certified": [
+            {
+                "dimension": each.dimension.key,
+                "threshold": each.certificate.threshold if each.certificate else None,
+                "reason": each.reason or None,
+                "kept": each.kept,
+                "sent": each.sent,
+                "audited": each.audited,
+                "audited_share": each.audited_share,
+            }
+            for each in plan.decided.certified
+        ],
         "cells": [_cell_as_dict(cell) for cell in plan.cells],
-        "agreement_on_what_stays": [_agreement_as_dict(each) for each in plan.agreement],
-    }
-
-
-def _certified_as_dict(certified: CertifiedDimension) -> dict[str, Any]:
-    return {
-        "dimension": certified.dimension.key,
-        "threshold": certified.certificate.threshold if certified.certificate else None,
-        "reason": certified.reason or None,
-        "kept": certified.kept,
-        "sent": certified.sent,
-        "audited": certified.audited,
-        "audited_share": certified.audited_share,
-    }
-
-
-def _agreement_as_dict(agreement: KeptAgreement) -> dict[str, Any]:
-    return {
-        "dimension": agreement.dimension.key,
-        "rated": agreement.rated,
-        "alpha_among_people": agreement.among_people.value,
-        "alpha_with_judge": agreement.with_judge.value,
-        "spearman": agreement.spearman.value,
-        "exact": agreement.exact,
-        "within_one": agreement.within_one,
+        "agreement_on_what_stays": [
+            {
+                "dimension": each.dimension.key,
+                "rated": each.rated,
+                "alpha_among_people": each.among_people.value,
+                "alpha_with_judge": each.with_judge.value,
+                "spearman": each.spearman.value,
+                "exact": each.exact,
+                "within_one": each.within_one,
+            }
+            for each in plan.agreement
+        ],
     }
 
 
@@ -212,23 +225,6 @@ def _r(cell: PolicyCell) -> str:
     interval = cell.indicator.interval
     bounds = f" [{interval.low:.3f}, {interval.high:.3f}]" if interval else ""
     return "" if cell.indicator.value is None else f", R {cell.indicator.value:.3f}{bounds}"
-
-
-def _certified_policy(project: Project, options: dict[str, Any]) -> PolicySpec:
-    name = options["certificates"]
-    calibrations = Calibration.objects.filter(project=project).select_related("judge", "other")
-    calibration = calibrations.filter(name=name).first()
-    if calibration is None:
-        known = ", ".join(calibrations.order_by("pk").values_list("name", flat=True)) or "none"
-        raise CommandError(f"There is no calibration {name!r}; there are: {known}.")
-    return policy_from_certificates(
-        calibration,
-        name=(options["name"] or f"By {name}")[:80],
-        raters=int(_limit("raters", options["raters"] or calibration.raters)),
-        audit_share=_limit("audit_share", options["audit"]),
-        audit_least=int(_limit("audit_least", options["audit_least"])),
-        confidence_level=_limit("confidence_level", options["confidence"]),
-    )
 
 
 def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:

@@ -213,7 +213,18 @@ def _make(users: Mapping[Person, User]) -> Project:
         raise AssertionError(f"The demonstration's own replies are refused: {report}")
     compute_metrics(project=project, measures=[MEASURES["words"], MEASURES["compression"]], by=admin)
     draw_parts(project=project, teach=_TEACH, select=_SELECT, by=admin)
-    policy = make_policy(project=project, spec=_policy(project), by=admin)
+    policy = make_policy(
+        project=project,
+        spec=PolicySpec(
+            name="Where the judge contradicts itself",
+            rts=_judge(project, "rts"),
+            mcq=_judge(project, "mcq"),
+            threshold=_THRESHOLD,
+            raters=len(_LEANINGS),
+            decided_by=RoutingPolicy.DecidedBy.ESTIMATE,
+        ),
+        by=admin,
+    )
     round = route(policy=policy, by=admin).round
     assert round is not None
     for email, membership in memberships.items():
@@ -274,17 +285,6 @@ def _add_webhook(project: Project, admin: User) -> None:
 
 def _judge(project: Project, method: str) -> Judge:
     return Judge.objects.get(project=project, method=method)
-
-
-def _policy(project: Project) -> PolicySpec:
-    return PolicySpec(
-        name="Where the judge contradicts itself",
-        rts=_judge(project, "rts"),
-        mcq=_judge(project, "mcq"),
-        threshold=_THRESHOLD,
-        raters=len(_LEANINGS),
-        decided_by=RoutingPolicy.DecidedBy.ESTIMATE,
-    )
 
 
 def _calibration(project: Project) -> CalibrationSpec:

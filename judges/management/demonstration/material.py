@@ -1,4 +1,4 @@
-"""Twelve invented articles of a local paper, with summaries by six invented systems."""
+"""Twelve invented articles of a local paper: summaries by six invented systems, remarks, and replies."""
 
 import json
 import struct

@@ -153,7 +153,7 @@ class SampledUnits:
         )
 
 
-def load_sampled_units(round: Round | None, material: Material) -> SampledUnits:
+def sampled_units(round: Round | None, material: Material) -> SampledUnits:
     """Return the units sampled individually up to a round. One query, none before a round."""
     if round is None:
         return SampledUnits({})
@@ -270,7 +270,7 @@ def estimates_report(
     """
     material = material_of(project, round)
     samples = samples_of([judge], material, with_corrected=with_corrected)
-    drawn = load_sampled_units(round, material)
+    drawn = sampled_units(round, material)
     found, corrections, named, shares = [], [], [], []
     for dimension in material.dimensions:
         scores = scores_of(material, dimension.key, samples[judge.pk, dimension.key])
@@ -450,7 +450,7 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
     if policy is None or round is None:
         return {}
     material = material_of(project, round)
-    drawn = load_sampled_units(round, material)
+    drawn = sampled_units(round, material)
     samples = samples_of([policy.rts], material)
     found = {}
     for dimension in material.dimensions:

@@ -1,4 +1,4 @@
-"""Calibrations: sample, assign, then compute certificates from the ratings, or withdraw."""
+"""Calibrations: sample, assign, compute certificates or withdraw; stop judges that an audit contradicts."""
 
 import logging
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ from judges.routing.commands.policies import (
 from judges.routing.queries.audit import rating_times
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.calibration_state import scope_to_ask
-from judges.routing.queries.learn_certificates import certificates_from, look_at
+from judges.routing.queries.learn_certificates import certificates_from, check_lapses, load_calibration
 from judges.routing.queries.route_by_certificates import decide_by_certificate
 from judges.routing.queries.state import contradictions_of, deciders_of
 from judges.runs.commands.runs import plan_run, retry_failed, start_run
@@ -123,8 +123,8 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
         raise CalibrationRefusedError(
             gettext("{calibration} was withdrawn; create a new sample.").format(calibration=calibration)
         )
-    look = look_at(calibration)
-    changes = [sentence for sentences in look.lapses.values() for sentence in sentences]
+    loaded = load_calibration(calibration)
+    changes = [sentence for sentences in check_lapses(loaded).values() for sentence in sentences]
     if changes:
         raise CalibrationRefusedError(
             gettext(
@@ -132,18 +132,18 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
                 " create a new one."
             ).format(value=changes[0])
         )
-    if not look.rated:
+    if not loaded.rated:
         raise CalibrationRefusedError(
             gettext("No unit of the sample has been rated yet, so there is nothing to compute from.")
         )
-    waiting = judges_to_ask(look.stages[1:], look.load_sampled_units)
+    waiting = judges_to_ask(loaded.stages[1:], loaded.sampled_units)
     if waiting:
         raise CalibrationRefusedError(
             gettext(
                 "{judge} has not judged {count:,} units of the sample yet. Run it on these first."
             ).format(judge=waiting[0].judge, count=len(waiting[0].units))
         )
-    found = list(certificates_from(look))
+    found = list(certificates_from(loaded))
     certificates = Certificate.objects.bulk_create(certificate for certificate, _ in found)
     CertifiedStage.objects.bulk_create(stage for _, stages in found for stage in stages)
     _end(calibration, Status.CERTIFIED, by)
@@ -167,7 +167,7 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
     round = round_one(calibration.project)
     if round is not None and round.is_open:
         begun = begun_units(round=round, origin=calibration.origin)
-        if begun and not any(look_at(calibration).lapses.values()):
+        if begun and not any(check_lapses(load_calibration(calibration)).values()):
             raise CalibrationRefusedError(
                 gettext(
                     "People have started {count} of these units, so you can no longer withdraw "
@@ -224,7 +224,7 @@ logger = logging.getLogger(__name__)
 def stop_contradicted_judges() -> None:
     """Look at the audits of additions that have new ratings, and stop the judges that they contradict.
 
-    An error is logged, and keeps no other policy from its look. Workers may do so at the same time.
+    An error is logged, and keeps no other policy from its check. Workers may do so at the same time.
     """
     policies = RoutingPolicy.objects.filter(
         status=RoutingPolicy.Status.ROUTED,

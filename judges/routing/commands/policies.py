@@ -1,7 +1,7 @@
-"""Routing policies: create, follow, update to new judgments, withdraw."""
+"""Routing policies: create, follow, update to new judgments, withdraw, and share assignments."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields, replace
 from datetime import datetime
 
@@ -38,16 +38,10 @@ from judges.core.models import (
     StoppedStage,
 )
 from judges.core.specification import PolicySpec
-from judges.routing.queries.preview import (
-    RoutingPlan,
-    RoutingProposal,
-    proposal_of,
-    routing_plan,
-    threshold_within,
-)
+from judges.routing.queries.preview import RoutingProposal, proposal_of, routing_plan, threshold_within
 from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import routing_state
-from judges.routing.queries.units import Grounds, PlannedUnit
+from judges.routing.queries.units import Decider, Grounds, PlannedUnit
 
 
 def ask_again(round: Round, *, besides: str = "") -> None:
@@ -220,51 +214,51 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
     finds it routed. A long write; `finish_round` writes its assignments. Raises RoutingRefusedError,
     RoutingChangedError, and NotReadyError for gold items.
     """
+
+    def decide(project: Project) -> RoutingPolicy:
+        locked = lock_policy(policy, project)
+        if locked.status == Status.ROUTED:
+            return locked
+        if locked.status == Status.WITHDRAWN:
+            raise RoutingRefusedError(
+                gettext("{policy} was withdrawn; make a new policy.").format(policy=locked)
+            )
+        other = RoutingPolicy.objects.filter(project=locked.project, status=Status.ROUTED).first()
+        if other is not None:
+            raise RoutingRefusedError(
+                gettext(
+                    "{other} already routes this project; withdraw it first, or Concord would sample "
+                    "every unit twice."
+                ).format(other=other)
+            )
+        plan = routing_plan(locked, locked.project)
+        if plan.refusal:
+            raise RoutingRefusedError(plan.refusal)
+        if shown is not None and shown != plan.digest:
+            raise RoutingChangedError(
+                gettext("New judgments or items changed this preview. Check it again before you continue.")
+            )
+        round = open_round_one_for_units(project=locked.project, by=by)
+        refuse_gold(round, {unit.item for unit in plan.units})
+        now = timezone.now()
+        record_units(locked, plan.units, by, now, plan.decided.deciders)
+        write_rows(
+            CalibrationUnit,
+            ("policy", "item", "dimension", "fits"),
+            [(locked.pk, item, dimension, False) for item, dimension in sorted(plan.rated_units)],
+        )
+        locked.status, locked.routed_at, locked.routed_by = Status.ROUTED, now, by
+        locked.round, locked.opened_round = round, plan.round is None
+        locked.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
+        record(locked.project, "routing.routed", locked, after={"units": len(plan.units)}, by=by)
+        note_finished(round, finished=False)
+        return locked
+
     with long_write():
-        policy = write_when_free(
-            policy.project, lambda project: _decide(_lock_policy_of(project, policy), by, shown)
-        )
-        if policy.round and policy.round.is_unfinished:
-            finish_round(round=policy.round)
-    return policy
-
-
-def _decide(policy: RoutingPolicy, by: User | None, shown: str | None) -> RoutingPolicy:
-    if policy.status == Status.ROUTED:
-        return policy
-    if policy.status == Status.WITHDRAWN:
-        raise RoutingRefusedError(gettext("{policy} was withdrawn; make a new policy.").format(policy=policy))
-    other = RoutingPolicy.objects.filter(project=policy.project, status=Status.ROUTED).first()
-    if other is not None:
-        raise RoutingRefusedError(
-            gettext(
-                "{other} already routes this project; withdraw it first, or Concord would sample "
-                "every unit twice."
-            ).format(other=other)
-        )
-    plan = routing_plan(policy, policy.project)
-    if plan.refusal:
-        raise RoutingRefusedError(plan.refusal)
-    if shown is not None and shown != plan.digest:
-        raise RoutingChangedError(
-            gettext("New judgments or items changed this preview. Check it again before you continue.")
-        )
-    round = open_round_one_for_units(project=policy.project, by=by)
-    refuse_gold(round, {unit.item for unit in plan.units})
-    now = timezone.now()
-    record_units(policy, plan.units, by, now)
-    write_rows(
-        CalibrationUnit,
-        ("policy", "item", "dimension", "fits"),
-        [(policy.pk, item, dimension, False) for item, dimension in sorted(plan.rated_units)],
-    )
-    _record_deciders(policy, plan)
-    policy.status, policy.routed_at, policy.routed_by = Status.ROUTED, now, by
-    policy.round, policy.opened_round = round, plan.round is None
-    policy.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
-    record(policy.project, "routing.routed", policy, after={"units": len(plan.units)}, by=by)
-    note_finished(round, finished=False)
-    return policy
+        routed = write_when_free(policy.project, decide)
+        if routed.round and routed.round.is_unfinished:
+            finish_round(round=routed.round)
+    return routed
 
 
 @transaction.atomic
@@ -298,9 +292,8 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
     delete_records(policy, {unit.unit for unit in proposal.change})
-    record_units(policy, (*proposal.add, *proposal.change), by, timezone.now())
     policy.stage_decisions.all().delete()
-    _record_deciders(policy, plan)
+    record_units(policy, (*proposal.add, *proposal.change), by, timezone.now(), plan.decided.deciders)
     parts = {"added": proposal.add, "dropped": proposal.drop, "changed": proposal.change}
     counts = {name: len(units) for name, units in parts.items()}
     record(policy.project, "routing.followed", policy, after=counts, by=by)
@@ -348,12 +341,9 @@ def forget_empty_round(round: Round) -> bool:
     return True
 
 
-def lock_policy(policy: RoutingPolicy) -> RoutingPolicy:
-    """Lock a policy's project, then the policy."""
-    return _lock_policy_of(lock_project(policy.project), policy)
-
-
-def _lock_policy_of(project: Project, policy: RoutingPolicy) -> RoutingPolicy:
+def lock_policy(policy: RoutingPolicy, project: Project | None = None) -> RoutingPolicy:
+    """Lock a policy's project, unless the caller has locked it as `project`, then the policy."""
+    project = project or lock_project(policy.project)
     locked = RoutingPolicy.objects.select_for_update(of=("self",)).select_related("rts", "mcq", "calibration")
     found = locked.get(pk=policy.pk)
     found.project = project
@@ -385,23 +375,18 @@ def delete_records(policy: RoutingPolicy, units: Set[Unit]) -> None:
         RoutedUnit.objects.filter(pk__in=gone[start : start + BATCH]).delete()
 
 
-def _record_deciders(policy: RoutingPolicy, plan: RoutingPlan) -> None:
-    write_rows(
-        StageDecision,
-        ("policy", "item", "dimension", "judge", "confidence"),
-        [
-            (policy.pk, *unit, decider.judge.pk, decider.confidence)
-            for unit, decider in sorted(plan.decided.deciders.items())
-        ],
-    )
-
-
 _UNIT = ("policy", "item", "dimension", "why", "reason", "inclusion_probability", "at", "by")
 _GROUNDS = tuple(each.name for each in fields(Grounds))
 
 
-def record_units(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User | None, at: datetime) -> None:
-    """Store why a policy sends these units to people."""
+def record_units(
+    policy: RoutingPolicy,
+    units: Iterable[PlannedUnit],
+    by: User | None,
+    at: datetime,
+    deciders: Mapping[Unit, Decider] | None = None,
+) -> None:
+    """Store why a policy sends these units to people, and which of several judges decide the others."""
     time, actor = connection.ops.adapt_datetimefield_value(at), by.pk if by else None
     write_rows(
         RoutedUnit,
@@ -412,6 +397,14 @@ def record_units(policy: RoutingPolicy, units: Iterable[PlannedUnit], by: User |
                 *(getattr(unit.grounds, name) for name in _GROUNDS),
             )
             for unit in units
+        ],
+    )
+    write_rows(
+        StageDecision,
+        ("policy", "item", "dimension", "judge", "confidence"),
+        [
+            (policy.pk, *unit, decider.judge.pk, decider.confidence)
+            for unit, decider in sorted((deciders or {}).items())
         ],
     )
 

@@ -1,6 +1,6 @@
 """Audit of the units that stay with a judge: the sample, and the inference from its ratings."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -32,59 +32,6 @@ LEAST = 0.75  # of the audit share, for every unit; less widens intervals (docs/
 _STEP = 0.05  # of the audit share, so that few new judgments move no probability
 
 
-def audit_drawn(
-    policy: RoutingPolicy, material: Material, units: Sequence[Unit], distances: npt.NDArray[np.float64]
-) -> list[tuple[int, float]]:
-    """Return the index and probability of each audited unit, by the policy's seed and the unit alone.
-
-    At random, with at least `audit_least` units of each system on each dimension. distances: (units,), |RTS -
-    MCQ|, NaN if one of them has no value.
-    """
-    names = material.unit_names(units)
-    if policy.audit == RoutingPolicy.Audit.ACTIVE:
-        drawn = draw(names, audit_probabilities(policy, material, units, distances), seed=policy.seed)
-    else:
-        drawn = tuple(
-            each
-            for cell in _cells(material, units)
-            for each in draw_at_least(
-                [names[index] for index in cell],
-                share=policy.audit_share,
-                least=policy.audit_least,
-                seed=policy.seed,
-            )
-        )
-    positions = {name: index for index, name in enumerate(names)}
-    return sorted((positions[str(each.unit)], each.probability) for each in drawn)
-
-
-def audit_probabilities(
-    policy: RoutingPolicy, material: Material, units: Sequence[Unit], distances: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """(units,): probabilities in an active audit; their mean on each dimension is the audit share.
-
-    If that share is unlikely to sample `audit_least` units of a system, its share is the one that does in 19
-    of 20 samples.
-    """
-    found = np.empty(len(units))
-    dimensions = np.array([dimension for _, dimension in units])
-    for dimension in np.unique(dimensions):
-        own = dimensions == dimension
-        found[own] = _active_chances(distances[own], policy.audit_share)
-    for cell in _cells(material, units):
-        share = share_to_reach(policy.audit_least, len(cell))
-        if share > policy.audit_share:
-            found[cell] = _active_chances(distances[cell], share)
-    return found
-
-
-def _active_chances(distances: npt.NDArray[np.float64], share: float) -> npt.NDArray[np.float64]:
-    known = ~np.isnan(distances)
-    usual = distances[known].mean() if known.any() else 0.0
-    chances = active_probabilities(np.where(known, distances, usual), share, mix=LEAST, least=LEAST * share)
-    return np.minimum(np.round(chances / share / _STEP) * _STEP * share, 1)
-
-
 @dataclass(frozen=True)
 class AuditCell:
     """One system on one dimension: the numbers of staying and audited units. share: of them on average.
@@ -103,20 +50,75 @@ class AuditCell:
         return self.audited < min(LEAST_RATINGS, self.kept)
 
 
-def audit_cells(
-    policy: RoutingPolicy, material: Material, units: Sequence[Unit], audited: Collection[Unit]
-) -> list[AuditCell]:
+def draw_audit(
+    policy: RoutingPolicy, material: Material, units: Sequence[Unit], distances: npt.NDArray[np.float64]
+) -> tuple[list[tuple[int, float]], list[AuditCell]]:
+    """Return the index and probability of each audited unit, by the policy's seed and the unit alone.
+
+    At random, with at least `audit_least` units of each system on each dimension, whose cells are returned
+    too. distances: (units,), |RTS - MCQ|, NaN if one of them has no value.
+    """
+    names = material.unit_names(units)
     system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
-    return [
+    cells: dict[tuple[str, int], list[int]] = {}
+    for index, (item, dimension) in enumerate(units):
+        cells.setdefault((system_of[item], dimension), []).append(index)
+    if policy.audit == RoutingPolicy.Audit.ACTIVE:
+        chances = audit_probabilities(policy, units, distances, cells.values())
+        drawn = draw(names, chances, seed=policy.seed)
+    else:
+        drawn = tuple(
+            each
+            for cell in cells.values()
+            for each in draw_at_least(
+                [names[index] for index in cell],
+                share=policy.audit_share,
+                least=policy.audit_least,
+                seed=policy.seed,
+            )
+        )
+    positions = {name: index for index, name in enumerate(names)}
+    found = {positions[str(each.unit)]: each.probability for each in drawn}
+    return sorted(found.items()), [
         AuditCell(
-            system=system_of[units[cell[0]][0]],
-            dimension=units[cell[0]][1],
+            system=system,
+            dimension=dimension,
             kept=len(cell),
-            audited=sum(units[index] in audited for index in cell),
+            audited=sum(index in found for index in cell),
             share=audited_share(policy, len(cell)),
         )
-        for cell in _cells(material, units)
+        for (system, dimension), cell in cells.items()
     ]
+
+
+def audit_probabilities(
+    policy: RoutingPolicy,
+    units: Sequence[Unit],
+    distances: npt.NDArray[np.float64],
+    cells: Iterable[list[int]],
+) -> npt.NDArray[np.float64]:
+    """(units,): probabilities in an active audit; their mean on each dimension is the audit share.
+
+    If that share is unlikely to sample `audit_least` units of a system, its share is the one that does in 19
+    of 20 samples. cells: the indices of each system's units on each dimension.
+    """
+    found = np.empty(len(units))
+    dimensions = np.array([dimension for _, dimension in units])
+    for dimension in np.unique(dimensions):
+        own = dimensions == dimension
+        found[own] = _active_chances(distances[own], policy.audit_share)
+    for cell in cells:
+        share = share_to_reach(policy.audit_least, len(cell))
+        if share > policy.audit_share:
+            found[cell] = _active_chances(distances[cell], share)
+    return found
+
+
+def _active_chances(distances: npt.NDArray[np.float64], share: float) -> npt.NDArray[np.float64]:
+    known = ~np.isnan(distances)
+    usual = distances[known].mean() if known.any() else 0.0
+    chances = active_probabilities(np.where(known, distances, usual), share, mix=LEAST, least=LEAST * share)
+    return np.minimum(np.round(chances / share / _STEP) * _STEP * share, 1)
 
 
 def mean_share(cells: Iterable[AuditCell]) -> float | None:
@@ -131,14 +133,6 @@ def audited_share(policy: RoutingPolicy, kept: int) -> float:
     if policy.audit == RoutingPolicy.Audit.ACTIVE:
         return max(policy.audit_share, share_to_reach(policy.audit_least, kept))
     return share_with_least(kept, share=policy.audit_share, least=policy.audit_least)
-
-
-def _cells(material: Material, units: Sequence[Unit]) -> list[list[int]]:
-    system_of = dict(zip(material.items.tolist(), material.systems, strict=True))
-    found: dict[tuple[str, int], list[int]] = {}
-    for index, (item, dimension) in enumerate(units):
-        found.setdefault((system_of[item], dimension), []).append(index)
-    return list(found.values())
 
 
 @dataclass(frozen=True)

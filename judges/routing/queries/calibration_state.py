@@ -21,9 +21,10 @@ from judges.results.queries.scores import material_of, samples_of
 from judges.results.tables.columns import number_or_reason
 from judges.routing.queries.learn_certificates import (
     bound_now,
+    check_lapses,
     errors_among_kept,
     lapses_of,
-    look_at,
+    load_calibration,
     population_of,
 )
 from judges.runs.queries.plans import RunPlan, plan_of
@@ -190,26 +191,27 @@ class CalibrationLine:
 
 def calibration_state(calibration: Calibration) -> CalibrationState:
     """Return the progress of a calibration. Twelve queries; it needs its `OF_JUDGES`."""
-    look = look_at(calibration)
+    loaded = load_calibration(calibration)
+    lapses_by_key = check_lapses(loaded)
     related = ("dimension", "calibration__judge", "calibration__learned_in__project")
     certificates = calibration.certificates.select_related(*related).prefetch_related("stages__judge")
     found = {each.dimension_id: each for each in certificates}
     dimensions = []
-    for one in look.dimensions:
-        certificate, drawn = found.get(one.id), len(look.sample[one.key])
-        lapses, known = look.lapses.get(one.key, []), None
-        part = errors_among_kept(look, one.key, certificate) if certificate else None
+    for one in loaded.dimensions:
+        certificate, drawn = found.get(one.id), len(loaded.sample[one.key])
+        lapses, known = lapses_by_key.get(one.key, []), None
+        part = errors_among_kept(loaded, one.key, certificate) if certificate else None
         if part and part.rated == part.units:
             known = part.errors(calibration.risk)
-        dimensions.append(DimensionState(one, drawn, look.rated_of(one.key), certificate, lapses, known))
+        dimensions.append(DimensionState(one, drawn, loaded.rated_of(one.key), certificate, lapses, known))
     others = Calibration.objects.filter(project=calibration.project_id, status=Status.CERTIFIED)
     return CalibrationState(
         calibration=calibration,
         dimensions=dimensions,
-        fitting=sum(len(fits) for fits in look.fits.values()),
+        fitting=sum(len(fits) for fits in loaded.fits.values()),
         others=others.exclude(pk=calibration.pk).count(),
-        stages=look.stages,
-        to_ask=judges_to_ask(look.stages[1:], look.load_sampled_units)
+        stages=loaded.stages,
+        to_ask=judges_to_ask(loaded.stages[1:], loaded.sampled_units)
         if calibration.status == Status.DRAWN
         else [],
     )

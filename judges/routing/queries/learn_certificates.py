@@ -1,4 +1,4 @@
-"""Computation of certificates from the ratings of a calibration's sample, once."""
+"""Certificates from the ratings of a calibration's sample, and the changes that make them lapse."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,14 +29,7 @@ from judges.core.judge_settings import BOUND_SETTINGS, in_words
 from judges.core.material import outputs_of
 from judges.core.models import Calibration, Certificate, CertifiedStage, DriftWatch, Judge
 from judges.core.stages import JudgeStage, stages_of
-from judges.results.queries.confidences import (
-    Evidence,
-    Kind,
-    confidences_of,
-    evidence_of,
-    fit_model,
-    loss_of,
-)
+from judges.results.queries.confidences import Evidence, Kind, confidences_of, evidence_of, fit_model, loss_of
 from judges.results.queries.scores import Material, SamplesOf, material_of, samples_of
 from judges.routing.queries.units import PartOfUnits, part_of
 from judges.runs.queries.drift import alarms_of
@@ -61,12 +54,10 @@ def bound_now(
     The judges need their endpoints, templates and references. Judgments of later stages are not bound: these
     judges process more units after the certificates are computed.
     """
-    asked = _judges_by_name(stages)
-    first = _judges_by_name(stages[:1])
     return {
         "judges": {
             name: {setting.key: setting.read(judge) for setting in BOUND_SETTINGS}
-            for name, judge in asked.items()
+            for name, judge in _judges_by_name(stages).items()
         },
         "population": dict(population),
         "dimensions": {
@@ -79,7 +70,7 @@ def bound_now(
                 ),
                 "judgments": {
                     name: _digest(material.items, samples[judge.pk, each.key].as_read)
-                    for name, judge in first.items()
+                    for name, judge in _judges_by_name(stages[:1]).items()
                 },
             }
             for each in dimensions
@@ -162,21 +153,20 @@ THRESHOLDS = 50
 
 
 @dataclass(frozen=True)
-class Look:
+class LoadedCalibration:
     """A calibration with the present judgments and ratings.
 
-    stages: its judges in order. evidence: by dimension key, of each of them. lapses: by dimension key, the
-    changes since the sampling. sample, fits: by dimension key, the indices of the items that calibrate and of
-    the items that fit the error model.
+    stages: its judges in order. evidence: by dimension key, of each of them. sample, fits: by dimension key,
+    the indices of the items that calibrate and of the items that fit the error model.
     """
 
     calibration: Calibration
     stages: Sequence[JudgeStage]
     round: Round | None
     material: Material
+    samples: SamplesOf
     dimensions: Sequence[FrozenDimension]
     evidence: Mapping[str, Sequence[Evidence]]
-    lapses: Mapping[str, list[str]]
     sample: Mapping[str, npt.NDArray[np.intp]]
     fits: Mapping[str, npt.NDArray[np.intp]]
 
@@ -189,7 +179,7 @@ class Look:
         return len(self.stages) > 1
 
     @property
-    def load_sampled_units(self) -> set[tuple[int, int]]:
+    def sampled_units(self) -> set[tuple[int, int]]:
         """Return the units of the sample, including units that fit a model."""
         return {
             (int(self.material.items[index]), each.id)
@@ -201,8 +191,8 @@ class Look:
         return int((~np.isnan(self.evidence[key][0].scores.human_means[self.sample[key]])).sum())
 
 
-def look_at(calibration: Calibration) -> Look:
-    """Return a calibration with the present data. Ten queries; it needs its `OF_JUDGES`."""
+def load_calibration(calibration: Calibration) -> LoadedCalibration:
+    """Return a calibration with the present data. Eight queries; it needs its `OF_JUDGES`."""
     project, stages = calibration.project, stages_of(calibration)
     round = round_one(project)
     guideline = guideline_at(project, round)
@@ -223,44 +213,49 @@ def look_at(calibration: Calibration) -> Look:
         }
         for fits in (False, True)
     )
-    now = bound_now(stages, dimensions, material, samples, population_of(project, material))
-    evidence = {
-        each.key: [
-            evidence_of(calibration.confidence, stage, material, samples, each.key) for stage in stages
-        ]
-        for each in dimensions
-    }
-    return Look(
+    return LoadedCalibration(
         calibration=calibration,
         stages=stages,
         round=round,
         material=material,
+        samples=samples,
         dimensions=dimensions,
-        evidence=evidence,
-        lapses=lapses_of(calibration, stages, now),
+        evidence={
+            each.key: [
+                evidence_of(calibration.confidence, stage, material, samples, each.key) for stage in stages
+            ]
+            for each in dimensions
+        },
         sample=sample,
         fits=fitting,
     )
 
 
-def certificates_from(look: Look) -> Iterator[tuple[Certificate, list[CertifiedStage]]]:
+def check_lapses(loaded: LoadedCalibration) -> dict[str, list[str]]:
+    """Return the changes since the sampling by dimension key, one message each. Two queries."""
+    population = population_of(loaded.calibration.project, loaded.material)
+    now = bound_now(loaded.stages, loaded.dimensions, loaded.material, loaded.samples, population)
+    return lapses_of(loaded.calibration, loaded.stages, now)
+
+
+def certificates_from(loaded: LoadedCalibration) -> Iterator[tuple[Certificate, list[CertifiedStage]]]:
     """Yield an unsaved certificate for each dimension, each with its share of delta, and its stages."""
-    calibration, loss = look.calibration, loss_of(look.calibration)
+    calibration, loss = loaded.calibration, loss_of(loaded.calibration)
     level = calibration.significance_level
-    guarantee = Guarantee(calibration.risk, level).divide(len(look.dimensions))
-    for dimension in look.dimensions:
+    guarantee = Guarantee(calibration.risk, level).divide(len(loaded.dimensions))
+    for dimension in loaded.dimensions:
         key = dimension.key
-        evidence, sample, fits = look.evidence[key], look.sample[key], look.fits[key]
+        evidence, sample, fits = loaded.evidence[key], loaded.sample[key], loaded.fits[key]
         batch = batch_of(evidence[0], fits)
         models: list[dict[str, Any] | None] = [None] * len(evidence)
         if calibration.confidence == Kind.ERROR_MODEL:
             try:
                 models = [fit_model(each, fits, loss) for each in evidence]
             except ValueError as error:
-                yield _make_uncertified(look, dimension, guarantee, int(batch.sum()), str(error)), []
+                yield _make_uncertified(loaded, dimension, guarantee, int(batch.sum()), str(error)), []
                 continue
-        if look.is_cascade:
-            yield _certify_cascade(look, dimension, guarantee, batch, models)
+        if loaded.is_cascade:
+            yield _certify_cascade(loaded, dimension, guarantee, batch, models)
             continue
         confidences = confidences_of(evidence[0], models[0])
         found = certify(
@@ -270,11 +265,11 @@ def certificates_from(look: Look) -> Iterator[tuple[Certificate, list[CertifiedS
             loss,
             calibration.grids[key] or grid_of(confidences[batch], thresholds=THRESHOLDS),
             guarantee,
-            documents=look.material.documents[sample],
+            documents=loaded.material.documents[sample],
             generator=Stream(calibration.seed).of("certificate", key),
             batch=confidences[batch],
         )
-        yield _row(look, dimension, found, models[0]), []
+        yield _row(loaded, dimension, found, models[0]), []
 
 
 def batch_of(evidence: Evidence, fits: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
@@ -298,17 +293,17 @@ class StagesOfItems:
     scores: Scores
 
 
-def decide_items(look: Look, key: str, certificate: Certificate) -> StagesOfItems:
+def decide_items(loaded: LoadedCalibration, key: str, certificate: Certificate) -> StagesOfItems:
     """Return the decider of each item; units that fitted a model of errors go to people."""
-    evidence = look.evidence[key]
-    if look.is_cascade:
+    evidence = loaded.evidence[key]
+    if loaded.is_cascade:
         stages = list(certificate.stages.all())
         models = [each.error_model for each in stages]
         thresholds = [np.inf if each.threshold is None else each.threshold for each in stages]
     else:
         models, thresholds = [certificate.error_model], [certificate.threshold or 0.0]
     sure = np.array([_sure(each, model) for each, model in zip(evidence, models, strict=True)])
-    in_batch = batch_of(evidence[0], look.fits[key])
+    in_batch = batch_of(evidence[0], loaded.fits[key])
     deciding = deciding_stages(np.where(in_batch, sure, np.nan), thresholds)
     last = np.where(np.isnan(sure), -1, np.arange(len(sure))[:, None]).max(axis=0)
     shown = np.where(deciding < len(sure), deciding, last)
@@ -330,23 +325,23 @@ def _sure(evidence: Evidence, model: Mapping[str, Any] | None) -> npt.NDArray[np
     return np.where(evidence.usable, confidences_of(evidence, model), np.nan)
 
 
-def errors_among_kept(look: Look, key: str, certificate: Certificate) -> PartOfUnits | None:
+def errors_among_kept(loaded: LoadedCalibration, key: str, certificate: Certificate) -> PartOfUnits | None:
     """Return the errors among the units that stay with judges; None without a threshold."""
     if certificate.threshold is None:
         return None
-    found = decide_items(look, key, certificate)
-    return part_of(found.scores, found.deciding < len(look.stages), loss_of(look.calibration))
+    found = decide_items(loaded, key, certificate)
+    return part_of(found.scores, found.deciding < len(loaded.stages), loss_of(loaded.calibration))
 
 
 def _certify_cascade(
-    look: Look,
+    loaded: LoadedCalibration,
     dimension: FrozenDimension,
     guarantee: Guarantee,
     batch: npt.NDArray[np.bool_],
     models: Sequence[Mapping[str, Any] | None],
 ) -> tuple[Certificate, list[CertifiedStage]]:
-    key, calibration = dimension.key, look.calibration
-    evidence, sample = look.evidence[key], look.sample[key]
+    key, calibration = dimension.key, loaded.calibration
+    evidence, sample = loaded.evidence[key], loaded.sample[key]
     sure = np.array([_sure(each, model) for each, model in zip(evidence, models, strict=True)])
     # Later judges process the sample alone. Their values of other units are ignored, because the choice of
     # these units could depend on anything.
@@ -359,7 +354,7 @@ def _certify_cascade(
         loss_of(calibration),
         paths_of(known[:, batch], comparable=calibration.confidence == Kind.ERROR_MODEL),
         guarantee,
-        documents=look.material.documents[sample],
+        documents=loaded.material.documents[sample],
         generator=Stream(calibration.seed).of("certificate", key),
         batch=int(batch.sum()),
     )
@@ -367,7 +362,7 @@ def _certify_cascade(
     certified = Certified(
         cascade.certificate, found.constant, found.constant_value, found.shuffled, found.ceiling
     )
-    row = _row(look, dimension, certified, None)
+    row = _row(loaded, dimension, certified, None)
     if thresholds is None:
         return row, []
     row.threshold = float(thresholds[np.isfinite(thresholds)][0])
@@ -383,17 +378,17 @@ def _certify_cascade(
             error_model=model,
         )
         for stage, threshold, accepted, errors, model in zip(
-            look.stages, thresholds, cascade.accepted, cascade.errors, models, strict=True
+            loaded.stages, thresholds, cascade.accepted, cascade.errors, models, strict=True
         )
     ]
 
 
 def _row(
-    look: Look, dimension: FrozenDimension, found: Certified, model: Mapping[str, Any] | None
+    loaded: LoadedCalibration, dimension: FrozenDimension, found: Certified, model: Mapping[str, Any] | None
 ) -> Certificate:
     certificate, step = found.certificate, found.certificate.step
     return Certificate(
-        calibration=look.calibration,
+        calibration=loaded.calibration,
         dimension_id=dimension.id,
         significance_level=certificate.guarantee.significance_level,
         threshold=certificate.threshold,
@@ -421,18 +416,18 @@ def _row(
 
 
 def _make_uncertified(
-    look: Look, dimension: FrozenDimension, guarantee: Guarantee, units: int, why: str
+    loaded: LoadedCalibration, dimension: FrozenDimension, guarantee: Guarantee, units: int, why: str
 ) -> Certificate:
-    rated = look.rated_of(dimension.key)
+    rated = loaded.rated_of(dimension.key)
     nothing = {"threshold": None, "kept_share": 0.0, "reason": why}
     return Certificate(
-        calibration=look.calibration,
+        calibration=loaded.calibration,
         dimension_id=dimension.id,
         significance_level=guarantee.significance_level,
         reason=f"{why} {gettext('All units go to humans.')}",
         units=units,
         rated=rated,
-        missing=len(look.sample[dimension.key]) - rated,
+        missing=len(loaded.sample[dimension.key]) - rated,
         steps=[],
         controls={"constant": {"value": None, **nothing}, "shuffled": nothing},
         ceiling=None,

@@ -1,4 +1,4 @@
-"""Preview of a routing policy, by R or by certificates: the units for people, and the required ratings."""
+"""Preview of a routing policy: the units for people, the required ratings, and alerts about its judge."""
 
 import hashlib
 import json

@@ -1,5 +1,6 @@
 """Routing by certificates: units at or above a threshold stay with the judge, all others go to people."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
@@ -12,12 +13,13 @@ from judges.core.models import Calibration, Certificate, RoutingPolicy
 from judges.core.stages import JudgeToAsk, judges_to_ask, stages_of
 from judges.results.queries.confidences import loss_of
 from judges.results.queries.scores import Material
-from judges.routing.queries.audit import AuditCell, mean_share
+from judges.routing.queries.audit import mean_share
 from judges.routing.queries.learn_certificates import (
-    Look,
+    LoadedCalibration,
     StagesOfItems,
+    check_lapses,
     decide_items,
-    look_at,
+    load_calibration,
 )
 from judges.routing.queries.state import routing_state
 from judges.routing.queries.units import (
@@ -43,11 +45,11 @@ def decide_by_certificate(policy: RoutingPolicy, material: Material) -> Decided:
     assert policy.calibration_id is not None  # a constraint of the table
     calibrations = Calibration.objects.select_related("project", *OF_JUDGES)
     calibration = calibrations.get(pk=policy.calibration_id)
-    items, look = material.items.tolist(), look_at(calibration)
+    items, loaded = material.items.tolist(), load_calibration(calibration)
     certificates = calibration.certificates.prefetch_related("stages__judge")
     found = {each.dimension_id: each for each in certificates}
     stopped: set[int] = set()
-    if look.is_cascade and policy.status == RoutingPolicy.Status.ROUTED:
+    if loaded.is_cascade and policy.status == RoutingPolicy.Status.ROUTED:
         # Once its units are with people its audit is over, so what stopped a judge is stored.
         stopped.update(policy.stopped_stages.values_list("judge", flat=True))
         state = routing_state(policy, policy.project)
@@ -56,41 +58,55 @@ def decide_by_certificate(policy: RoutingPolicy, material: Material) -> Decided:
     sent: list[PlannedUnit] = []
     kept: list[KeptUnit] = []
     deciders: dict[Unit, Decider] = {}
-    agreement, errors = [], {}
+    agreement, errors, all_sent = [], {}, dict[int, str]()
+    without = gettext("{dimension} has no calibration, so all its units go to people.")
     for one in material.dimensions:
         certificate = found.get(one.id)
         if certificate is None or certificate.threshold is None:
-            why, grounds = _explain_all_sent(one, certificate), Grounds()
-            sent += [PlannedUnit(item, one.id, Why.ABSTAINED, why, grounds, 1.0) for item in items]
+            all_sent[one.id] = certificate.reason if certificate else without.format(dimension=one.name)
+            sent += [
+                PlannedUnit(item, one.id, Why.ABSTAINED, all_sent[one.id], Grounds(), 1.0) for item in items
+            ]
             continue
-        decided = decide_items(look, one.key, certificate)
+        decided = decide_items(loaded, one.key, certificate)
         of_people, of_judges, own = _divide(
-            items, one, certificate, look, decided, stopped, contradicted.get(one.id, "")
+            items, one, certificate, loaded, decided, stopped, contradicted.get(one.id, "")
         )
         sent, kept, deciders = sent + of_people, kept + of_judges, deciders | own
         stay = np.array([(item, one.id) in own for item in items], dtype=bool)
-        stay[look.sample[one.key]] = False  # ratings that calibrated report no agreement
+        stay[loaded.sample[one.key]] = False  # ratings that calibrated report no agreement
         agreement.append(measure_kept_agreement(one, decided.scores, stay))
-        by_judges = decided.deciding < len(look.stages)
+        by_judges = decided.deciding < len(loaded.stages)
         errors[one.key] = part_of(decided.scores, by_judges, loss_of(calibration))
     # Only the first stage that lacks answers: later stages judge nothing that it decides. People decide the
     # units of stopped judges.
     waiting: list[JudgeToAsk] = []
     unsure = {unit.unit for unit in sent if unit.why == Why.UNSURE}
-    for stage in look.stages[1:]:
+    for stage in loaded.stages[1:]:
         waiting = waiting or judges_to_ask([stage], unsure)
     audited, audit = audit_of(policy, material, kept)
-    units = [*sent, *audited]
-    lapses = list(dict.fromkeys(sentence for each in look.lapses.values() for sentence in each))
+    sent_counts, audited_counts = Counter(u.dimension for u in sent), Counter(u.dimension for u in audited)
+    lapses = list(dict.fromkeys(sentence for each in check_lapses(loaded).values() for sentence in each))
     return Decided(
-        units=units,
+        units=[*sent, *audited],
         agreement=[each for each in agreement if each is not None],
         kept=errors,
         refusal=_refusal(calibration, found, lapses, waiting),
         audit=audit,
-        deciders=deciders if look.is_cascade else {},
+        deciders=deciders if loaded.is_cascade else {},
         to_ask=waiting,
-        certified=[_summary(one, found.get(one.id), units, len(items), audit) for one in material.dimensions],
+        certified=[
+            CertifiedDimension(
+                dimension=one,
+                certificate=None if one.id in all_sent else found[one.id],
+                reason=all_sent.get(one.id, ""),
+                units=len(items),
+                sent=sent_counts[one.id],
+                audited=audited_counts[one.id],
+                audited_share=mean_share(each for each in audit if each.dimension == one.id),
+            )
+            for one in material.dimensions
+        ],
         lapses=lapses,
     )
 
@@ -99,7 +115,7 @@ def _divide(
     items: Sequence[int],
     dimension: FrozenDimension,
     certificate: Certificate,
-    look: Look,
+    loaded: LoadedCalibration,
     decided: StagesOfItems,
     stopped: Set[int],
     contradiction: str,
@@ -111,13 +127,13 @@ def _divide(
     """
     sent, kept, deciders = [], [], {}
     thresholds = [each.threshold for each in certificate.stages.all()] or [certificate.threshold]
-    fits = set(look.fits[dimension.key].tolist())
+    fits = set(loaded.fits[dimension.key].tolist())
     for index, (item, stage) in enumerate(zip(items, decided.deciding.tolist(), strict=True)):
         unit, number = (item, dimension.id), float(decided.confidences[index])
-        is_decided, known = stage < len(look.stages), not np.isnan(number)
+        is_decided, known = stage < len(loaded.stages), not np.isnan(number)
         threshold = thresholds[stage] if is_decided else certificate.threshold
         grounds = Grounds(confidence=number if known else None, threshold=threshold)
-        judge = look.stages[stage].judge if is_decided else look.calibration.judge
+        judge = loaded.stages[stage].judge if is_decided else loaded.calibration.judge
         why, reason = Why.UNSURE, gettext("No judge is sure enough of it.")
         if is_decided and (contradiction or judge.pk in stopped):
             why, reason = Why.STOPPED, gettext("The audit contradicts {judge}, which decided it.")
@@ -127,7 +143,7 @@ def _divide(
                     "{judge} decides it: its confidence is {confidence:.3f}, at or above the certified "
                     "{threshold:.3f}."
                 )
-                if look.is_cascade
+                if loaded.is_cascade
                 else gettext("Its confidence is {confidence:.3f}, at or above the certified {threshold:.3f}.")
             )
         elif not known:
@@ -136,7 +152,7 @@ def _divide(
         elif index in fits:
             why = Why.FITTED
             reason = gettext("The model of errors uses this unit, so the certificate does not cover it.")
-        elif not look.is_cascade:
+        elif not loaded.is_cascade:
             reason = gettext("Its confidence is {confidence:.3f}, below the certified {threshold:.3f}.")
         reason = reason.format(confidence=number, threshold=threshold, judge=judge)
         if is_decided and why != Why.STOPPED:
@@ -147,34 +163,6 @@ def _divide(
                 reason = f"{reason} {contradiction}".strip()
             sent.append(PlannedUnit(*unit, why, reason, grounds, 1.0))
     return sent, kept, deciders
-
-
-def _summary(
-    dimension: FrozenDimension,
-    certificate: Certificate | None,
-    units: list[PlannedUnit],
-    items: int,
-    audit: Sequence[AuditCell],
-) -> CertifiedDimension:
-    own = [unit for unit in units if unit.dimension == dimension.id]
-    audited = sum(unit.why == Why.AUDIT for unit in own)
-    certified = certificate is not None and certificate.threshold is not None
-    return CertifiedDimension(
-        dimension=dimension,
-        certificate=certificate if certified else None,
-        reason="" if certified else _explain_all_sent(dimension, certificate),
-        units=items,
-        sent=len(own) - audited,
-        audited=audited,
-        audited_share=mean_share(each for each in audit if each.dimension == dimension.id),
-    )
-
-
-def _explain_all_sent(dimension: FrozenDimension, certificate: Certificate | None) -> str:
-    if certificate is None:
-        message = gettext("{dimension} has no calibration, so all its units go to people.")
-        return message.format(dimension=dimension.name)
-    return certificate.reason
 
 
 def _refusal(
@@ -204,7 +192,7 @@ def refusal_where_learned(calibration: Calibration) -> str:
     """
     calibration = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
     where = calibration.project
-    lapses = [sentence for each in look_at(calibration).lapses.values() for sentence in each]
+    lapses = [sentence for each in check_lapses(load_calibration(calibration)).values() for sentence in each]
     if lapses:
         message = gettext("The certificates of {calibration} in {project} have lapsed. {reason}")
         return message.format(calibration=calibration, project=where, reason=lapses[0])

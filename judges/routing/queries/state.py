@@ -10,13 +10,7 @@ from django.utils.translation import gettext
 
 from agreement import Interval
 from agreement.comparison import correlation_called
-from agreement.reliability import (
-    AuditFinding,
-    KnownErrors,
-    bounds,
-    more_than_one_point,
-    validity,
-)
+from agreement.reliability import AuditFinding, KnownErrors, bounds, more_than_one_point, validity
 from annotate.core.guideline import FrozenGuideline
 from annotate.core.models import Project, Round
 from annotate.core.rounds import round_one

@@ -24,7 +24,7 @@ from annotate.rating.queries.assignments import Unit
 from judges.core.models import Certificate, Judge, RoutedUnit, RoutingPolicy
 from judges.core.stages import JudgeToAsk
 from judges.results.queries.scores import Material
-from judges.routing.queries.audit import AuditCell, audit_cells, audit_drawn
+from judges.routing.queries.audit import AuditCell, draw_audit
 
 
 @dataclass(frozen=True)
@@ -303,12 +303,12 @@ def audit_of(
     kept = [each for each in kept if each.unit[0] not in in_development]
     distances = np.array([each.distance for each in kept], dtype=float)
     found = []
-    for index, probability in audit_drawn(policy, material, [each.unit for each in kept], distances):
+    drawn, cells = draw_audit(policy, material, [each.unit for each in kept], distances)
+    for index, probability in drawn:
         each = kept[index]
         reason = gettext("Sampled with probability {probability:.3g} to audit the judge’s units.").format(
             probability=probability
         )
         reason = f"{each.reason} {reason}"
         found.append(PlannedUnit(*each.unit, Why.AUDIT, reason, each.grounds, probability))
-    drawn = {each.unit for each in found}
-    return found, audit_cells(policy, material, [each.unit for each in kept], drawn)
+    return found, cells

@@ -1,4 +1,4 @@
-"""The verdicts on the judge of a policy, from all evidence on the judge and the policy."""
+"""The verdicts on the judge of a policy, from all evidence on both, and the advice on r."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

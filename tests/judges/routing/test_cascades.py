@@ -26,7 +26,7 @@ from judges.routing.commands.certificates import (
 from judges.routing.commands.policies import draft_policy, follow_proposal, make_policy, route
 from judges.routing.forecasts import RISKS, answer_routes, routes_sections
 from judges.routing.queries.calibration_state import calibration_state
-from judges.routing.queries.learn_certificates import look_at
+from judges.routing.queries.learn_certificates import load_calibration
 from judges.routing.queries.preview import needs_of_routing, proposal_of, routing_plan
 from judges.routing.queries.state import routing_state
 from judges.runs.queries.plans import plan_of
@@ -133,9 +133,9 @@ def test_certificates_wait_until_every_judge_has_judged_the_sample(cast: Cast) -
 
 def test_stages_match_the_test_on_the_sample(cast: Cast) -> None:
     calibration = certified(cast)
-    look = look_at(calibration)
-    for dimension in look.dimensions:
-        sample, evidence = look.sample[dimension.key], look.evidence[dimension.key]
+    loaded = load_calibration(calibration)
+    for dimension in loaded.dimensions:
+        sample, evidence = loaded.sample[dimension.key], loaded.evidence[dimension.key]
         sure = np.array([each.confidences for each in evidence])
         known = np.where(
             np.isin(np.arange(sure.shape[1]), sample), sure, [sure[0], np.full_like(sure[0], np.nan)]
@@ -385,9 +385,11 @@ def test_probability_of_the_value_is_a_confidence(cast: Cast) -> None:
         judgment.log_probabilities = {"3": float(np.log(0.9 if sure else 0.4)), "4": float(np.log(0.1))}
         judgment.save(update_fields=["log_probabilities"])
     calibration = draw_calibration(project=cast.project, spec=refused, by=cast.admin)
-    look = look_at(Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk))
-    expected = [0.9 if numbers[item] % 5 >= 2 else 0.4 for item in look.material.items.tolist()]
-    assert look.evidence["fluency"][0].confidences == pytest.approx(np.array(expected))
+    loaded = load_calibration(
+        Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
+    )
+    expected = [0.9 if numbers[item] % 5 >= 2 else 0.4 for item in loaded.material.items.tolist()]
+    assert loaded.evidence["fluency"][0].confidences == pytest.approx(np.array(expected))
     rate_sample(cast, calibration)
     found = {
         each.dimension.key: each for each in compute_certificates(calibration=calibration, by=cast.admin)

@@ -18,7 +18,7 @@ from judges.routing.commands.certificates import compute_certificates, draw_cali
 from judges.routing.commands.policies import make_policy, route, withdraw_policy
 from judges.routing.queries.calibration_plans import draw_plan
 from judges.routing.queries.calibration_state import calibration_state
-from judges.routing.queries.learn_certificates import look_at
+from judges.routing.queries.learn_certificates import check_lapses, load_calibration
 from judges.routing.queries.preview import routing_plan
 from judges.routing.queries.state import routing_state
 from tests.judges.certified import (
@@ -58,7 +58,7 @@ def of_method(method):
 def changes_of(calibration):
     """What has changed since the sample was drawn, on fluency."""
     found = Calibration.objects.select_related("project", *OF_JUDGES).get(pk=calibration.pk)
-    return look_at(found).lapses["fluency"]
+    return check_lapses(load_calibration(found))["fluency"]
 
 
 # The plan and the draw

@@ -20,7 +20,7 @@ from judges.core.policy_settings import (
 from judges.core.specification import PolicySpec
 from judges.management.commands.route import Command
 from judges.routing.commands.policies import make_policy
-from judges.routing.forms import CertifiedRoutingForm, RoutingForm, form_of
+from judges.routing.forms import CertifiedRoutingForm, RoutingForm, policy_form
 from tests.api.client import ApiClient
 from tests.judges.routing.project import judges_of, routing_project, spec_of
 
@@ -68,7 +68,7 @@ def test_change_of_one_setting_is_detected_everywhere(setting: PolicySetting, cl
     policy = make_policy(project=cast.project, spec=spec_of(cast), by=cast.admin)
     assert getattr(policy, setting.name) != changed
 
-    initial = form_of(policy, None, cast.project).initial
+    initial = policy_form(cast.project, policy, None).initial
     page = reverse("routing_policy", args=[cast.project.slug, policy.pk])
     entered = {name: value for name, value in initial.items() if value is not None}
     rts, mcq = judges_of(cast)
@@ -76,7 +76,7 @@ def test_change_of_one_setting_is_detected_everywhere(setting: PolicySetting, cl
     assert answer.status_code == 302, answer.content.decode()
     policy.refresh_from_db()
     assert getattr(policy, setting.name) == changed
-    assert form_of(policy, None, cast.project).initial[setting.name] == changed
+    assert policy_form(cast.project, policy, None).initial[setting.name] == changed
     entry = AuditEntry.objects.filter(act="routing.changed").latest("at")
     assert (entry.before or {})[setting.name] != (entry.after or {})[setting.name] == changed
 
