@@ -65,8 +65,9 @@ def own_database(folder: Path, server: str | None = None) -> Iterator[dict[str, 
         yield environment
         return
     name = f"concord_export_{os.getpid()}"
+    template = os.environ.get("MIGRATED_DATABASE", "").split()  # tests spare migrating here too
     try:
-        run_script("export_database.py", environment, "create", url.geturl(), name)
+        run_script("export_database.py", environment, "create", url.geturl(), name, *template)
         yield environment | {"DATABASE_URL": url._replace(path=f"/{name}").geturl()}
     finally:
         run_script("export_database.py", environment, "drop", url.geturl(), name)

@@ -77,7 +77,7 @@ from pytest_django.plugin import blocking_manager_key  # noqa: E402
 
 from annotate.core.guidelines import frozen_guideline  # noqa: E402
 from annotate.core.models import people, projects  # noqa: E402
-from tests.databases import copy_migrated_database, copy_migrated_file  # noqa: E402
+from tests.databases import copy_migrated_database, copy_migrated_file, migrated_template  # noqa: E402
 from tests.factories import make_project  # noqa: E402
 from tests.once import ONCE  # noqa: E402
 from tests.recounting import check_counts  # noqa: E402
@@ -303,6 +303,19 @@ def migrated_file(
     with django_db_blocker.unblock():
         copy_migrated_file(pytestconfig.rootpath / ".pytest_cache" / "databases", copy)
     return copy
+
+
+@pytest.fixture
+def migrated_database(
+    pytestconfig: pytest.Config,
+    monkeypatch: pytest.MonkeyPatch,
+    django_db_setup: None,
+    django_db_blocker: Any,
+) -> None:
+    """Let benchmarks on PostgreSQL begin with a copy of the migrated database."""
+    with django_db_blocker.unblock():
+        template = migrated_template(pytestconfig.rootpath / ".pytest_cache" / "databases")
+    monkeypatch.setenv("MIGRATED_DATABASE", template)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

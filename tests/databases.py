@@ -48,6 +48,12 @@ def copy_migrated_file(folder: Path, copy: Path) -> None:
             copyfile(_sqlite_template(folder), copy)
 
 
+def migrated_template(folder: Path) -> str:
+    """Return the name of the migrated database on PostgreSQL's server."""
+    with _locked(folder):
+        return _postgresql_template()
+
+
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)

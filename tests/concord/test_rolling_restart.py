@@ -94,7 +94,9 @@ def site_of(port: int, web_servers: list[int]) -> str:
 
 
 @pytest.mark.postgresql
-def test_every_program_is_restarted_and_no_save_fails(tmp_path: Path, bucket: str) -> None:
+def test_every_program_is_restarted_and_no_save_fails(
+    tmp_path: Path, bucket: str, migrated_database: None
+) -> None:
     with own_database(tmp_path) as there, ExitStack() as stack:
         shared = there | {
             "CONCORD_FILES_URL": bucket,

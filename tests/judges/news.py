@@ -2,7 +2,8 @@
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from tests.reference import reference_data
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 
 
-def lines(name: str) -> Iterator[dict[str, Any]]:
+@cache
+def lines(name: str) -> list[dict[str, Any]]:
     with gzip.open(folder() / name, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
+        return [json.loads(line) for line in file]
 
 
 def folder() -> Path:

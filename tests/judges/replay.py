@@ -4,11 +4,12 @@ It lies beside the reference data. Where there is none, tests that need it are s
 """
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
@@ -16,13 +17,16 @@ import pytest
 
 from tests.reference import reference_data
 
+# A server reads its replies for a third of a second, and a hundred tests start one.
+FORKS = get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.judges.replay_server"])
+
 
 @dataclass(frozen=True)
 class Replay:
     """A replay server that is running."""
 
     base_url: str
-    process: "subprocess.Popen[str]"
 
     def stats(self) -> dict[str, Any]:
         """Return how often judgments were asked for and answered, and which status codes were sent."""
@@ -31,23 +35,39 @@ class Replay:
         return stats
 
 
+def script() -> Path:
+    """Return the server's program; without it, the test is skipped."""
+    path = reference_data().parent / "tools" / "replay" / "server.py"
+    if not path.is_file():
+        pytest.skip(f"There is no replay server at {path}.")
+    return path
+
+
 @contextmanager
 def replaying(**options: float | str) -> Iterator[Replay]:
     """Run a replay server on a free port, with its own options: `replaying(latency=50, rate_limit=20)`."""
-    script = reference_data().parent / "tools" / "replay" / "server.py"
-    if not script.is_file():
-        pytest.skip(f"There is no replay server at {script}.")
+    script()
     given = [f"--{name.replace('_', '-')}={value}" for name, value in {"port": 0, **options}.items()]
-    process = subprocess.Popen([sys.executable, str(script), *given], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
+    output, its_output = FORKS.Pipe(duplex=False)
+    process = FORKS.Process(target=serve, args=(given, its_output), daemon=True)
+    process.start()
+    its_output.close()
     try:
-        line = process.stdout.readline()
+        with open(output.fileno(), closefd=False) as lines:
+            line = lines.readline()
         assert line.startswith("listening on "), f"the replay server did not start: {line!r}"
-        yield Replay(line.removeprefix("listening on ").strip(), process)
+        yield Replay(line.removeprefix("listening on ").strip())
     finally:
         process.kill()
-        process.wait()
-        process.stdout.close()
+        process.join()
+        output.close()
+
+
+def serve(arguments: list[str], output: Connection) -> None:
+    """Be a replay server, in a process that has read the replies before it was forked."""
+    from tests.judges.replay_server import run
+
+    run(arguments, output)
 
 
 @pytest.fixture

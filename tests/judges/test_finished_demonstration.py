@@ -45,10 +45,13 @@ from judges.routing.queries.trust import trust_in
 from tests.factories import make_project
 
 
+def make_scene() -> Project:
+    return finished.load_finished_demonstration()
+
+
 @pytest.mark.once
-@pytest.mark.django_db
-def test_it_has_both_rounds_judges_routing_certificates_and_an_export() -> None:
-    project = finished.load_finished_demonstration()
+def test_it_has_both_rounds_judges_routing_certificates_and_an_export(cast: Project) -> None:
+    project = cast
     assert (Item.objects.count(), Round.objects.filter(status=Round.Status.CLOSED).count()) == (72, 2)
     assert Rating.objects.filter(assignment__round__number=1, value__isnull=False).count() == 63 * 4 * 3
     statuses = set(Dispute.objects.values_list("status", flat=True))
@@ -194,10 +197,10 @@ def contents(project: Project) -> dict[str, list[tuple[object, ...]]]:
 
 
 @pytest.mark.once
-@pytest.mark.django_db
-def test_every_installation_has_the_same_demonstrations() -> None:
+def test_every_installation_has_the_same_demonstrations(cast: Project) -> None:
     made = []
     for _ in range(2):
+        # The scene's is not made twice; after its deletion, another one is.
         projects = [load_demonstration(), finished.load_finished_demonstration()]
         made.append([contents(each) for each in projects])
         for each in projects:

@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.postgresql
-def test_the_benchmark_opens_pages_and_lists_as_everybody():
+def test_the_benchmark_opens_pages_and_lists_as_everybody(migrated_database):
     command = [sys.executable, str(HERE / "benchmarks" / "pages.py"), "--ratings", "420", "--aim", "60"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
