@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connections, transaction
 from django.test import Client
+from django.utils import timezone
 
 from annotate.api.tokens import make_token
 from annotate.core.audit import digest_of
@@ -100,16 +101,17 @@ def raters_table(cast: Cast) -> list[dict[str, Any]]:
 # Joining.
 
 
-def test_time_left_counts_no_more_items_than_the_study_gives(
-    db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_time_left_counts_no_more_items_than_the_study_gives(db: None) -> None:
     cast = make_questions("text", "labels", "spans", "preference", annotators=1)
     opened(cast)
-    rater = join(browser(), make_study(cast)).place
-    monkeypatch.setattr("annotate.rating.queries.own_items._seconds_for_a_rating", lambda *_: 10.0)
+    rater = join(browser(), make_study(cast, items_per_rater="3")).place
     round = cast.project.rounds.get()
     reserve_items(round=round, annotator=rater, how_many=1)
-    # Six outputs and six pairs are free. Two items come, with at least one question each.
+    rated = Assignment.objects.get(annotator=rater)
+    dimension = cast.project.dimensions.get(kind="preference" if rated.item.is_comparison else "text")
+    Rating.objects.create(assignment=rated, dimension=dimension, cannot_rate=True, active_seconds=10)
+    Assignment.objects.filter(pk=rated.pk).update(completed_at=timezone.now())
+    # Eleven outputs and pairs are free. Two of them come, with at least one question each.
     assert progress(round, rater).seconds_left == 2 * 10
 
 
