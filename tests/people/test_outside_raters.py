@@ -109,8 +109,10 @@ def test_time_left_counts_no_more_items_than_the_study_gives(db: None) -> None:
     reserve_items(round=round, annotator=rater, how_many=1)
     rated = Assignment.objects.get(annotator=rater)
     dimension = cast.project.dimensions.get(kind="preference" if rated.item.is_comparison else "text")
-    Rating.objects.create(assignment=rated, dimension=dimension, cannot_rate=True, active_seconds=10)
-    Assignment.objects.filter(pk=rated.pk).update(completed_at=timezone.now())
+    now = timezone.now()
+    times = {"active_seconds": 10, "created_at": now, "updated_at": now}
+    Rating.objects.create(assignment=rated, dimension=dimension, cannot_rate=True, **times)
+    Assignment.objects.filter(pk=rated.pk).update(started_at=now, completed_at=now)
     # Eleven outputs and pairs are free. Two of them come, with at least one question each.
     assert progress(round, rater).seconds_left == 2 * 10
 
