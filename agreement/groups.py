@@ -56,7 +56,7 @@ def mean_within_documents(
         name=f"{overall.name}_within_documents",
         label=f"{overall.label}, mean within documents",
         value=float(values.mean()) if len(values) else None,
-        reason=None if len(values) else _why_undefined(overall, len(each)),
+        reason=None if len(values) else _explain_undefined(overall, len(each)),
         counts=replace(overall.counts, groups=len(each), undefined_groups=len(each) - len(values)),
     )
     drawn_with = substream(generator, result.name)
@@ -119,7 +119,7 @@ def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
             start = end
 
 
-def _why_undefined(overall: Coefficient, documents: int) -> str:
+def _explain_undefined(overall: Coefficient, documents: int) -> str:
     if overall.reason is not None:
         return overall.reason
     return (

@@ -170,7 +170,7 @@ def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatA
     return np.asarray(np.clip(divide_where((first > 0) & (second > 0), product, root), -1, 1))
 
 
-def _why_undefined(data: ReliabilityData) -> str:
+def _explain_undefined(data: ReliabilityData) -> str:
     both = data.values[:, data.ratings_per_unit == 2]
     if both.shape[1] < 2:
         units = "Only one unit has" if both.shape[1] else "No unit has"
@@ -193,7 +193,7 @@ def _correlation(
             source=source,
             patterns=units_with_both,
             statistic=lambda patterns: statistic(patterns) if len(patterns.codes) else nothing,
-            why_undefined=_why_undefined,
+            why_undefined=_explain_undefined,
         )
     )
 

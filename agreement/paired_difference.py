@@ -91,7 +91,7 @@ def _jackknife_interval(
     reach = t_reach(error, size - 1, 1 - 2 * tail)
     p_value = t_p_value(found.value, error, size - 1)
     how = f"jackknife of {noun}, t with {size - 1} degrees of freedom"
-    return _with_interval(found, (found.value - reach, found.value + reach), p_value, how)
+    return _add_interval(found, (found.value - reach, found.value + reach), p_value, how)
 
 
 def _bootstrap_interval(
@@ -101,10 +101,10 @@ def _bootstrap_interval(
     beyond = min(np.sum(drawn <= _TINY), np.sum(drawn >= -_TINY))
     p_value = min(1.0, float(2 * (1 + beyond) / (len(drawn) + 1)))
     how = f"paired percentile bootstrap of {noun}, {len(drawn)} replicates"
-    return _with_interval(found, (float(low), float(high)), p_value, how)
+    return _add_interval(found, (float(low), float(high)), p_value, how)
 
 
-def _with_interval(
+def _add_interval(
     found: PairedDifference, limits: tuple[float, float], p_value: float, how: str
 ) -> PairedDifference:
     return PairedDifference(found.value, found.size, found.first, found.second, *limits, p_value, how)

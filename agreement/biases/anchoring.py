@@ -191,13 +191,15 @@ def _of_documents(
     measure: BiasMeasure, halo: _Dimensions, statistic: Statistic, generator: Randomness
 ) -> Bias:
     statistic = statistic if halo.size else nothing
-    measured = measure.of_documents(statistic, halo.size, len(halo.judge), _why_undefined(halo), generator)
+    measured = measure.of_documents(
+        statistic, halo.size, len(halo.judge), _explain_undefined(halo), generator
+    )
     if measured.defined:
         measured = with_reason_of_interval(measure, measured, halo.agreement, halo.size, generator)
     return Bias(measured, measure.without)
 
 
-def _why_undefined(halo: _Dimensions) -> str:
+def _explain_undefined(halo: _Dimensions) -> str:
     if not halo.size:
         return _NEEDS
     if np.count_nonzero(np.ptp(halo.judge, axis=0) > _LEAST) < 2:

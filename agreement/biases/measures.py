@@ -309,7 +309,7 @@ def beyond_quality(
     groups = np.unique(groups * (teams.max(initial=0) + 1) + teams, return_inverse=True)[1]
     fit = CauseBeyondQuality(scores, cause, groups)
     size, items = len(scores.document_labels), len(cause)
-    why = _why_undefined(fit, why_alike)
+    why = _explain_undefined(fit, why_alike)
     statistic = (lambda weights: fit.of_weights(weights)[:, 1]) if why is None else nothing
     measured = measure.of_documents(statistic, size, items, why or INSEPARABLE, generator)
     if not measured.defined:
@@ -320,7 +320,7 @@ def beyond_quality(
     return Bias(measured, measure.without, control_of(fit.of_judges(dealt).tolist(), DEALT))
 
 
-def _why_undefined(fit: CauseBeyondQuality, why_alike: str) -> str | None:
+def _explain_undefined(fit: CauseBeyondQuality, why_alike: str) -> str | None:
     """Return the reason for a missing slope; None if there is a slope, or if quality and the cause are
     inseparable.
     """

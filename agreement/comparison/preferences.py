@@ -149,7 +149,7 @@ def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
 
 def _explain_no_preference(judge: FloatArray, human: FloatArray) -> str:
     both = ~np.isnan(judge) & ~np.isnan(human)
-    return "People prefer none of these texts to another." if both.any() else _why_undefined(judge, human)
+    return "People prefer none of these texts to another." if both.any() else _explain_undefined(judge, human)
 
 
 def points_of_scores(scores: Scores, values: FloatArray, pairs: Sequence[SystemPair]) -> FloatArray:
@@ -210,7 +210,7 @@ def _share(
         noun="documents",
         bounds=(0.0, 1.0),
     )
-    return weighted.coefficient(_counts(both), _why_undefined(judge, human), generator, resampling)
+    return weighted.coefficient(_counts(both), _explain_undefined(judge, human), generator, resampling)
 
 
 def correct_share(judge: FloatArray, human: FloatArray, both: BoolArray) -> Statistic:
@@ -227,7 +227,7 @@ def correct_share(judge: FloatArray, human: FloatArray, both: BoolArray) -> Stat
     return shares
 
 
-def _why_undefined(judge: FloatArray, human: FloatArray) -> str:
+def _explain_undefined(judge: FloatArray, human: FloatArray) -> str:
     if not judge.shape[1]:
         return "There is no pair of systems to compare."
     if np.isnan(human).all():

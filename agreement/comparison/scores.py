@@ -232,11 +232,11 @@ def explain_undefined(
     """The coefficient of two arrays (n,), undefined in these words; `noun` is what one of the n is."""
     if coefficient.defined:
         return coefficient
-    reason = _why_undefined(first, second, sides, noun)
+    reason = _explain_undefined(first, second, sides, noun)
     return coefficient if reason is None else replace(coefficient, reason=reason)
 
 
-def _why_undefined(
+def _explain_undefined(
     first: FloatArray, second: FloatArray, sides: tuple[ComparedSide, ComparedSide], noun: str
 ) -> str | None:
     for side, values in zip(sides, (first, second), strict=True):

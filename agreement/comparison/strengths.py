@@ -92,7 +92,7 @@ def system_strengths(verdicts: Verdicts, *, confidence_level: float = 0.95) -> S
     counts = _Counts(verdicts.first[read], verdicts.second[read], documents, verdicts.points[read])
     number = int(documents.max(initial=-1)) + 1
     names = verdicts.system_names
-    if reason := _why_undefined(counts, names, number):
+    if reason := _explain_undefined(counts, names, number):
         return Strengths(_undefined_strengths(counts, names), number, reason=reason)
     fit = _fit(counts, len(names), number)
     if fit is None:
@@ -134,7 +134,7 @@ class _StrengthFit:
         return float(contrast @ self.parameters), float(np.sqrt(contrast @ self.covariance @ contrast))
 
 
-def _why_undefined(counts: _Counts, names: Sequence[str], documents: int) -> str:
+def _explain_undefined(counts: _Counts, names: Sequence[str], documents: int) -> str:
     if documents < LEAST_DOCUMENTS:
         return f"There are readable verdicts on {documents} documents; {LEAST_DOCUMENTS} are needed."
     size = len(names)

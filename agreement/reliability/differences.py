@@ -92,7 +92,7 @@ def guaranteed_mean(
     rated_units, groups = sample.rated, _groups(sample)
     if len(groups) > (1 if beyond_batch else _MOST_GROUPS):
         rated_units, groups = _thin(sample, shuffler, keep_certain=not beyond_batch)
-    reason = _why_none(sample, rated_units, groups)
+    reason = _explain_missing(sample, rated_units, groups)
     if reason is not None:
         return replace(empty, reason=reason)
     uncertain = sum(not np.all(rated_units[group]) for group in groups)
@@ -219,7 +219,7 @@ def _thin(
     return (sample.rated & certain) | (drawn & stays), groups
 
 
-def _why_none(sample: RatedSample, rated_units: Mask, groups: list[Mask]) -> str | None:
+def _explain_missing(sample: RatedSample, rated_units: Mask, groups: list[Mask]) -> str | None:
     if not sample.ratings:
         return "No person has rated a unit yet."
     if sample.skipped:

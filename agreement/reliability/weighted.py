@@ -37,7 +37,7 @@ def weighted_estimate(
     use the other estimates.
     """
     empty = no_estimate("weighted", "Weighted estimate (Hajek)", _HAJEK, sample)
-    reason = _why_none(sample)
+    reason = _explain_missing(sample)
     if reason is not None or sample.probabilities is None:
         return replace(empty, reason=reason)
     chance = sample.probabilities[sample.rated]
@@ -69,7 +69,7 @@ def active_inference(
     Undefined without 2 ratings, probabilities, or values of the judge.
     """
     empty = no_estimate("active_inference", "Active inference (Horvitz-Thompson)", _ACTIVE, sample)
-    reason = _why_none(sample)
+    reason = _explain_missing(sample)
     if reason is None and not sample.judged:
         reason = "The judge has no value for these units yet."
     if reason is not None or sample.probabilities is None:
@@ -161,7 +161,7 @@ def _warnings_of_uncertain(sample: RatedSample) -> tuple[str, ...]:
     return found
 
 
-def _why_none(sample: RatedSample) -> str | None:
+def _explain_missing(sample: RatedSample) -> str | None:
     if sample.probabilities is None:
         return "The probabilities with which units were drawn are unknown."
     if sample.ratings >= 2:
@@ -352,7 +352,7 @@ def pooled_estimate(
     shares = np.array([cell.units / units for cell in cells])
     value = float(shares @ np.array([part.value for part in parts]))
     found = replace(empty, value=value, weight=slope if drawn else None, warnings=_warnings(drawn))
-    return _with_interval(found, cells, parts, shares, documents, confidence_level)
+    return _add_interval(found, cells, parts, shares, documents, confidence_level)
 
 
 _POOLED_SOURCE = "Cochran 1977, sections 5.4 and 7.11"
@@ -413,7 +413,7 @@ def _part(cell: RatedSample, slope: float) -> _Part:
     )
 
 
-def _with_interval(
+def _add_interval(
     found: Estimate,
     cells: Sequence[RatedSample],
     parts: Sequence[_Part],

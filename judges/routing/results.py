@@ -239,8 +239,8 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
     def page_row(name: str, key: str, found: tuple[Cell, str], page: str) -> list[Cell]:
         return row(name, key, *found, "results_page", page)
 
-    yield page_row(gettext("Alpha with people"), "alpha", _with_interval(each.alpha.with_mean), "judges")
-    among = _with_interval(each.alpha.among_people)
+    yield page_row(gettext("Alpha with people"), "alpha", _add_interval(each.alpha.with_mean), "judges")
+    among = _add_interval(each.alpha.among_people)
     yield page_row(gettext("Alpha among people"), "among-people", among, "judges")
     test, change, bias = each.test, each.one_more_rater, each.known.bias
     found = Cell(reason=gettext(_NOT_RATED)), ""
@@ -256,7 +256,7 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
     yield page_row("R", "indicator", found, "reliability")
     found = Cell(reason=gettext("The values are category names, which have no order.")), ""
     if not each.dimension.is_named:
-        found = _with_interval(each.correlation)
+        found = _add_interval(each.correlation)
     yield page_row("P", "agreement", found, "judges")
     found = Cell(reason=gettext("No unit has a value from the judge and from people.")), ""
     if bias is not None:
@@ -290,7 +290,7 @@ def _evidence(project: Project, each: TrustEvidence) -> Iterable[list[Cell]]:
     yield row(gettext("Audit"), "routing", cell, says, "routing")
 
 
-def _with_interval(found: Coefficient) -> tuple[Cell, str]:
+def _add_interval(found: Coefficient) -> tuple[Cell, str]:
     if found.interval is None:
         return figure(found), ""
     message = gettext("{level:g} % interval {low:.2f} to {high:.2f}.")
