@@ -286,6 +286,10 @@ class JudgeErrors:
     cases: Sequence[Case]
 
     @property
+    def part_name(self) -> str:
+        return gettext("for selecting") if self.part == Part.SELECT else gettext("for teaching")
+
+    @property
     def off(self) -> int:
         """Return the number of units with a difference of a point or more from people."""
         return sum(abs(case.error) >= FAR for case in self.cases)
