@@ -62,7 +62,7 @@ def cheapest_designs(
             fewest_reaching(partial(goal, number), least=LEAST_DOCUMENTS, most=MOST_DOCUMENTS)
             for goal in known
         ]
-        if documents and all(few and few <= MOST_DOCUMENTS for few in documents):
+        if documents and all(documents):
             # Each rater shares documents with others, so that rater and document effects can be separated.
             fewest = max(-(-number // (each - 1)), *(few for few in documents if few))
             found.append(Design(number, fewest, systems, each))
@@ -144,10 +144,7 @@ def _check_per_document(per_document: int | None) -> None:
 
 
 def fewest_reaching(reaches: Callable[[int], bool], *, least: int, most: int) -> int | None:
-    """Return the least number from `least` on that reaches a goal, by doubling, then halving.
-
-    None if `most` does not reach it; the number can be above `most` if only a doubled one was tried.
-    """
+    """Return the least number from `least` to `most` that reaches a goal, or None. Doubles, then halves."""
     low, high = least - 1, least
     while not reaches(high):
         low, high = high, 2 * high
@@ -156,7 +153,7 @@ def fewest_reaching(reaches: Callable[[int], bool], *, least: int, most: int) ->
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
+    return high if high <= most else None
 
 
 MOST_PAIRED_DOCUMENTS = 100_000
@@ -178,7 +175,8 @@ def paired_power(
         return float(difference != 0)
     critical = scipy.special.stdtrit(documents - 1, 1 - significance_level / 2)
     noncentrality = abs(difference) / deviation * np.sqrt(documents)
-    if noncentrality > critical + 10:
+    # Beyond this the noncentral t overflows; an error of the standard deviation hides no such difference.
+    if noncentrality > 10 * critical + 10:
         return 1.0
     return float(1 - scipy.special.nctdtr(documents - 1, noncentrality, critical))
 
@@ -189,14 +187,13 @@ def documents_needed(
     """Return the fewest documents at which `paired_power` reaches this power; None above 100,000."""
     if not difference:
         return None
-    found = fewest_reaching(
+    return fewest_reaching(
         lambda documents: (
             paired_power(difference, deviation, documents, significance_level=significance_level) >= power
         ),
         least=LEAST_DOCUMENTS,
         most=MOST_PAIRED_DOCUMENTS,
     )
-    return found if found is not None and found <= MOST_PAIRED_DOCUMENTS else None
 
 
 def smallest_difference_found(

@@ -263,7 +263,7 @@ def plackett_luce(rankings: Rankings, *, confidence_level: float = 0.95) -> Rank
         return RankingStrengths(counted, number, reason=reason or _NO_MAXIMUM)
     differences = differences_of_estimates(*fit, rankings.systems, number, confidence_level)
     reach = t_reach(1.0, number - 1, confidence_level)
-    errors = np.sqrt(fit[1].diagonal())
+    errors = np.sqrt(np.maximum(fit[1].diagonal(), 0))  # rounding can leave a variance just below 0
     found = [
         RankedSystem(
             each.system,

@@ -3,11 +3,13 @@
 import pytest
 from django.test import Client
 
-from annotate.core.models import Item
+from annotate.core.models import Assignment, Item
 from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.evidence import Passage
+from annotate.rating.queries.assignments import texts_of
 from annotate.results.queries.passages import marked_texts
 from tests.factories import Cast, make_project
+from tests.questions.asking import make_questions, question_of, share_out
 from tests.rating.rounds import assigned, frozen, opened
 from tests.results.reading import cells_of
 
@@ -63,3 +65,20 @@ def test_what_one_rater_marked_is_compared_with_nothing() -> None:
     (row,) = cells_of(cast.project, "passages", "passages")
     assert (row["marked"].value, row["compared"].value) == (1, 0)
     assert "marked by two raters" in row["alpha"].reason
+
+
+def test_marks_in_a_side_of_a_comparison_are_read() -> None:
+    cast = make_questions("preference", annotators=2)
+    round = opened(cast)
+    share_out(round, cast.annotators)
+    assignment = Assignment.objects.filter(round=round, annotator=cast.annotators[0]).earliest("pk")
+    texts = texts_of(assignment.item)
+    save_rating(
+        assignment=assignment,
+        dimension=question_of(assignment, "preference"),
+        answer=Answer(value=1, evidence=(Passage(len(texts) - 1, 0, 4),)),
+        by=cast.annotators[0].user,
+    )
+    (text,) = marked_texts(round)["preference"]
+    joined = " ".join(texts)
+    assert [joined[start:end] for ((start, end),) in text.passages.values()] == [texts[-1][:4]]

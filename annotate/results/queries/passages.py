@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from agreement import MarkedText, Stream, gamma, unitizing_alpha, word_f1
 from annotate.core.guideline import FrozenDimension, FrozenGuideline
-from annotate.core.models import Item, Membership, Project, Rating, Round
+from annotate.core.models import ComparisonSide, Item, Membership, Project, Rating, Round
 from annotate.core.rounds import rounds_of
 from annotate.rating.evidence import Passage, passages_from_json
 from annotate.results.questions.answers import texts_to_mark
@@ -55,11 +55,17 @@ def has_passages_to_compare(project: Project) -> bool:
 
 
 def marked_texts(round: Round) -> Marked:
-    """Return the passages that raters marked in Round I, by dimension key. Three queries."""
+    """Return the passages that raters marked in Round I, by dimension key. Up to four queries."""
     given = _marked_ratings().filter(assignment__round=round).order_by("pk")
     rows = list(given.values_list("dimension__key", "assignment__item", "assignment__annotator", "evidence"))
     items = Item.objects.filter(pk__in={item for _, item, _, _ in rows}).select_related("document")
     texts = {item.pk: texts_to_mark(item) for item in items}
+    # Passages of a comparison are in its sides, which follow the document's parts.
+    compared = [item.pk for item in items if item.is_comparison]
+    if compared:
+        sides = ComparisonSide.objects.filter(item__in=compared).order_by("item", "position")
+        for item, side in sides.values_list("item", "output__text"):
+            texts[item].append(side.replace("\r\n", "\n"))
     documents = {item.pk: item.document.key for item in items}
     memberships = Membership.objects.filter(pk__in={rater for _, _, rater, _ in rows})
     names = {membership.pk: membership.rater_name for membership in memberships}
