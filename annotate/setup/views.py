@@ -406,10 +406,10 @@ def project_template(request: HttpRequest, slug: str) -> HttpResponse:
 def _download_file(template: ProjectTemplate, ending: str) -> HttpResponse:
     name = slugify(template.name)[:60] or "template"
     if ending == "json":
-        response = HttpResponse(to_json(template), image_type="application/json")
+        response = HttpResponse(to_json(template), content_type="application/json")
     else:
         ending = "yaml"
-        response = HttpResponse(to_yaml(template), image_type="application/yaml; charset=utf-8")
+        response = HttpResponse(to_yaml(template), content_type="application/yaml; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}.concord-template.{ending}"'
     return response
 
