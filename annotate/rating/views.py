@@ -455,7 +455,10 @@ def _answer_as_dict(answer: Answer | None) -> dict[str, object] | None:
 def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
     refusals = []
     guideline = guideline_of(assignment.round)
-    save_note(assignment=assignment, text=request.POST.get("note", ""))
+    try:
+        save_note(assignment=assignment, text=request.POST.get("note", ""))
+    except DomainError as error:
+        refusals.append(error.message)
     for dimension in asked_dimensions(assignment, guideline):
         try:
             _save(request, assignment, dimension, dimension.key)

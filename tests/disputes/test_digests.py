@@ -12,13 +12,14 @@ from annotate.core.mails import AGAIN_AFTER
 from annotate.core.models import DisputeDigest, Preferences, Round
 from annotate.disputes.commands.digests import digest_token, write_digests
 from annotate.disputes.commands.disputes import answer_dispute, post_message
+from annotate.disputes.queries.activity import disputes_needing
 from annotate.people.commands import save_preferences
 from annotate.periodic_tasks import enqueue_digests
-from annotate.rating.commands.rounds import close_round_two
+from annotate.rating.commands.rounds import close_round_one, close_round_two, open_round_two
 from concord.celery import app
 from tests.factories import make_project
 from tests.jobs import run_due
-from tests.rating.rounds import discussed
+from tests.rating.rounds import discussed, opened, rate
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "https://concord.example.org"
@@ -97,6 +98,20 @@ def test_closed_round_and_closed_membership_send_no_digest(cast):
     close_round_two(project=cast.project, by=cast.admin)
     send_digests(now=morning())
     assert mail.outbox == []
+
+
+def test_disputes_before_round_two_are_not_counted(clock):
+    cast = make_project()
+    round = opened(cast)
+    for annotator, value in zip(cast.annotators, (1, 3, 5), strict=True):
+        rate(cast, round, annotator, cast.items[0], value)
+    close_round_one(project=cast.project, by=cast.admin)
+    dispute = dispute_of(cast)
+    user = cast.annotators[0].user
+    assert dispute.status == "open"
+    assert disputes_needing(user, since=cast.project.created_at) == []
+    open_round_two(project=cast.project, by=cast.admin)
+    assert len(disputes_needing(user, since=cast.project.created_at)) == 1
 
 
 def test_none_comes_before_the_morning_and_none_without_a_mail_server(cast, settings):

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotate.core.access import token_of
 from annotate.core.guideline import FrozenDimension
-from annotate.core.models import Assignment, Dimension, Document, Item, Rating, System
+from annotate.core.models import Assignment, Dimension, Document, Item, PrivateNote, Rating, System
 from annotate.exports.registry import TABLES
 from annotate.rating.commands.assignments import reserve_items
 from annotate.rating.commands.ratings import Answer, save_rating
@@ -319,6 +319,16 @@ def test_a_private_note_is_its_annotators_alone_and_in_no_export(scene):
         assert "MY-NOTE" not in html
     client.logout()
     assert client.post(url, sent).status_code == 401
+
+
+def test_a_long_note_without_scripts_loses_no_rating(scene):
+    client, cast, _ = scene
+    sent = {"assignment": page(client, cast).context["token"], "fluency-value": "4", "note": "x" * 10_001}
+    answer = client.post(reverse("rate_item", args=[cast.project.slug, 1]), sent)
+    assert "The note has 10,001 characters" in answer.content.decode()
+    assert Rating.objects.get(dimension__key="fluency").value == 4
+    client.post(reverse("rate_item", args=[cast.project.slug, 1]), {**sent, "note": "a\0b"})
+    assert PrivateNote.objects.get().text == "ab"
 
 
 def test_the_counter_is_not_for_others_and_no_sign_in_page_when_signed_out(scene):

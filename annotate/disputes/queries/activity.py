@@ -219,8 +219,10 @@ def disputes_needing(user: User, *, since: datetime) -> list[DigestDispute]:
     ).values("opened_at")
     found = (
         open_disputes_for(rater__user=user, rater__active=True)
-        .annotate(since=Greatest("asked_since", Subquery(round_two)))
-        .filter(since__isnull=False)
+        # Filtered before the comparison: `Greatest` ignores a missing time on PostgreSQL.
+        .annotate(opened=Subquery(round_two))
+        .filter(opened__isnull=False)
+        .annotate(since=Greatest("asked_since", "opened"))
         .order_by("round__project__name", "round__project", "number")
     )
     rows = found.values_list(

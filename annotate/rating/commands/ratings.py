@@ -428,6 +428,9 @@ def save_note(*, assignment: Assignment, text: str) -> None:
             fields={"comment": gettext("Shorten the note.")},
         )
     assert assignment.annotator_id is not None
+    # PostgreSQL stores no NUL characters.
     PrivateNote.objects.update_or_create(
-        annotator_id=assignment.annotator_id, item_id=assignment.item_id, defaults={"text": text}
+        annotator_id=assignment.annotator_id,
+        item_id=assignment.item_id,
+        defaults={"text": text.replace("\0", "")},
     )
