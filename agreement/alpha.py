@@ -92,6 +92,7 @@ def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
 
 def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -> FloatArray:
     """(replicates,): alpha from marginals (replicates, categories) and both sums over ordered pairs."""
+    # Counts tell whether values vary; the expected disagreement may be only rounding.
     varied = np.count_nonzero(marginals, axis=1) >= 2
     share = divide_where(varied, (marginals.sum(axis=1) - 1) * observed, expected)
     return 1 - share
@@ -100,6 +101,7 @@ def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -
 def _estimate_with_fixed_metric(patterns: Patterns, level: MeasurementLevel) -> OfTotals:
     """Alpha for differences that depend on the two values only."""
     metric, values = FIXED_METRICS[level], patterns.value_domain
+    # Both orders of a pair count, each over m - 1: the unit's part of sum o_ck d_ck.
     per_unit = 2 * pair_disagreement(patterns, metric, values) / (patterns.ratings - 1)
 
     def alphas(totals: FloatArray) -> FloatArray:
@@ -121,11 +123,14 @@ def _ordinal(patterns: Patterns) -> Statistic:
 
     def alphas(weights: FloatArray) -> FloatArray:
         marginals = np.asarray(weights @ value_counts)
+        # Counted from the middle, s has the mean 0, so the overall sum needs no squared mean.
         midpoints = ranks_of_values(marginals, axis=1)
         squares = midpoints**2
         sums = np.asarray(midpoints @ value_counts.T)
         raised = np.asarray(weights @ spread_counts)
+        # Within units m sum s^2 - (sum s)^2, each over m - 1.
         observed = np.sum(squares * raised, axis=1) - (weights * sums**2) @ shares
+        # Both sums are doubled for the two orders of a pair.
         return _alphas(
             marginals, 2 * observed, 2 * marginals.sum(axis=1) * np.sum(squares * marginals, axis=1)
         )
@@ -158,6 +163,7 @@ def alpha_difference(
         name="alpha_difference",
         label="Difference of Krippendorff's alpha",
         source="Krippendorff 2011, Computing Krippendorff's alpha-reliability",
+        # Two values before make two values after, and the rater who joins adds one.
         patterns=lambda data: by_rater(data, least_ratings=4 + more),
         statistic=_difference_of_halves(before, raters),
         why_undefined="Alpha is undefined before or after: all pairable values are the same.",
@@ -330,6 +336,7 @@ def distance_table(answers: Sequence[Answer], distance: Distance[Answer] | npt.A
     if callable(distance):
         table = np.zeros((size, size))
         for row, answer in enumerate(answers):
+            # Distances are symmetric, so one half is computed and mirrored.
             table[row, row:] = [distance(answer, other) for other in answers[row:]]
         table = np.maximum(table, table.T)
     else:
@@ -356,6 +363,7 @@ def _statistic_of_distances(patterns: Patterns, table: FloatArray) -> OfTotals:
     def alphas(totals: FloatArray) -> FloatArray:
         marginals, disagreement = totals[:, :-1], totals[:, -1]
         expected = np.sum((marginals @ distances) * marginals, axis=1)
+        # Different answers may have the distance 0, so counts do not tell whether answers vary.
         varied = expected > 1e-12
         return 1 - divide_where(varied, (marginals.sum(axis=1) - 1) * disagreement, expected)
 

@@ -63,7 +63,9 @@ def always_valid_alpha(
     squares = np.array([each[1] for each in found])
     means = np.array([each[2] for each in found])
     total = means.sum(axis=0)
+    # The mean product of the mean points of two documents, without those of one with itself.
     between = (total @ total - (means**2).sum()) / (number * (number - 1))
+    # The mean distance of values of two documents, 2 E|v|^2 - 2 E[v v'].
     expected = 2 * squares.mean() - 2 * between
     if expected <= 0:
         return AlwaysValid(None, -1.0, 1.0, number, "All values are the same.")
@@ -75,6 +77,7 @@ def _features(level: MeasurementLevel, value_domain: Sequence[float]) -> dict[fl
     """Points whose squared distance is the distance of values, up to 1."""
     values = [float(value) for value in value_domain]
     if level == MeasurementLevel.NOMINAL:
+        # Two different categories then have the squared distance 1.
         return dict(zip(values, np.eye(len(values)) / np.sqrt(2), strict=True))
     low, high = min(values), max(values)
     return {value: np.array([(value - low) / (high - low or 1.0)]) for value in values}
@@ -92,6 +95,7 @@ def _moments(
         own = np.array([points[float(value)] for value in unit[~np.isnan(unit)]])
         if len(own) >= 2:
             spread = (own**2).sum() / len(own) - (own.mean(axis=0) ** 2).sum()
+            # The mean distance of two values is twice the variance with divisor m - 1.
             distances.append(2 * spread * len(own) / (len(own) - 1))
             weights.append(len(own))
             used.append(own)
@@ -106,21 +110,28 @@ def _unbeaten(
     within: FloatArray, squares: FloatArray, means: FloatArray, significance_level: float
 ) -> tuple[float, float]:
     """The least and the greatest alpha that no gambler has beaten, moved out by a step of the grid."""
+    # An odd last document waits for the next one.
     pairs = len(within) // 2 * 2
     first, second = slice(0, pairs, 2), slice(1, pairs, 2)
+    # y_12, the mean of |v - w|^2 over values v and w of the two documents.
     apart = squares[first] + squares[second] - 2 * (means[first] * means[second]).sum(axis=1)
     below = np.maximum(1 - _LEVELS, 1e-9)  # largest distance of z below 0
     z = ((within[first] + within[second]) / 2)[:, None] - (1 - _LEVELS) * apart[:, None]
+    # Scaled to 0..1, the point z = 0, its mean under a, becomes `middle`.
     scaled, middle = np.clip((z + below) / (1 + below), 0, 1), below / (1 + below)
     stakes = _stakes(scaled, middle, significance_level)
+    # One gambler bets on more than the mean and one on less, and neither can lose everything.
     gains = [
         np.cumsum(np.log1p(sign * np.minimum(stakes, _CAP / most) * (scaled - middle)), axis=0)
         for sign, most in ((1, middle), (-1, 1 - middle))
     ]
+    # The mean of both capitals, at its highest over all looks.
     capital = np.logaddexp(*gains).max(axis=0) - np.log(2)
     kept = np.flatnonzero(capital < np.log(1 / significance_level))
+    # If every level is beaten, the whole range is the only safe interval.
     if not len(kept):
         return -1.0, 1.0
+    # The true ends are between two levels, so each end moves out by one.
     return float(_LEVELS[max(kept[0] - 1, 0)]), float(_LEVELS[min(kept[-1] + 1, len(_LEVELS) - 1)])
 
 
@@ -129,6 +140,7 @@ def _stakes(scaled: FloatArray, middle: FloatArray, significance_level: float) -
     number = np.arange(1, len(scaled) + 1)[:, None]
     running = (middle + np.cumsum(scaled, axis=0)) / (number + 1)
     variances = (_PRIOR + np.cumsum((scaled - running) ** 2, axis=0)) / (number + 1)
+    # A stake that knew the pair it bets on would not be fair.
     before = np.vstack([np.full((1, scaled.shape[1]), _PRIOR), variances[:-1]])
     stakes = np.sqrt(2 * np.log(2 / significance_level) / (before * number * np.log(number + 1)))
     return np.asarray(stakes)
@@ -222,8 +234,10 @@ def _compare(
 ) -> AlwaysValidDifference:
     if not len(scaled):
         return AlwaysValidDifference(first, second, 0, None, None, None, None, reason=NO_DOCUMENT)
+    # K- at m is K+ of the mirrored values at 1 - m.
     ends = [_find_end(scaled, significance_level), 1 - _find_end(1 - scaled, significance_level)]
     low, high = (float(reach * (2 * end - 1)) for end in ends)
+    # `_log_capital` has the half for two gamblers, so this is ln(max(K+, K-) / 2).
     most = max(_log_capital(scaled, 0.5).max(), _log_capital(1 - scaled, 0.5).max())
     value = float(reach * (2 * scaled.mean() - 1))
     return AlwaysValidDifference(first, second, len(scaled), value, low, high, float(min(1.0, np.exp(-most))))
@@ -249,6 +263,7 @@ def _forecast_documents(scaled: FloatArray, significance_level: float) -> int | 
     """Return the number of further documents if those seen repeat; None beyond `MOST_TIMES`."""
     if not len(scaled) or scaled.mean() == 0.5:
         return None
+    # Mirrored if the mean is below the middle, where K- is the capital that grows.
     repeated = np.tile(scaled if scaled.mean() > 0.5 else 1 - scaled, MOST_TIMES)
     enough = np.flatnonzero(_log_capital(repeated, 0.5) >= -np.log(significance_level))
     return max(int(enough[0]) + 1 - len(scaled), 1) if len(enough) else None

@@ -34,9 +34,11 @@ class KeptArrays:
             if (found := self._arrays.get(key)) is not None:
                 self._arrays.move_to_end(key)
                 return found
+        # Made outside the lock: two threads may compute one array, but neither waits for the other.
         made = np.asarray(make())
         made.setflags(write=False)
         with self._lock:
+            # Another thread may have added the array since, and its bytes count once.
             if made.nbytes <= self._most and key not in self._arrays:
                 self._arrays[key] = made
                 self._bytes += made.nbytes
@@ -216,6 +218,7 @@ def resampled_interval(
     if drawn_from.size < resampling.jackknife_below:
         counts = drawn_from.group_counts
         whole = statistic(drawn_from.weights(counts[None]))
+        # Interchangeable units give the same replicate, so each kind is left out once.
         without_one = statistic(drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp)))
         only = np.zeros(len(counts), dtype=np.intp)
         return jackknife_intervals(whole, only, without_one, counts, drawn_from.by, resampling, bounds)[0]
@@ -234,14 +237,17 @@ def draw_weights(drawn_from: Population, generator: Randomness, replicates: int)
         yield from _weights(drawn_from, generator_of(generator, drawn_from.by), replicates)
         return
     stream = generator.beside("documents")
+    # Too many counts to keep: the same stream draws them again, block by block.
     if replicates * drawn_from.size > _MOST_DRAWS:
         yield from _weights(drawn_from, stream.generator(), replicates)
         return
     block = max(1, _BLOCK // drawn_from.width)
     if replicates <= block:
+        # Populations compare by identity, and the key keeps this one alive, so no other can match it.
         key = (drawn_from, stream, replicates)
         yield _KEPT.find_or_make(key, lambda: _shared_weights(drawn_from, stream, replicates))
         return
+    # Only the counts are kept; the weights of all replicates together would be too large.
     for start in range(0, replicates, block):
         yield _shared_weights(drawn_from, stream, replicates, slice(start, start + block))
 
@@ -256,6 +262,7 @@ def _shared_weights(
 
 def _draw_documents(stream: Stream, size: int, replicates: int) -> npt.NDArray[np.int16]:
     """Return the counts in resamples, (documents, replicates): sparse products read them in this order."""
+    # A document occurs about once in a resample, so 16 bits suffice.
     counts = np.empty((size, replicates), dtype=np.int16)
     generator, block = stream.generator(), max(1, _BLOCK // size)
     for start in range(0, replicates, block):
@@ -280,6 +287,7 @@ def _draw(drawn_from: Population, generator: np.random.Generator, replicates: in
         return generator.multinomial(size, drawn_from.group_counts / size, size=replicates)
     # For many kinds with few groups each, sampling group by group is faster than a binomial for each kind.
     kind = np.repeat(np.arange(kinds), drawn_from.group_counts)
+    # Each replicate has its own range of numbers, so one bincount counts all of them.
     drawn = kind[generator.integers(size, size=(replicates, size))] + kinds * np.arange(replicates)[:, None]
     return np.bincount(drawn.ravel(), minlength=replicates * kinds).reshape(replicates, kinds)
 
@@ -290,6 +298,7 @@ def _percentile(
     varied = np.sort(replicates[~np.isnan(replicates)])
     without = len(replicates) - len(varied)
     tail = (1 - resampling.confidence_level) / 2
+    # Replicates that are left out could all belong beyond one end of the interval.
     if without > tail * len(replicates):
         return None, (
             f"{without} of {len(replicates)} resamples of {by} had no variation, too many to leave out: "
@@ -339,6 +348,7 @@ def jackknife_intervals(
     sizes = np.bincount(of_part, counts, len(whole))
     means = np.bincount(of_part, counts * without_one, len(whole)) / sizes
     squares = np.bincount(of_part, counts * (without_one - means[of_part]) ** 2, len(whole))
+    # of_part ascends, so this finds each part's first value; a part varies if another one differs.
     first = without_one[np.searchsorted(of_part, np.arange(len(whole)))]
     varied = np.bincount(of_part, without_one != first[of_part], len(whole)) > 0
     reach = np.sqrt((sizes - 1) / sizes * squares)
@@ -373,6 +383,7 @@ def modal_share(data: ReliabilityData) -> float:
 def modal_shares_of_parts(data: ReliabilityData, parts: UnitParts) -> FloatArray:
     """(parts,): `modal_share` of each part of the data."""
     gap = len(data.value_domain)
+    # A unit with one value counts as a gap, and gaps are the last column.
     codes = np.where(data.ratings_per_unit >= 2, data.codes, gap)[:, parts.units]
     counts = parts.counts(codes, gap + 1)[:, :-1]
     return np.asarray(counts.max(axis=1) / np.maximum(counts.sum(axis=1), 1))
@@ -397,12 +408,15 @@ def smoothed_interval(
     always inside. Needs two used values. least_ratings: of the units that `patterns_of` uses.
     """
     added = _rare_units(data)
+    # The added units belong to no document, so the documents are handled separately below.
     patterns = patterns_of(replace(data, values=np.concatenate([data.values, added], axis=1), documents=None))
     number = added.shape[1]
     kinds = len(patterns.unit_counts)
+    # The added units come last; together they weigh as much as _SHAPES_ADD_UP_TO units.
     shapes = np.bincount(patterns.of_unit[-number:], minlength=kinds) * _SHAPES_ADD_UP_TO / number
     documents = None
     if resampling.by == "documents" and data.documents is not None:
+        # The patterns leave out units with too few values, and so must their documents.
         documents = data.documents[data.ratings_per_unit >= least_ratings]
     statistic = statistic_of(patterns)
     weights = _random_weights(patterns.of_unit[:-number], documents, shapes, generator, resampling.replicates)
@@ -426,6 +440,7 @@ def _rare_units(data: ReliabilityData) -> FloatArray:
     rare = used[used != modal]
     size = int(np.median(data.ratings_per_unit[rated]))
     added = np.full((len(values), 2 * len(rare)), np.nan)
+    # First units on which all give a rare value, then units on which only the first rater does.
     added[:size, : len(rare)] = rare
     added[:size, len(rare) :] = modal
     added[0, len(rare) :] = rare
@@ -441,6 +456,7 @@ def _random_weights(
 ) -> Iterator[FloatArray]:
     """Yield blocks (replicates, patterns) of weights."""
     if documents is None:
+        # A sum of n exponential weights is gamma with shape n, so each pattern needs one number.
         yield generator.standard_gamma(
             np.bincount(of_unit, minlength=len(shapes)) + shapes, size=(replicates, len(shapes))
         )
@@ -452,5 +468,6 @@ def _random_weights(
     block = max(1, _BLOCK // max(number, len(shapes)))
     for start in range(0, replicates, block):
         size = min(block, replicates - start)
+        # One exponential weight for each document, which all its units share.
         drawn = np.asarray((counts.T @ generator.standard_exponential((size, number)).T).T)
         yield drawn + generator.standard_gamma(shapes, size=drawn.shape)

@@ -108,6 +108,7 @@ def split_units(
     for unit in rated.tolist():
         raters = np.flatnonzero(~np.isnan(tested.values[:, unit]))
         values = tested.values[raters, unit]
+        # A rater who is always severe is no camp, so the raters' effects are subtracted first.
         camps = Camps.of(values - effects[raters], least_gap(domain))
         p = 1.0
         if camps.between > 0:
@@ -184,6 +185,7 @@ def cut_into_camps(
     total = sums[:, -1:]
     below = sums[:, sizes - 1]
     gaps = (total - below) / (raters - sizes) - below / sizes
+    # The variation between two groups is gap^2 n1 n2 / (n1 + n2).
     between = gaps**2 * (sizes * (raters - sizes) / raters)
     best = between.argmax(axis=1)
     rows = np.arange(len(ordered))
@@ -222,16 +224,19 @@ class PanelNoise:
 
         def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
             severities, thresholds = parameters[:raters], parameters[raters:]
+            # The first class costs nothing, and each further one adds its threshold.
             costs = np.concatenate([[0.0], np.cumsum(thresholds)])
             value = _PENALTY / 2 * float(parameters @ parameters)
             slopes = _PENALTY * parameters
             for who, given in groups:
                 logs, expected = _PossibleSums(who, severities, costs).chances_of_values(given)
+                # Minus the conditional logarithm: the pattern's cost, and ln of the weight of its sum.
                 value += float((severities[who] * given + costs[given]).sum() + logs.sum())
                 steps = np.arange(classes)
                 observed = np.eye(classes)[given]
                 differ = observed - expected  # (units, raters of a unit, classes)
                 slopes[:raters] += np.bincount(who.ravel(), (differ @ steps).ravel(), raters)
+                # A threshold is part of the cost of every class from its own on.
                 slopes[raters:] += differ.sum(axis=(0, 1))[::-1].cumsum()[::-1][1:]
             return value, slopes
 
@@ -255,12 +260,15 @@ class PanelNoise:
             patterns, chances = self.patterns(raters, int(classes.sum()))
             found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
             return float(min(chances[found >= between - _CLOSE].sum(), 1.0))
+        # The stream depends on raters and sum, so the order of units does not change the draws.
         own = generator_of(generator, "camps", *raters.tolist(), int(classes.sum()))
         sums = _PossibleSums(raters[None], self.severities, self.costs)
         draws = _FIRST_DRAWS
+        # A few draws come first; only a small p is worth the full number.
         while True:
             patterns = sums.draw(int(classes.sum()), draws, own)
             found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
+            # The observed pattern counts as a draw, so p is never 0.
             p = (1 + int((found >= between - _CLOSE).sum())) / (1 + draws)
             if draws == _DRAWS or p > _WORTH_MORE_DRAWS:
                 return p
@@ -311,12 +319,14 @@ class _PossibleSums:
         self.before = np.zeros((raters + 1, units, raters * (self.classes - 1) + 1))
         """(raters + 1, units, sums): weights of the sums of the first raters."""
         self.before[0, :, 0] = 1
+        # A convolution: each rater's values are added to the sums of the raters before.
         for rater in range(raters):
             for value in range(self.classes):
                 width = self.before.shape[2] - value
                 self.before[rater + 1, :, value:] += (
                     self.weights[:, rater, value, None] * self.before[rater, :, :width]
                 )
+            # Products of many weights would underflow, so each step is rescaled and the logarithm kept.
             scale = self.before[rater + 1].max(axis=1, keepdims=True)
             self.before[rater + 1] /= scale
             self.weights[:, rater] /= scale
@@ -327,6 +337,7 @@ class _PossibleSums:
         totals = given.sum(axis=1)
         units = np.arange(len(totals))
         weight = self.before[-1, units, totals]
+        # From the last rater back: the weight of all ways from a partial sum to the total.
         after = np.zeros_like(self.before[0])
         after[units, totals] = 1 / weight
         chances = np.empty((*given.shape, self.classes))
@@ -346,12 +357,14 @@ class _PossibleSums:
         raters = self.weights.shape[1]
         found = np.empty((number, raters), dtype=np.intp)
         values = np.arange(self.classes)
+        # From the last rater back, each value has the weight of all patterns that reach the rest.
         for rater in range(raters - 1, -1, -1):
             rest = left[:, None] - values
             weights = np.where(
                 rest >= 0, self.weights[0, rater] * self.before[rater, 0, np.maximum(rest, 0)], 0.0
             )
             up_to = weights.cumsum(axis=1)
+            # The first value whose cumulated weight exceeds a random share of the total.
             chosen = (generator.random(number)[:, None] * up_to[:, -1:] >= up_to).sum(axis=1)
             found[:, rater] = chosen
             left = left - chosen

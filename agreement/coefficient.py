@@ -99,6 +99,7 @@ def counts_of_parts(data: ReliabilityData, parts: UnitParts) -> list[Counts]:
     columns = [
         parts.sums(np.ones(len(parts.units))),
         parts.sums(per_unit >= 2),
+        # A rater counts with any value in the part.
         sum((parts.sums(of_rater) > 0 for of_rater in rated), np.zeros(parts.number)),
         parts.sums(per_unit),
         parts.sums(np.where(per_unit >= 2, per_unit, 0)),

@@ -81,10 +81,12 @@ class MeanSquares:
 def mean_squares(patterns: Patterns, weights: FloatArray) -> MeanSquares:
     """The two-way mean squares for many weightings of complete patterns; weights: (replicates, patterns)."""
     values = patterns.value_domain[patterns.codes]
+    # Centred, as differences of large sums of squares lose digits.
     values = values - np.average(values.mean(axis=1), weights=patterns.unit_counts)
     k = values.shape[1]
     n = weights.sum(axis=1)
     rater_sums = weights @ values
+    # Resamples have another mean than the sample, so centring does not make this 0.
     correction = rater_sums.sum(axis=1) ** 2 / (n * k)
     total = weights @ np.sum(values**2, axis=1) - correction
     between_units = weights @ values.sum(axis=1) ** 2 / k - correction
@@ -149,6 +151,7 @@ def _variance_ratio(squares: MeanSquares, form: Form, upper_tail: float) -> tupl
     noise = squares.within if one_way else squares.error
     freedom = n * (k - 1) if one_way else (n - 1) * (k - 1)
     ratio = float(squares.units[0] / noise[0])
+    # F over its quantile, and F times the quantile with the degrees of freedom exchanged.
     low = ratio / float(scipy.special.fdtri(n - 1, freedom, upper_tail))
     high = ratio * float(scipy.special.fdtri(freedom, n - 1, upper_tail))
     return (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
@@ -159,6 +162,7 @@ def _agreement(squares: MeanSquares, upper_tail: float) -> tuple[float, float]:
     n, k = float(squares.n[0]), squares.k
     units, raters, error = float(squares.units[0]), float(squares.raters[0]), float(squares.error[0])
     value = (units - error) / (units + (k - 1) * error + k * (raters - error) / n)
+    # The terms a MSC and b MSE of table 7, whose sum has Satterthwaite's degrees of freedom.
     a = k * value / (n * (1 - value)) * raters
     b = (1 + k * value * (n - 1) / (n * (1 - value))) * error
     freedom = (a + b) ** 2 / (a**2 / (k - 1) + b**2 / ((n - 1) * (k - 1)))
@@ -225,6 +229,7 @@ def _icc_statistic(patterns: Patterns, form: Form) -> Statistic:
     lowest, highest = values.min(axis=1), values.max(axis=1)
 
     def correlations(weights: FloatArray) -> FloatArray:
+        # The extremes of a resample tell whether its values vary.
         drawn = weights > 0
         low = np.min(np.where(drawn, lowest, np.inf), axis=1)
         high = np.max(np.where(drawn, highest, -np.inf), axis=1)
@@ -297,6 +302,7 @@ def _concordance(patterns: Patterns) -> Statistic:
         varied = np.zeros(len(weights), dtype=bool)
         for rater in raters:
             marginal = np.asarray(weights @ patterns.values_of(rater))
+            # Ranks are counted from the middle, so rank sums are deviations from their mean.
             ranks = ranks_of_values(marginal, axis=1)
             rank_sums += ranks[:, patterns.codes[:, rater]]
             spread += np.sum(marginal * ranks**2, axis=1)

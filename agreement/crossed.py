@@ -112,6 +112,7 @@ def crossed_differences(
     part = _rated_part(values)
     fit = fit_by_reml(part) if np.isnan(part).any() else fit_by_mean_squares(part)
     given = (~np.isnan(values)).any(axis=0).astype(int)
+    # The numbers of documents with both systems, and each system's index in `part`.
     documents, positions = given.T @ given, np.cumsum(given.any(axis=0)) - 1
     pairs = list(combinations(range(len(systems)), 2))
     levels = levels_of(confidence_level, tests or len(pairs))
@@ -152,6 +153,7 @@ def _have_same_differences(part: FloatArray) -> bool:
     rows = part.reshape(-1, part.shape[2])
     rows = rows[(~np.isnan(rows)).sum(axis=1) >= 2]
     given = (~np.isnan(rows)).astype(float)
+    # Normal equations of systems, with the number of each rater and document eliminated.
     own = given / given.sum(axis=1, keepdims=True)
     normal = np.diag(given.sum(axis=0)) - given.T @ own
     if given.sum() - len(rows) <= np.linalg.matrix_rank(normal):

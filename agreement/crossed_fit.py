@@ -62,6 +62,7 @@ def choose_mean_squares(own: FloatArray, freedoms: FloatArray) -> SystemMeanSqua
     """
     is_outlying = np.zeros(len(own), dtype=bool)
     for _ in range(2):  # outlying systems can hide others
+        # Each F ratio has the pooled mean square of the other kept systems in its denominator.
         sums, kept = own * freedoms * ~is_outlying, freedoms * ~is_outlying
         others = kept.sum() - kept
         p_values = scipy.special.fdtrc(freedoms, others, own * others / (sums.sum() - sums))
@@ -87,10 +88,12 @@ def separate_mean_squares(products: FloatArray, freedom: float) -> SystemMeanSqu
     # A system without any deviation has no F test; this is nothing but rounding.
     least = 1e-12 * (float(products.diagonal().max()) or 1.0)
     for _ in range(_MOST_ROUNDS):
+        # Squared deviations from the weighted mean over systems follow from the products alone.
         shared = products @ weights
         squares = products.diagonal() - 2 * shared + weights @ shared
         freedoms = freedom * (1 - weights)
         found = choose_mean_squares(np.maximum(squares / freedoms, least), freedoms)
+        # Weights depend on the mean squares in use, so both are repeated until the latter settle.
         if np.allclose(used, found.used, rtol=1e-6, atol=0):
             break
         used, weights = found.used, 1 / found.used / np.sum(1 / found.used)
@@ -118,12 +121,14 @@ class VariancesBySystem:
         """
         pair = [one, other]
         residual = parts[2] * self.residual.used[pair]
+        # Raters and documents both contain the residual, so each system subtracts it once.
         variance, terms, alone = -float(residual.sum()), [], []
         for squares, part in ((self.raters, parts[0]), (self.documents, parts[1])):
             each = np.maximum(part * squares.used[pair], residual)
             is_own, freedoms = squares.is_own[pair], np.maximum(squares.freedoms[pair], 1)
             variance += float(each.sum())
             own = list(zip(each[is_own].tolist(), freedoms[is_own].tolist(), strict=True))
+            # Common mean squares of both systems are one estimate, so their parts form a single term.
             terms += [*own, (float(each[~is_own].sum()), squares.common_freedom)]
             alone += own
         lost = sum(value**2 / freedom for value, freedom in terms)
@@ -167,12 +172,14 @@ class ErrorVariances:
         Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
         """
         each = per_document or raters
+        # The mean squares are residual + (k D / R) rater:system and residual + k document:system.
         parts = [
             (self.rater_by_system, each * documents / raters, raters - 1),
             (self.document_by_system, each, documents - 1),
         ]
         terms = [(self.residual + times * part, freedom) for part, times, freedom in parts if part > 0]
         left = max(each * documents - raters - documents + 1, 1)
+        # With both parts MS_e is subtracted once, with one part it cancels, with none it remains.
         terms.append((self.residual * (1 - len(terms)), left))
         return (systems - 1) * (satterthwaite_freedom(terms) or np.inf)
 
@@ -241,7 +248,9 @@ def fit_by_mean_squares(values: FloatArray) -> CrossedMeanSquares:
     would be below 0 is 0.
     """
     raters, documents, systems = values.shape
+    # Effects that all systems share cancel in deviations from the mean over systems.
     centred = values - values.mean(axis=2, keepdims=True)
+    # The means of systems are fixed effects and no part of any variance.
     centred -= centred.mean(axis=(0, 1))
     of_raters, of_documents = centred.mean(axis=1), centred.mean(axis=0)
     left = centred - of_raters[:, None] - of_documents
@@ -256,6 +265,7 @@ def fit_by_mean_squares(values: FloatArray) -> CrossedMeanSquares:
     by_system = None
     if systems >= LEAST_SYSTEMS:
         by_system = VariancesBySystem(
+            # A mean over D documents (R raters) has 1 / D (1 / R) of its mean square without the factor.
             separate_mean_squares(documents * of_raters.T @ of_raters, raters - 1),
             separate_mean_squares(raters * of_documents.T @ of_documents, documents - 1),
             separate_mean_squares(np.einsum("rds,rdt->st", left, left), (raters - 1) * (documents - 1)),
@@ -305,6 +315,7 @@ class CrossedFit:
         contrast[[one, other]] = 1, -1
         variance = float(contrast @ self.covariance @ contrast)
         slopes = self.slopes @ contrast @ contrast
+        # The pseudo-inverse drops directions in which the likelihood is flat.
         spread = float(slopes @ np.linalg.pinv(self.information, rcond=1e-8, hermitian=True) @ slopes)
         if not (variance > 0 and spread > 0):
             raise CrossedModelError(NO_ERROR)
@@ -367,23 +378,29 @@ class _Model:
         """
         cells = len(self.system_of)
         precision, weighted, squares, log = np.zeros((cells, cells)), np.zeros(cells), 0.0, 0.0
+        # A for one document of each pattern: the inverse covariance of its ratings, given the cells.
         inverses = [
             _inverse(np.tensordot(variances[list(_OF_DOCUMENT)], each.parts, 1)) for each in self.patterns
         ]
+        # Sums over documents: M = Z'AZ, Z'Ay, y'Ay and -log |A|.
         for each, inverse in zip(self.patterns, inverses, strict=True):
             precision[np.ix_(each.cells, each.cells)] += each.documents * inverse
             weighted[each.cells] += inverse @ each.total
             squares += float(np.sum(inverse * each.products))
             log -= each.documents * float(np.linalg.slogdet(inverse)[1])
+        # |V| = |A|^-1 |I + E M| with E the covariance of cells, so no matrix is larger than the cells.
         effects = np.tensordot(variances[list(_OF_CELLS)], self.parts, 1)
         spread = np.eye(cells) + effects @ precision
         shrunk = np.linalg.inv(spread)
+        # X'V^-1 X = X'M (I + E M)^-1 X, with X the systems of the cells.
         of_systems = shrunk @ self.system_of
         information = self.system_of.T @ precision @ of_systems
         covariance = _inverse(information)
         log += float(np.linalg.slogdet(spread)[1]) + float(np.linalg.slogdet(information)[1])
+        # The second term of W is for the means of systems, which are estimated and not known.
         projection = shrunk @ effects + of_systems @ covariance @ of_systems.T
         fitted = projection @ weighted
+        # The deviance ends with y'Py = y'Ay - y'AZ W Z'Ay.
         return _Solution(
             log + squares - float(weighted @ fitted),
             covariance @ of_systems.T @ weighted,
@@ -397,6 +414,7 @@ class _Model:
 
     def _slopes(self, solved: "_Solution") -> FloatArray:
         found = np.zeros(6)
+        # tr(P V_k) - y'P V_k P y for each component: first those of cells, then those within documents.
         of_cells = solved.expected_of_cells - np.outer(solved.residual, solved.residual)
         found[list(_OF_CELLS)] = np.tensordot(self.parts, of_cells, 2)
         for each, inverse in zip(self.patterns, solved.inverses, strict=True):
@@ -419,15 +437,19 @@ class _Model:
         products, lost = np.zeros((3, systems, systems)), np.zeros((3, systems))
         expected = np.zeros((3, systems))
         of_cells, squares = solved.expected_of_cells, np.outer(solved.residual, solved.residual)
+        # Raters by system: products of residuals of one rater's cells.
         products[0] = self.system_of.T @ (squares * self.parts[0]) @ self.system_of
+        # tr(A) and tr(A^2) of the covariance A of a system's cells.
         expected[0] = self.system_of.T @ of_cells.diagonal()
         lost[0] = (self.system_of * (of_cells**2 @ self.system_of)).sum(axis=0)
         for each, inverse in zip(self.patterns, solved.inverses, strict=True):
             own, (covariance, squares) = self.system_of[each.cells], solved.of_pattern(each, inverse)
             same_rater = each.parts[1]
             of_document, of_rating = (own.T @ covariance @ own).diagonal(), own.T @ covariance.diagonal()
+            # Documents by system: all pairs of a document's ratings; residual: pairs of one rater.
             products[1:] += [own.T @ squares @ own, own.T @ (squares * same_rater) @ own]
             expected[1:] += [of_document, of_rating]
+            # The n documents of a pattern have one variance v, so their sum of squares is (n v)^2 / n.
             lost[1:] += [of_document**2 / each.documents, own.T @ covariance.diagonal() ** 2 / each.documents]
         if (expected <= _NOTHING * expected.max(axis=1, keepdims=True)).any():
             return None
@@ -435,6 +457,7 @@ class _Model:
         for index in range(3):
             # Documents and ratings lose one degree of freedom to their mean, which raters have lost already.
             freedom = max(float(np.mean(expected[index] ** 2 / lost[index])) - (index > 0), 1.0)
+            # A mean square of 1 is then the one that the fitted variances predict.
             scale = np.sqrt(freedom * (1 - 1 / systems) / expected[index])
             found.append(separate_mean_squares(products[index] * np.outer(scale, scale), freedom))
         return VariancesBySystem(*found)
@@ -461,6 +484,7 @@ class _Solution:
     def of_pattern(self, pattern: _Pattern, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the covariance of Py of a pattern's documents, and its squares, both (n, n) summed."""
         own, block = self.fitted[pattern.cells], np.ix_(pattern.cells, pattern.cells)
+        # Products of residuals from the fitted effects of cells, summed over documents.
         left = pattern.products - np.outer(pattern.total, own) - np.outer(own, pattern.total)
         left += pattern.documents * np.outer(own, own)
         expected = pattern.documents * (inverse - inverse @ self.projection[block] @ inverse)
@@ -475,6 +499,7 @@ def fit_by_reml(values: FloatArray) -> CrossedFit:
     had no such part. Raises CrossedModelError if all are 0.
     """
     mean, scale = float(np.nanmean(values)), float(np.nanvar(values)) or 1.0
+    # On values of variance 1, tolerances and _NOTHING are shares of all variance.
     model = _model((values - mean) / np.sqrt(scale))
     found, _, _ = scipy.optimize.fmin_l_bfgs_b(
         lambda tried: model.at(tried)[:2],
@@ -491,6 +516,7 @@ def fit_by_reml(values: FloatArray) -> CrossedFit:
     active = np.flatnonzero(~is_zero)
     if not len(active):
         raise CrossedModelError(NO_ERROR)
+    # Central differences for each variance that is not 0, with steps in proportion to it.
     steps = [np.where(np.arange(6) == each, _STEP * variances, 0.0) for each in active]
     either = [(model.at(variances + step), model.at(variances - step)) for step in steps]
     slopes = [(up[3] - down[3]) / (2 * step.sum()) for (up, down), step in zip(either, steps, strict=True)]
@@ -500,6 +526,7 @@ def fit_by_reml(values: FloatArray) -> CrossedFit:
             for (up, down), step in zip(either, steps, strict=True)
         ]
     )
+    # Back on the scale of the values, second derivatives by variances shrink by its square.
     return CrossedFit(
         np.where(is_zero, 0.0, variances) * scale,
         means * np.sqrt(scale) + mean,
@@ -520,16 +547,19 @@ def _model(values: FloatArray) -> _Model:
     used = np.flatnonzero(rated.any(axis=0))
     raters, systems = np.divmod(used, values.shape[2])
     same_rater, same_system = (labels[:, None] == labels for labels in (raters, systems))
+    # Documents rated in the same cells share every matrix, so their values are added up.
     kinds, kind_of = np.unique(rated[:, used], axis=0, return_inverse=True)
     patterns = []
     for kind, given in enumerate(kinds):
         cells = np.flatnonzero(given)
         if len(cells):
             own, block = by_cell[kind_of.ravel() == kind][:, used[cells]], np.ix_(cells, cells)
+            # In the order of _OF_DOCUMENT: document, rater:document, document:system, residual.
             parts = [np.ones((len(cells),) * 2), same_rater[block], same_system[block], np.eye(len(cells))]
             patterns.append(
                 _Pattern(cells, len(own), own.sum(axis=0), own.T @ own, np.array(parts, dtype=float))
             )
+    # The last argument is in the order of _OF_CELLS: rater, rater:system.
     return _Model(
         patterns,
         np.eye(values.shape[2])[systems],

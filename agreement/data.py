@@ -93,6 +93,7 @@ class ReliabilityData:
         """The same units with these raters only, in this order."""
         chosen = tuple(rater_indices)
         return self.once(
+            # `at_level` shares kept objects, so the key needs the level.
             ("raters", self.measurement_level, chosen),
             lambda: self._with(
                 values=self.values[list(chosen)],
@@ -108,6 +109,7 @@ class ReliabilityData:
         return self._with(
             values=self.values[:, kept],
             codes=self.codes[:, kept],
+            # Documents are numbered again from 0, without those whose units are left out.
             documents=None if documents is None else _documents(documents, len(documents)),
         )
 
@@ -119,6 +121,7 @@ class ReliabilityData:
         """A copy with changes that need no check."""
         other = object.__new__(ReliabilityData)
         same = {each.name: getattr(self, each.name) for each in fields(self)}
+        # Derived objects belong to the old values, so a copy starts without them.
         set_once(other, {**same, "_found": {}, **changes})
         return other
 
@@ -162,6 +165,7 @@ class UnitParts:
         """(parts, kinds): the number of times each code 0 to kinds - 1 occurs in each part; codes: (...,
         members).
         """
+        # Each part has its own range of numbers, so one bincount counts all of them.
         positions = (self.of_part * kinds + codes).ravel()
         return np.bincount(positions, minlength=self.number * kinds).reshape(self.number, kinds)
 
@@ -249,6 +253,7 @@ def _codes(table: FloatArray, domain: FloatArray) -> npt.NDArray[np.unsignedinte
     codes = np.empty(table.shape, dtype=np.min_scalar_type(len(domain)))
     for row, values in zip(codes, table, strict=True):
         positions = np.searchsorted(domain, values)  # NaN sorts behind everything
+        # A value above the domain, or NaN, has a position behind its end: the last value is compared.
         foreign = domain[np.minimum(positions, len(domain) - 1)] != values
         foreign &= ~np.isnan(values)
         if foreign.any():

@@ -110,6 +110,7 @@ def deviation_of_alpha(
     _check_per_document(per_document)
     generator = Stream(_SEED).of("deviation_of_alpha").generator()
     shape = (_PANELS, _DOCUMENTS, systems, raters)
+    # Axes are panels, documents, systems, raters; an effect has length 1 where it is constant.
     parts = (
         (components.systems, (_PANELS, 1, systems, 1)),
         (components.documents, (_PANELS, _DOCUMENTS, 1, 1)),
@@ -123,8 +124,10 @@ def deviation_of_alpha(
     for variance, own in parts:
         values += np.sqrt(variance) * generator.normal(size=own)
     if per_document is not None:
+        # Each document takes the next raters in turn.
         turns = (per_document * np.arange(_DOCUMENTS)[:, None] + np.arange(per_document)) % raters
         values = np.take_along_axis(values, turns[None, :, None], axis=3)
+    # w and q of each document.
     within = values.var(axis=3, ddof=1).mean(axis=2)
     squares = ((values - values.mean(axis=(1, 2, 3), keepdims=True)) ** 2).mean(axis=(2, 3))
     total = squares.mean(axis=1)

@@ -91,6 +91,7 @@ def _differences(
 ) -> tuple[Coefficient, ...]:
     compared = ~np.isnan(own) & (counts >= 2)
     others = np.full(len(own), np.nan)
+    # The mean of the others follows from the unit's total without the rater's own value.
     others[compared] = (totals[compared] - own[compared]) / (counts[compared] - 1)
     parts = thirds(np.where(compared, when, np.nan))
     return tuple(bias(own[parts == part], others[parts == part]) for part in range(THIRDS))
@@ -141,6 +142,7 @@ def severity_drift(
     when = np.stack(
         [thirds(np.where(np.isnan(each), np.nan, at)) for each, at in zip(timed, times, strict=True)]
     )
+    # (raters, thirds, units): each third of a rater's time becomes a row, and so a rater of the model.
     parts = np.where(when[:, None] == np.arange(THIRDS)[:, None], timed[:, None], np.nan)
     rated = RatedPoints.of(parts.reshape(-1, values.shape[1]), points, systems, documents)
     if rated.number_of_documents < LEAST_DOCUMENTS:
@@ -150,6 +152,7 @@ def severity_drift(
     if fit is None:
         return tuple(SeverityDrift(rater, reason=NO_END) for rater in raters)
     severities, slopes = fit.likelihood.with_slopes(fit.likelihood.severities, fit.parameters)
+    # Thirds without values are no raters of the model, so their rows are looked up.
     row_of = {index: at for at, index in enumerate(rated.rater_indices.tolist())}
     found = []
     for number, rater in enumerate(raters):
@@ -158,6 +161,7 @@ def severity_drift(
             found.append(SeverityDrift(rater, reason="A third of the rater’s time has no value with a time."))
             continue
         rows = np.array(own, dtype=np.intp)
+        # The slope of the difference brings in the covariance of both severities.
         change, slope = severities[rows[-1]] - severities[rows[0]], slopes[rows[-1]] - slopes[rows[0]]
         (changed,) = fit.of(np.array([change]), slope[None])
         error = np.sqrt(float(slope @ fit.covariance @ slope))
@@ -241,8 +245,10 @@ def carry_over(values: FloatArray, stretches: IntArray, positions: IntArray) -> 
     found = _stretches(values, stretches, positions, fewest=3)
     y, k = found.deviations_from_mean(found.values), found.sizes
     squares, fourths = found.sums(y**2), found.sums(y**4)
+    # Neighbours in two different stretches are no pair.
     neighbours = float(np.sum(y[1:] * y[:-1], where=found.of[1:] == found.of[:-1]))
     total = neighbours + float(np.sum(squares / k))
+    # The mean of the squared sum over all orders, from which the square of its mean -S / k is taken.
     second = (squares**2 - fourths) / k + (squares**2 - 2 * fourths) / (k * (k - 1))
     variance = float(np.sum(second - (squares / k) ** 2))
     scale = float(np.sum(squares * (k - 1) / k))
@@ -251,9 +257,11 @@ def carry_over(values: FloatArray, stretches: IntArray, positions: IntArray) -> 
 
 
 def _stretches(values: FloatArray, stretches: IntArray, positions: IntArray, fewest: int = 2) -> _Stretches:
+    # np.lexsort sorts by its last key first: by stretch, then by position.
     order = np.lexsort((positions, stretches))
     values, of = np.asarray(values, dtype=float)[order], np.unique(stretches[order], return_inverse=True)[1]
     long = np.bincount(of, minlength=1)[of] >= fewest
+    # Stretches are numbered again, as the short ones are left out.
     of = np.unique(of[long], return_inverse=True)[1]
     return _Stretches(values[long], of, np.bincount(of))
 
@@ -262,6 +270,7 @@ def _ranks(found: _Stretches) -> FloatArray:
     """(values,): mean ranks of the values within each stretch, up to a constant for each stretch."""
     order = np.lexsort((found.values, found.of))
     of, values = found.of[order], found.values[order]
+    # Equal values within a stretch share the mean of their positions.
     starts = np.flatnonzero(np.r_[True, (of[1:] != of[:-1]) | (values[1:] != values[:-1])][: len(of)])
     lengths = np.diff(np.r_[starts, len(of)])
     ranks = np.empty(len(of))
@@ -389,6 +398,7 @@ def _compare_with_first(table: FloatArray, owners: npt.NDArray[np.intp], toleran
     if len(differences) > 1:
         reach = t_reach(standard_error(differences), len(differences) - 1, 0.95)
         low, high = mean - reach, mean + reach
+    # A move by exactly the tolerance is no change, even if floats make it slightly larger.
     moved = np.abs(table[-1] - table[0]) > tolerance + 1e-9
     p_value = float(np.exp(-max(_log_evidence(by_document), 0.0)))
     return ControlPoint(
@@ -399,6 +409,7 @@ def _compare_with_first(table: FloatArray, owners: npt.NDArray[np.intp], toleran
 def _log_evidence(values: FloatArray) -> float:
     """Return the logarithm of e; values: (documents, times), NaN for a gap."""
     is_known = ~np.isnan(values)
+    # Mean and spread are over all times, so no order of the values changes them and e has the mean 1.
     centred = np.where(is_known, values - np.nanmean(values, axis=1, keepdims=True), 0.0)
     spread = np.sqrt((centred**2).sum() / is_known.sum())
     if spread < 1e-12:
@@ -410,6 +421,7 @@ def _log_evidence(values: FloatArray) -> float:
     scores = bets[:, None, None] * centred
     found = _log_ratios(scores, is_known, blocks)  # (blocks, bets, documents)
     up, down = np.split(found, 2, axis=1)
+    # An average of e values is one too; those of independent documents multiply.
     either = np.logaddexp(up, down) - np.log(2)
     sums = np.concatenate([up, down, either], axis=1).sum(axis=2)
     return float(scipy.special.logsumexp(sums) - np.log(sums.size))
@@ -421,14 +433,17 @@ def _log_ratios(scores: FloatArray, is_known: BoolArray, blocks: list[BoolArray]
     The sum over all blocks of m times is the elementary symmetric polynomial of order m, built up over times.
     """
     most = max(int(block.sum()) for block in blocks)
+    # sums[m] is the logarithm of the sum over all blocks of m known times so far.
     sums = np.full((*scores.shape[:2], most + 1), -np.inf)
     sums[..., 0] = 0.0
     for time in range(scores.shape[2]):
+        # Blocks of m times either leave this time out or add it to a block of m - 1.
         added = np.logaddexp(sums[..., 1:], sums[..., :-1] + scores[..., time, None])
         sums[..., 1:] = np.where(is_known[:, time, None], added, sums[..., 1:])
     number = is_known.sum(axis=1)
     found = []
     for block in blocks:
+        # Times without a value make the block smaller for this document.
         size = (is_known & block).sum(axis=1)
         own = (scores * block).sum(axis=2)
         # log of (number choose size)
@@ -438,5 +453,6 @@ def _log_ratios(scores: FloatArray, is_known: BoolArray, blocks: list[BoolArray]
             - scipy.special.gammaln(number - size + 1)
         )
         index = np.broadcast_to(size[:, None], (*scores.shape[:2], 1))
+        # The mean over blocks is their sum divided by the number of ways.
         found.append(own - np.take_along_axis(sums, index, axis=2)[..., 0] + ways)
     return np.array(found)

@@ -83,6 +83,7 @@ def estimate(
     if np.isnan(value):
         why = estimator.why_undefined
         return undefined_coefficient(estimator, data, why if isinstance(why, str) else why(data))
+    # A stream of its own makes the interval independent of which coefficients come first.
     drawn_with = substream(generator, estimator.name, *sorted(estimator.parameters.items()))
     interval = _interval(estimator, data, patterns, statistic, float(value), drawn_with, plan)
     return _coefficient(estimator, count(data), float(value), *interval)
@@ -116,18 +117,21 @@ def _parts_left_out_in_turn(
     """
     patterns = estimator.patterns(data)
     statistic, kinds = estimator.statistic(patterns), len(patterns.unit_counts)
+    # Units with too few ratings get one pattern more, whose column is cut off below.
     pattern_of = np.full(len(data.ratings_per_unit), kinds)
     pattern_of[data.ratings_per_unit >= estimator.least_ratings] = patterns.of_unit
     members = UnitParts.of(parts)
     unit_counts = members.counts(pattern_of[members.units], kinds + 1)[:, :-1]
     sizes = unit_counts.sum(axis=1)
     few = (sizes >= 2) & (sizes < resampling.jackknife_below)
+    # Smoothed intervals need random numbers, so such parts are computed one by one.
     if estimator.smoothed:
         few &= modal_shares_of_parts(data, members) <= LARGEST_MODAL_SHARE
     counts, found = counts_of_parts(data, members), {}
     at_once = max(1, _BLOCK // max(1, kinds * resampling.jackknife_below))
     for start in range(0, int(few.sum()), at_once):
         chosen = np.flatnonzero(few)[start : start + at_once]
+        # The weights of each part, and of each part without one unit of each kind that it has.
         own = unit_counts[chosen]
         of_part, pattern = np.nonzero(own)
         without_one = own[of_part]

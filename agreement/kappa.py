@@ -155,12 +155,15 @@ def _pair_kappa(
     patterns: Patterns, pair: tuple[int, int], metric: Metric, scores: FloatArray, weights: FloatArray
 ) -> FloatArray:
     gap = len(patterns.value_domain)
+    # Each pair of raters is compared on the units that both rated.
     shared = (patterns.codes[:, pair] < gap).all(axis=1)
     first, second = patterns.codes[shared][:, pair].T
     weights = weights[:, shared]
     left, right = (np.asarray(weights @ patterns.values_of(rater)[np.flatnonzero(shared)]) for rater in pair)
+    # O and E are both multiplied by the squared number of units, which cancels in the ratio.
     observed = weights @ metric(scores[first], scores[second]) * weights.sum(axis=1)
     expected = expected_disagreement(left, right, metric, scores)
+    # If both gave one and the same value throughout, the expected disagreement is 0.
     share = divide_where(np.count_nonzero(left + right, axis=1) > 1, observed, expected)
     return 1 - share
 
@@ -232,6 +235,7 @@ def _fleiss(patterns: Patterns, metric: Metric, scores: FloatArray) -> OfTotals:
         shares, observed = _shares(totals), _observed_disagreement(totals)
         expected = expected_disagreement(shares, shares, metric, scores)
         varied = (np.count_nonzero(shares, axis=1) > 1) & ~np.isnan(observed)
+        # The largest d cancels in the ratio of disagreements.
         result = divide_where(varied, observed, expected)
         return 1 - result
 
@@ -242,11 +246,13 @@ def _gwet(patterns: Patterns, metric: Metric, scores: FloatArray) -> OfTotals:
     q = len(scores)
     uniform = np.ones((1, q))
     largest = metric(scores[:1], scores[-1:])[0]
+    # The sum of all agreement weights w_kl = 1 - d_kl / largest d.
     total_weight = q**2 - expected_disagreement(uniform, uniform, metric, scores)[0] / largest
 
     def coefficients(totals: FloatArray) -> FloatArray:
         shares = _shares(totals)
         by_chance = total_weight / (q * (q - 1)) * np.sum(shares * (1 - shares), axis=1)
+        # (pa - pe) / (1 - pe) = 1 - (1 - pa) / (1 - pe), with 1 - pa the observed disagreement.
         return np.asarray(1 - _observed_disagreement(totals) / largest / (1 - by_chance))
 
     return OfTotals(_summands(patterns, metric, scores), coefficients)

@@ -79,6 +79,7 @@ class LabelAnswers:
                     continue
                 if unknown := sorted(map(str, answer - index_of.keys())):
                     raise ValueError(f"The label {unknown[0]} is not one of: {', '.join(map(str, labels))}.")
+                # Equal sets share a number, in the order in which they first occur.
                 codes[rater, unit] = position.setdefault(frozenset(answer), len(position))
                 given[rater, unit, [index_of[label] for label in answer]] = True
         data = ReliabilityData(
@@ -164,6 +165,7 @@ def agreement_by_label(
     296-298. Undefined if no unit has two answers; alpha also if all or none of these contain the label.
     """
     plan = resampling or Resampling(by="units" if answers.codes.documents is None else "documents")
+    # Raters without a common unit have no F1.
     pairs = [
         (one, other)
         for one, other in combinations(range(len(answers.given)), 2)
@@ -210,7 +212,9 @@ def _pair_sums(answers: LabelAnswers, pairs: Sequence[tuple[int, int]]) -> tuple
         shared = answers.answered[one] & answers.answered[other]
         first, second = answers.given[one, shared], answers.given[other, shared]
         of_unit = answers.documents[shared]
+        # With += a document that has several units would count only one of them.
         np.add.at(both[:, index], of_unit, (first & second).astype(float))
+        # F1 = 2 both / (one + other), so its divisor is the mean of the two.
         np.add.at(mean[:, index], of_unit, (first.astype(float) + second) / 2)
     return both, mean
 
@@ -245,6 +249,7 @@ def label_rates(
         hits = sum_by_document(shares[own], documents)
         sizes = sum_by_document(np.ones(int(own.sum())), documents)[:, None]
         counts = count(answers.codes.of_units(of_unit == system))
+        # Without columns the rate is undefined, with the reason that _RATE gives.
         columns = slice(None) if own.any() else slice(0)
         for index, label in enumerate(answers.labels):
             rate = ratio_coefficient(
@@ -328,6 +333,7 @@ def _read(
 
 def _sum_by_item(values: npt.NDArray[np.number | np.bool_], of_part: IntArray, items: int) -> FloatArray:
     """(raters, items): sums over the parts of each item; values: (raters, parts)."""
+    # Without raters the list is empty and needs its shape.
     return np.array([np.bincount(of_part, row, items) for row in values]).reshape(len(values), items)
 
 
@@ -335,6 +341,7 @@ def _documents_of_items(documents: npt.ArrayLike | None, of_part: IntArray, item
     if documents is None:
         return np.arange(items)
     labels = index_documents(documents, len(of_part))
+    # The last part decides an item's document, and the comparison finds parts that differ.
     of_item = np.zeros(items, dtype=np.intp)
     of_item[of_part] = labels
     if (of_item[of_part] != labels).any():

@@ -115,12 +115,15 @@ def dawid_skene(data: ReliabilityData) -> DawidSkene:
     posterior = _normalise(given.counts)
     likelihood, reason = -np.inf, f"The search for the most likely values did not end in {_STEPS:,} steps."
     for _ in range(_STEPS):
+        # M step: the frequencies and confusions that the posteriors predict.
         shares = posterior.mean(axis=0)
         reached = (values @ posterior).reshape(given.raters, given.categories, -1)
         confusion = _normalise(reached.transpose(0, 2, 1))  # (raters, true, given)
+        # E step: each unit's posterior, from the logarithms of what its raters gave.
         of_value = np.log(np.maximum(confusion, _SMALLEST)).transpose(0, 2, 1).reshape(values.shape[0], -1)
         posterior, totals = posterior_of(np.log(np.maximum(shares, _SMALLEST)) + values.T @ of_value)
         total = float(totals.sum())
+        # EM never lowers the likelihood, so a gain this small ends the search.
         if total - likelihood < _CLOSE * abs(total):
             reason = ""
             break
@@ -143,6 +146,7 @@ def mace(data: ReliabilityData) -> Mace:
     counted = given.sum_by_rater_and_category(np.ones(len(given.code)))
     start = _normalise(given.counts)
     smoothing = _SMOOTHING / categories
+    # Competence starts from the mean share of a unit's raters who gave the rater's value.
     alike = given.sum_by_rater_and_category(start[given.unit, given.code])
     competence = alike.sum(axis=1) / np.maximum(values, 1)
     guesses = _normalise(counted + smoothing)
@@ -151,14 +155,17 @@ def mace(data: ReliabilityData) -> Mace:
         guessed = (1 - competence)[:, None] * guesses  # (raters, categories)
         right = np.log(np.maximum(competence[:, None] + guessed, _SMALLEST))
         wrong = np.log(np.maximum(guessed, _SMALLEST))
+        # Every category starts from `wrong`, and a value replaces it by `right` in its own category.
         logs = given.sum_by_unit_and_category(right - wrong) + given.sum_by_unit(wrong)[:, None]
         posterior, totals = posterior_of(logs - np.log(categories))
         total = float(totals.sum())
         # A value is a guess if it is not the category, and sometimes also if it is.
         knows = competence[:, None] / np.maximum(competence[:, None] + guessed, _SMALLEST)
         known = given.sum_by_rater_and_category(posterior[given.unit, given.code]) * knows
+        # Knowing and guessing are two outcomes, so both counts are smoothed.
         competence = (known.sum(axis=1) + smoothing) / (values + 2 * smoothing)
         guesses = _normalise(counted - known + smoothing)
+        # With smoothed counts a step can lower the likelihood, so its size decides.
         if abs(total - likelihood) < _CLOSE * abs(total):
             reason = ""
             break

@@ -76,6 +76,7 @@ _NOTHING = 1e-20  # a sum of squares of values that are rounded to ten decimals
 
 def _pearson(patterns: Patterns) -> Statistic:
     values = patterns.value_domain[patterns.codes]
+    # Centred, as n sum x^2 - (sum x)^2 of large values loses digits.
     x, y = (values - np.average(values, axis=0, weights=patterns.unit_counts)).T
     sides = [patterns.values_of(side) for side in (0, 1)]
     moments = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1)
@@ -85,6 +86,7 @@ def _pearson(patterns: Patterns) -> Statistic:
         spread_x, spread_y = n * sum_xx - sum_x**2, n * sum_yy - sum_y**2
         # Equal values leave a spread that is nothing but rounding, so that their counts have to tell.
         counts = [np.asarray(side.T @ weights.T) for side in sides]
+        # The squared counts add up to n^2 only if one value has all units.
         varied = np.logical_and(*(_sum(side, side) < n**2 for side in counts))
         return _ratio(n * sum_xy - sum_x * sum_y, np.where(varied, spread_x, 0), spread_y)
 
@@ -118,6 +120,7 @@ def _kendall_tau_b(patterns: Patterns) -> Statistic:
             rows = slice(start, start + block)
             signs = np.sign(x[rows, None] - x) * np.sign(y[rows, None] - y)
             balance += _sum(weights.T[rows], signs @ weights.T)
+        # n^2 minus the squared counts are the ordered pairs that a side does not tie.
         counts = [np.asarray(side.T @ weights.T) for side in sides]
         return _ratio(balance, *(side.sum(axis=0) ** 2 - _sum(side, side) for side in counts))
 

@@ -69,6 +69,7 @@ def difference_of_figures(
     differences = np.concatenate([figures[0](each) - figures[1](each) for each in weights])
     varied = differences[~np.isnan(differences)]
     tail = (1 - confidence_level) / 2
+    # The jackknife needs all of its replicates; the bootstrap can lose as many as one tail.
     if len(differences) - len(varied) > (0 if few else tail * len(differences)):
         return _undefined_interval(
             found, f"Too many resamples of {noun} leave no variation: judge more of them."
@@ -98,6 +99,7 @@ def _bootstrap_interval(
     found: PairedDifference, drawn: FloatArray, noun: str, tail: float
 ) -> PairedDifference:
     low, high = np.quantile(drawn, [tail, 1 - tail])
+    # A replicate that is 0 up to rounding counts on both sides.
     beyond = min(np.sum(drawn <= _TINY), np.sum(drawn >= -_TINY))
     p_value = min(1.0, float(2 * (1 + beyond) / (len(drawn) + 1)))
     how = f"paired percentile bootstrap of {noun}, {len(drawn)} replicates"
@@ -135,6 +137,7 @@ def williams_test(first: float, second: float, between: float, size: int) -> tup
         raise ValueError("Williams' test needs 4 units or more and correlations between -1 and 1.")
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     middle = (first + second) / 2
+    # Rounding can leave the determinant just below 0.
     spread = 2 * max(determinant, 0.0) * (size - 1) / (size - 3) + middle**2 * (1 - between) ** 3
     t = (first - second) * math.sqrt((size - 1) * (1 + between) / spread)
     return t, t_p_value(t, 1.0, size - 3)
@@ -150,8 +153,10 @@ def dependent_interval(
     (low1, high1), (low2, high2) = (
         fisher_limits(each, 1 / (size - 3), confidence_level) for each in (first, second)
     )
+    # The correlation of the two estimates, which share the third variable.
     shared = (between - first * second / 2) * (1 - first**2 - second**2 - between**2) + between**3
     shared /= (1 - first**2) * (1 - second**2)
+    # The lower end takes the first's lower reach and the second's upper one (Zou 2007).
     down, up = (first - low1, high2 - second), (high1 - first, second - low2)
     below, above = (
         math.sqrt(max(one**2 + other**2 - 2 * shared * one * other, 0.0)) for one, other in (down, up)
@@ -168,6 +173,7 @@ def difference_of_correlations(
     independent and nearly normal units. Undefined with fewer than 3 units or if a side is constant; no test
     with fewer than 5, or if a correlation is 1 or -1.
     """
+    # Rounded, as a constant side must not seem to vary by rounding errors.
     table = np.round(np.stack([first, second, third]), 10)
     kept = table[:, ~np.isnan(table).any(axis=0)]
     size = kept.shape[1]

@@ -132,6 +132,7 @@ def gamma(
     of more annotators it is the mean over pairs, not their joint alignment of all annotators.
     """
     pairs = sum(len(text.passages) * (len(text.passages) - 1) // 2 for text in _comparable(texts))
+    # Many pairs average out the randomness of shifts, so each needs fewer.
     shifts = int(np.clip(_SHIFTS // max(pairs, 1), _FEWEST, _MOST))
     drawn = generator_of(substream(generator, "gamma") or Stream(0), "shifts")
 
@@ -178,6 +179,7 @@ def _alpha_sums(text: MarkedText) -> tuple[float, float, float, float]:
         number[start] += 1
         number[end] -= 1
     counts = np.cumsum(number)[: text.length]
+    # Ordered pairs of a rater who marked a character and one who did not, over m - 1.
     differing = float((counts * (raters - counts)).sum()) / (raters - 1)
     return marked, gap, differing, gap + sum(length**2 for each in lengths for length in each)
 

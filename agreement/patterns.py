@@ -91,12 +91,14 @@ def by_value(data: ReliabilityData, *, least_ratings: int = 2, keep_unused: bool
 
 def _count_by_value(data: ReliabilityData, least_ratings: int, keep_unused: bool) -> Patterns:
     columns = by_rater(data, least_ratings=least_ratings)
+    # Sorted codes make columns with the same values equal.
     sets = _patterns(np.sort(columns.codes, axis=1).T, data.value_domain)
     unit_counts = np.bincount(sets.of_unit, columns.unit_counts, len(sets.codes)).astype(np.intp)
     used = np.arange(len(data.value_domain))
     if not keep_unused:
         used = np.unique(sets.codes[sets.codes < len(data.value_domain)])
     return Patterns(
+        # A gap's code is beyond all used ones, so it becomes their number: again the code of a gap.
         codes=np.searchsorted(used, sets.codes),
         unit_counts=unit_counts,
         of_unit=sets.of_unit[columns.of_unit],
@@ -133,6 +135,7 @@ def _distinct(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         return first, of_unit, counts
     table = np.bincount(keys)
     occurring = np.flatnonzero(table)
+    # Any position of a key will do, and the last one written remains.
     positions = np.empty(len(table), dtype=np.intp)
     positions[keys] = np.arange(len(keys))
     number = np.empty(len(table), dtype=np.intp)
@@ -210,6 +213,7 @@ def weighting(data: ReliabilityData, weights: Weights | None) -> tuple[Weights, 
 
 def pair_disagreement(patterns: Patterns, metric: Metric, scores: FloatArray) -> FloatArray:
     """(patterns,): disagreement summed over the pairs of values in a unit; `scores` is (categories,)."""
+    # A gap's code points at the NaN behind the scores.
     values = np.append(scores, np.nan)[patterns.codes]
     total = np.zeros(len(values))
     for rater in range(1, values.shape[1]):
@@ -223,9 +227,11 @@ def expected_disagreement(
     left: FloatArray, right: FloatArray, metric: Metric, scores: FloatArray
 ) -> FloatArray:
     """(replicates,): sum of left_c right_k d(c, k) over c, k; left and right are (replicates, categories)."""
+    # Two metrics have closed forms; others need the table of all pairs of values.
     if metric is nominal:
         return np.asarray(left.sum(axis=1) * right.sum(axis=1) - np.sum(left * right, axis=1))
     if metric is quadratic:
+        # Differences do not depend on the origin, and small numbers lose fewer digits.
         return _expected_quadratic(left, right, scores - scores.mean())
     total = np.zeros(len(left))
     block = max(1, _BLOCK // len(scores))

@@ -127,20 +127,24 @@ def ranking_alpha(
     """
     orders = _orders(rankings.ranks)
     ranked, raters = rankings.ranked, rankings.ranked.sum(axis=0)
+    # All rankings of an item have the same systems, so one ranking's number of pairs serves all.
     pairs = np.maximum((~np.isnan(orders)).sum(axis=2), 1)
     tied = np.where(ranked & (raters >= 2), np.sum(orders == 0, axis=2) / pairs, 0.0)
     apart = np.zeros(len(raters))
     for one, other in combinations(range(len(ranked)), 2):
         both = ranked[one] & ranked[other]
         distances = np.nansum(np.abs(orders[one] - orders[other]), axis=1) / (2 * pairs[one])
+        # Both orders of the two raters count, each over m - 1, as in coincidences.
         apart += np.where(both, 2 * distances / np.maximum(raters - 1, 1), 0.0)
     used = np.where(raters >= 2, raters, 0).astype(float)
+    # Alpha is a function of these four sums, so that resamples can weight documents.
     of_item = np.stack([used, apart, tied.sum(axis=0), (tied**2).sum(axis=0)], axis=1)
     sums = sum_by_document(of_item, rankings.documents)
     sums = sums[sums[:, 0] > 0]
 
     def alphas(weights: FloatArray) -> FloatArray:
         number, observed, ties, squares = (weights @ sums).T
+        # The mean of t_a t_b over ordered pairs of different rankings, by (sum t)^2 - sum t^2.
         both_tied = divide_where(number >= 2, ties**2 - squares, number * (number - 1))
         expected = (1 - both_tied) / 2
         defined = (number >= 2) & (expected > 1e-12)
@@ -254,6 +258,7 @@ def plackett_luce(rankings: Rankings, *, confidence_level: float = 0.95) -> Rank
     counted = _count_systems(ranks, rankings.systems)
     reason = f"There are rankings of {number} documents; {LEAST_DOCUMENTS} are needed."
     if number >= LEAST_DOCUMENTS:
+        # A tie counts as a win of both, as each of its systems is chosen once from all of the tie.
         reason = why_no_strengths(
             np.array([(ranks[:, [one]] <= ranks).sum(axis=0) for one in range(ranks.shape[1])], dtype=float),
             rankings.systems,
@@ -298,6 +303,7 @@ def _choices(ranks: FloatArray, documents: IntArray) -> tuple[IntArray, npt.NDAr
     chosen, offered, of_choice = [], [], []
     for system in range(ranks.shape[1]):
         left = ranks >= ranks[:, [system]]  # False if either has no rank
+        # Where no other system is left, nothing is chosen.
         choice = left.sum(axis=1) >= 2
         chosen.append(np.full(int(choice.sum()), system))
         offered.append(left[choice])
@@ -319,6 +325,7 @@ def _fit(
     for _ in range(_STEPS):
         shares, information = _expect(offered, strengths)
         step = np.linalg.solve(information + ridge, (observed - shares).sum(axis=0))
+        # A step is cut to 2 logits, as Newton's method can overshoot far from the maximum.
         strengths = strengths + step * min(1.0, 2 / max(np.abs(step).max(), _CLOSE))
         strengths -= strengths.mean()
         if np.abs(step).max() < _CLOSE:
@@ -328,6 +335,7 @@ def _fit(
     shares, information = _expect(offered, strengths)
     inverse = np.linalg.inv(information + ridge)
     sums = sum_by_document(observed - shares, of_choice)
+    # Centring removes the direction of the ridge: the covariance is of strengths about their mean.
     centred = (np.eye(systems) - 1 / systems) @ inverse
     return strengths, centred @ (sums.T @ sums) @ centred.T * documents / (documents - 1)
 
@@ -336,6 +344,7 @@ def _expect(offered: npt.NDArray[np.bool_], strengths: FloatArray) -> tuple[Floa
     """(choices, systems) probabilities of being chosen, and the information."""
     weights = np.where(offered, np.exp(strengths), 0.0)
     shares = weights / weights.sum(axis=1, keepdims=True)
+    # Each choice is multinomial, with the information diag(p) - p p'.
     return shares, np.diag(shares.sum(axis=0)) - shares.T @ shares
 
 
@@ -382,6 +391,7 @@ def best_worst_scores(
     points = np.zeros_like(sizes)
     points[each, [index_of[name] for name in best]] = 1
     points[each, [index_of[name] for name in worst]] = -1
+    # (1 + best - worst) / 2 is 1, 1/2 or 0 each time: a share, as the interval requires.
     hits = sum_by_document((sizes + points) / 2, of_answer)
     of_document = sum_by_document(sizes, of_answer)
     found = [
@@ -404,6 +414,7 @@ def _score(
     counts = Counts(units=times, pairable_units=0, raters=0, ratings=times, pairable_values=0)
     share = ratio_coefficient(_NAMED, hits, sizes, counts, confidence_level)
     assert share.value is not None
+    # Back from the share F to the score 2 F - 1.
     interval = share.interval and replace(
         share.interval, low=2 * share.interval.low - 1, high=2 * share.interval.high - 1
     )

@@ -110,9 +110,11 @@ def share_letters(systems: Sequence[str], differing: Iterable[tuple[str, str]]) 
     """
     groups: list[frozenset[str]] = [frozenset(systems)] if systems else []
     for pair in differing:
+        # Insert: a group with both systems becomes two, each without one of them.
         split = [group - {name} for group in groups if group.issuperset(pair) for name in pair]
         kept = [group for group in groups if not group.issuperset(pair)]
         distinct = list(dict.fromkeys([*kept, *split]))
+        # Absorb: a group within another is not a largest set.
         groups = [group for group in distinct if not any(group < other for other in distinct)]
     order = {name: index for index, name in enumerate(systems)}
     groups.sort(key=lambda group: sorted(order[name] for name in group))

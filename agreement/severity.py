@@ -57,6 +57,7 @@ def severity_misfit(
     def p_values(moments: Callable[[FloatArray], FloatArray], unit: float) -> list[float | None]:
         by_document = moments(parameters)
         _, slopes = likelihood.with_slopes(lambda at: moments(at).sum(axis=0), parameters)
+        # The sum also varies through the fitted parameters, by each document's score (Newey 1985).
         moved = by_document + scores @ slopes.T
         documents = len(moved)
         errors, known = (np.sqrt(documents) * each.std(axis=0, ddof=1) for each in (moved, by_document))
@@ -64,6 +65,7 @@ def severity_misfit(
         sums = zip(by_document.sum(axis=0).tolist(), errors.tolist(), strict=True)
         return [t_p_value(each, error, documents - 1) if error > least else None for each, error in sums]
 
+    # The units are one standard deviation of the values, in a part of a mean and in a sum of squares.
     found = [
         *p_values(likelihood.mean_residuals, deviation / rated.number_of_documents),
         *p_values(likelihood.excess_squares, deviation**2),
@@ -254,14 +256,17 @@ class SeverityFit:
         self.likelihood, self.parameters = likelihood, np.asarray(found.x)
         free = self._free(float(found.fun))
         documents = likelihood.rated.number_of_documents
+        # A spread at its bound has no variance, so the sandwich has the free parameters only.
         curvature = likelihood.curvature(self.parameters)[np.ix_(free, free)]
         inverse = np.linalg.pinv(curvature, hermitian=True)
         sums = likelihood.scores_by_document(self.parameters)[:, free]
         self.inverse, self.covariance = np.zeros((2, len(free), len(free)))
         self.inverse[np.ix_(free, free)] = inverse
+        # The sandwich sums scores by document, as units of one document are not independent.
         self.covariance[np.ix_(free, free)] = (
             inverse @ (sums.T @ sums) @ inverse * documents / (documents - 1)
         )
+        # For an error of 1: `of` multiplies it by each error.
         self.reach = t_reach(1.0, documents - 1, confidence_level)
 
     def _free(self, loss: float) -> npt.NDArray[np.bool_]:
@@ -272,6 +277,7 @@ class SeverityFit:
         free = np.ones(len(self.parameters), dtype=bool)
         for bound in LOG_SPREADS:
             moved = np.append(self.parameters[:-1], bound)
+            # A tie goes to the bound, as the data do not distinguish the two.
             if self.likelihood.loss(moved)[0] <= loss + _CLOSE:
                 self.parameters, free[-1] = moved, False
         return free
@@ -320,6 +326,7 @@ def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> li
     likelihood = fit.likelihood
     fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_systems, fit.parameters))
     means = rated.means_of_systems()
+    # Means that differ only by rounding share a rank.
     ranks = [
         scipy.stats.rankdata(-np.round(each, 10), method="min").astype(int).tolist()
         for each in (
@@ -400,6 +407,7 @@ def bridge(
         raise ValueError("The values are (raters, items); the old means and documents are (items,).")
     differences = new - first
     rated = ~np.isnan(differences)
+    # Sums and numbers of differences, by rater and document.
     column = np.unique(labels, return_inverse=True)[1]
     number = int(column.max(initial=-1)) + 1
     in_document = np.equal(column[:, None], np.arange(number)).astype(float)
@@ -415,6 +423,7 @@ def bridge(
             f"{FEWEST_DOCUMENTS} or more."
         )
         return Bridge(None, by_rater, reason=reason)
+    # Each difference is corrected by an offset in which its own document has no part.
     without = _means(_leave_out(totals), _leave_out(counts))
     left = differences - without[:, column]
     usable = rated & ~np.isnan(left)
@@ -462,6 +471,7 @@ def _root_mean_square(differences: FloatArray) -> float | None:
 
 def _slope(new: FloatArray, first: FloatArray, rated: npt.NDArray[np.bool_]) -> float | None:
     """Least squares within raters; None if the old means do not vary."""
+    # Centring old and new values within raters leaves their severity out of the slope.
     own = np.where(rated, np.broadcast_to(first, new.shape), np.nan)
     rows = rated.any(axis=1)
     old = own[rows] - np.nanmean(own[rows], axis=1, keepdims=True)

@@ -103,6 +103,7 @@ class RatedPatterns:
     def __init__(self, rated: RatedPoints) -> None:
         points, raters = len(rated.points), len(rated.rater_indices)
         system = rated.system_of_unit[rated.unit]
+        # A cell is one number of system, rater and point, which divisions take to pieces again.
         cells, self._cell = np.unique(
             (system * raters + rated.rater) * points + rated.code, return_inverse=True
         )
@@ -119,6 +120,7 @@ class RatedPatterns:
     def _blocks(self) -> Iterator[Block]:
         rated = self._rated
         chosen, pattern, times = self._distinct()
+        # One unit of each pattern gives the cells of the pattern.
         kept = np.isin(rated.unit, chosen)
         ones = np.ones(int(kept.sum()))
         coordinates = pattern[rated.unit[kept]], self._cell[kept]
@@ -127,6 +129,7 @@ class RatedPatterns:
             (np.ones(len(pattern)), (pattern, rated.document_of_unit)),
             shape=(len(chosen), rated.number_of_documents),
         )
+        # As many patterns as have about _BLOCK values together.
         size = max(1, _BLOCK * len(chosen) // len(ones))
         for start in range(0, len(chosen), size):
             rows = slice(start, start + size)
@@ -141,6 +144,7 @@ class RatedPatterns:
         _, chosen, pattern, times = np.unique(
             table, axis=0, return_index=True, return_inverse=True, return_counts=True
         )
+        # Some versions of NumPy return the inverse of rows as a column.
         return chosen, pattern.reshape(-1), times
 
 
@@ -163,6 +167,7 @@ class SeverityLikelihood:
         self.rated, self.penalty = rated, penalty
         self._patterns = RatedPatterns(rated)
         self._sizes = len(rated.systems), len(rated.rater_indices), len(rated.points) - 1
+        # Divided by their sum, the weights are those of the normal distribution.
         nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
         self._nodes, self._weights = nodes, weights / weights.sum()
 
@@ -204,6 +209,7 @@ class SeverityLikelihood:
         _, raters, thresholds, _ = self._parts(parameters)
         penalised = np.zeros(len(parameters))
         systems = self._sizes[0]
+        # The locations of systems and the standard deviation are free of the penalty.
         penalised[systems:-1] = self.penalty * parameters[systems:-1]
         # Means of severities and thresholds are no part of the data's likelihood: any pull settles them.
         for start, part in ((systems, raters), (systems + len(raters), thresholds)):
@@ -216,6 +222,7 @@ class SeverityLikelihood:
         """(parameters, parameters): second derivatives of the loss, by differences of its gradient."""
         steps = _STEP * np.eye(len(parameters))
         found = [(self.loss(parameters + h)[1] - self.loss(parameters - h)[1]) / (2 * _STEP) for h in steps]
+        # Second derivatives by differences are symmetric only up to their error.
         return np.asarray((np.array(found) + np.array(found).T) / 2)
 
     def scores_by_document(self, parameters: FloatArray) -> FloatArray:
@@ -257,8 +264,10 @@ class SeverityLikelihood:
         for block in patterns.blocks:
             row, cell = block.cells.nonzero()
             pair = patterns.pair_of_cell[cell]
+            # The unit's posterior from the other raters leaves this value's own logarithm out.
             without, _ = posterior_of((block.cells @ logs + np.log(self._weights))[row] - logs[cell])
             mean = np.sum(without * expected[pair], axis=1)
+            # Over nodes and points together: E[value^2] - E[value]^2.
             variance = np.sum(without * second[pair], axis=1) - mean**2
             square = (points[patterns.code_of_cell[cell]] - mean) ** 2
             yield block, row, patterns.rater_of_pair[pair], square, variance
@@ -269,6 +278,7 @@ class SeverityLikelihood:
         own = self._parts(parameters)[1]
         expected = np.stack([self._means(parameters, each) for each in own], axis=1)
         values = rated.points[rated.code] - expected[rated.system_of_unit[rated.unit], rated.rater]
+        # A value's part in the system's mean: over the raters of its unit, then over the units.
         of_unit = np.bincount(rated.unit, values) / np.bincount(rated.unit)
         of_unit /= np.bincount(rated.system_of_unit)[rated.system_of_unit]
         found = np.zeros((rated.number_of_documents, len(rated.systems)))
@@ -282,6 +292,7 @@ class SeverityLikelihood:
     def _means(self, parameters: FloatArray, severity: float) -> FloatArray:
         """(systems,): mean values by a rater of this severity."""
         systems, _, thresholds, spread = self._parts(parameters)
+        # The nodes are units of a system, in standard deviations from the system's mean.
         located = systems[:, None] + spread * self._nodes - severity
         return np.asarray(_shares_at(located, thresholds) @ self.rated.points @ self._weights)
 
@@ -303,8 +314,10 @@ class SeverityLikelihood:
         for block in self._patterns.blocks:
             posterior, own = posterior_of(block.cells @ logs + np.log(self._weights))
             total += float(block.times @ own)
+            # The posterior weight of each node, summed over the units that have the cell's value.
             weights += block.cells.T @ (block.times[:, None] * posterior)
         patterns, (systems, raters, thresholds) = self._patterns, self._sizes
+        # By the location the derivative is value minus expectation, by the severity its negative.
         left = weights * self._residuals(shares)
         pull = left.sum(axis=1)
         slopes = np.zeros(len(parameters))
@@ -312,9 +325,11 @@ class SeverityLikelihood:
         slopes[systems : systems + raters] = -np.bincount(
             patterns.rater_of_pair[patterns.pair_of_cell], pull, raters
         )
+        # A threshold makes all points beyond it less likely: P(beyond) minus whether the value is.
         passed = patterns.code_of_cell[:, None] > np.arange(thresholds)
         beyond = _at_least(shares)[patterns.pair_of_cell]
         slopes[systems + raters : -1] = np.einsum("cn,cnt->t", weights, beyond) - weights.sum(axis=1) @ passed
+        # By the logarithm of the standard deviation s: s times the derivative by s.
         slopes[-1] = np.exp(parameters[-1]) * np.sum(left @ self._nodes)
         return total, slopes
 
@@ -348,12 +363,15 @@ class SeverityLikelihood:
 
 def _shares_at(located: FloatArray, thresholds: FloatArray) -> FloatArray:
     """(..., points): probabilities where units minus severities are `located`."""
+    # ln P(point k) = k (unit - severity) - thresholds 1 to k, up to a constant.
     steps = np.concatenate([[0.0], np.cumsum(thresholds)])
     logs = located[..., None] * np.arange(len(steps)) - steps
+    # The largest logarithm is subtracted so that no exponential overflows.
     found = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(found / found.sum(axis=-1, keepdims=True))
 
 
 def _at_least(shares: FloatArray) -> FloatArray:
     """(pairs, nodes, thresholds): probabilities of at least each point from the second on."""
+    # Sums run from the last point down; the first is left out, as every value reaches it.
     return np.asarray(shares[:, :, ::-1].cumsum(axis=2)[:, :, -2::-1])

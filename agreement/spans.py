@@ -109,6 +109,7 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
     of_text = np.unique(documents[kept], return_inverse=True)[1]
     hits, sizes = np.zeros((2, int(of_text.max(initial=-1)) + 1, len(pairs)))
     np.add.at(hits, of_text, credit[kept])
+    # F1 = 2 credit / (one + other), so its divisor is the mean of the two.
     np.add.at(sizes, of_text, (one + other)[kept] / 2)
     # A unit is an output; a rating is the list of spans that a rater marked in it, even if
     # empty.
@@ -144,6 +145,7 @@ def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], 
         for first, second in combinations(sorted(text.spans), 2):
             one, other = marks[first], marks[second]
             both = one.any(axis=0) & other.any(axis=0)
+            # 1 for a severity in common and 1/2 without is half the sum of both counts.
             credit = (both.sum() + (one & other).any(axis=0).sum()) / 2
             row[positions[first, second]] = credit, one.any(axis=0).sum(), other.any(axis=0).sum(), 1
     return pairs, sums
@@ -305,6 +307,7 @@ def _merge(spans: Sequence[Span]) -> list[Span]:
     """The spans in order; overlapping ones are merged and points dropped."""
     merged: list[Span] = []
     for start, end in sorted(span for span in spans if span[0] < span[1]):
+        # Spans that only touch remain two passages.
         if merged and start < merged[-1][1]:
             merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:

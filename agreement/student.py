@@ -80,12 +80,15 @@ def mean_ratio_interval(
         return None, "An interval needs the category in two documents."
     ratios = column_ratios(hits, sizes)
     share, total = float(ratios.mean()), float(totals[totals > 0].mean())
+    # A column of size 0 has NaN here and adds nothing, as its ratio is 1 in every sample.
     residuals = divide_where(totals > 0, hits - ratios * sizes, totals)
     added = np.nansum(residuals, axis=1) / len(totals)
+    # Linearised deviations add up to 0, so no mean is subtracted.
     variance = len(sizes) / (len(sizes) - 1) * float(np.sum(added**2))
     spread = share * (1 - share) / total
     effect = max(variance / spread, _LEAST_EFFECT) if spread > 1e-12 else 1.0
     size, t = total / effect, t_reach(1.0, documents - 1, confidence_level)
+    # Wilson's interval, with t for z and the effective number for n.
     middle = (share + t**2 / (2 * size)) / (1 + t**2 / size)
     reach = t * np.sqrt(share * (1 - share) / size + t**2 / (4 * size**2)) / (1 + t**2 / size)
     low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)

@@ -172,6 +172,7 @@ def _means(values: FloatArray) -> Statistic:
 
 
 def _deviations(values: FloatArray) -> Statistic:
+    # The variance does not depend on the origin, and a difference of large means loses digits.
     centred = values - values[:1]
 
     def deviations(weights: FloatArray) -> FloatArray:
@@ -211,6 +212,7 @@ def deviation_interval(
     # Of two values that are equally frequent the kurtosis is 1, and rounding must not leave a root below 0.
     error = correction * np.sqrt(max(kurtosis - (size - 3) / size, 0.0) / (size - 1))
     middle = np.log(correction * squares / (size - 1))
+    # Half the logarithm of a variance is the logarithm of the standard deviation.
     low, high = np.exp((middle + np.array([-1, 1]) * z * error) / 2)
     return Interval(float(low), float(high), METHOD, confidence_level), None
 
@@ -254,6 +256,7 @@ def value_ranges(data: ReliabilityData) -> FloatArray:
     high = np.max(data.values, axis=0, where=given, initial=-np.inf)
     low = np.min(data.values, axis=0, where=given, initial=np.inf)
     ranges = np.full(data.values.shape[1], np.nan)
+    # Without values both ends are infinite, so only units with two values are subtracted.
     np.subtract(high, low, out=ranges, where=data.ratings_per_unit >= 2)
     return ranges
 
@@ -271,6 +274,7 @@ def rater_effects(values: FloatArray) -> FloatArray:
     unit with others.
     """
     laplacian, sums, _ = _normal_equations(values)
+    # Effects are defined up to a constant, so the matrix has no inverse.
     effects = np.linalg.pinv(laplacian, hermitian=True) @ sums
     shares = laplacian.diagonal() > 0
     return np.where(shares, effects - effects[shares].mean() if shares.any() else 0.0, 0.0)
@@ -297,6 +301,7 @@ def severity_share(
     raters = np.flatnonzero((~np.isnan(pairable.values)).any(axis=1))
     number, of_unit = np.unique(labels, return_inverse=True)
     few = len(raters) <= MOST_RATERS and len(number) <= MOST_GROUPS
+    # Without an interval one group with all units is enough.
     groups = of_unit if few else np.zeros_like(of_unit)
     size = len(number) if few else min(len(number), 1)
     found = Weighted(
@@ -321,6 +326,7 @@ def _normal_equations(values: FloatArray) -> tuple[FloatArray, FloatArray, Float
     counted = (given & (number > 1)).astype(float)
     means = np.nansum(values, axis=0) / np.maximum(number, 1)
     centred = np.where(counted > 0, values - means, 0.0)
+    # Normal equations of raters with the units eliminated: a Laplacian, linked by shared units.
     table = np.diag(counted.sum(axis=1)) - (counted / np.maximum(number, 1)) @ counted.T
     return table, centred.sum(axis=1), centred
 
@@ -328,6 +334,7 @@ def _normal_equations(values: FloatArray) -> tuple[FloatArray, FloatArray, Float
 def _share_of_sums(values: FloatArray, groups: npt.NDArray[np.intp], size: int) -> Statistic:
     """Return the share as a function of weights (replicates, groups); groups: (units,)."""
     raters = len(values)
+    # The normal equations are sums over units, so resamples only weight those of each group.
     tables = np.zeros((size, raters * raters))
     sums, squares, freedom = np.zeros((size, raters)), np.zeros(size), np.zeros(size)
     for group in range(size):
@@ -341,10 +348,13 @@ def _share_of_sums(values: FloatArray, groups: npt.NDArray[np.intp], size: int) 
         table = (weights @ tables).reshape(-1, raters, raters)
         own = weights @ sums
         effects = (np.linalg.pinv(table, hermitian=True) @ own[:, :, None])[:, :, 0]
+        # The sum of squares that the raters' effects explain.
         explained = (effects * own).sum(axis=1)
         within, total = weights @ squares, weights @ freedom
+        # The rank is the number of effects that the shared units identify.
         rest = total - np.linalg.matrix_rank(table, hermitian=True)
         known = (rest > 0) & (within > 0)
+        # MS_rest / MS_within.
         of_rest = divide_where(known, (within - explained) * total, rest * np.maximum(within, 1e-300))
         return np.where(known, np.clip(1 - of_rest, 0.0, 1.0), np.nan)
 
@@ -358,6 +368,7 @@ def normalised_entropy(values: FloatArray, points: int) -> float:
     0 if all values are equal, 1 if they are spread as evenly as possible. 0 for one value or one point.
     """
     counts = np.unique(values, return_counts=True)[1]
+    # The most even distribution of as many values over the points.
     whole, left = divmod(len(values), points)
     most = _entropy(np.array([whole + (index < left) for index in range(points)]))
     return _entropy(counts) / most if most > 0 else 0.0

@@ -186,6 +186,7 @@ def paired_difference(
     if size < LEAST_DOCUMENTS:
         return too_few(found)
     error = standard_error(given, of=of)
+    # The error of equal differences is only rounding, and t would be enormous.
     if error <= 1e-12 * np.abs(given).max(initial=1):
         if not found.value or abs(found.value) <= 1e-12:
             return replace(found, reason="Both have the same score on every document.")
@@ -242,6 +243,7 @@ def compare_rankings(
     gap = np.isnan(first) | np.isnan(second)
     sides = [np.where(gap, np.nan, values) for values in (first, second)]
     given = (~gap).astype(float)
+    # A gap weighs 0 in `given`, so the number in it does not matter.
     filled = [np.nan_to_num(values) for values in sides]
 
     def means(weights: FloatArray, values: FloatArray) -> FloatArray:
@@ -331,6 +333,7 @@ def compare_with_systems(
         reason = f"{len(names)} calibrated systems do not show how systems differ; it takes {FEWEST_SYSTEMS}."
         return SystemRange(mean, len(names), reason=reason)
     means = np.array([values[labels == name].mean() for name in names])
+    # The spread of one more mean, and the error of the mean of means.
     error = float(means.std(ddof=1) * np.sqrt(1 + 1 / len(means)))
     reach = t_reach(error, len(means) - 1, confidence_level)
     beyond = (own < values.min()) | (own > values.max())

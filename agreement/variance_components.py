@@ -45,6 +45,7 @@ class VarianceComponents:
         Systems over systems plus error, with each rater rating every output of this number of documents. None
         without any variance. Source: Brennan 2001, Generalizability Theory, equations 4.7 to 4.9.
         """
+        # Half the variance of a difference is the error variance of one mean.
         return _share(self.systems, self.of_differences.of_difference(raters, documents) / 2)
 
     def dependability(self, raters: int, documents: int) -> float | None:
@@ -83,7 +84,9 @@ def variance_components(values: FloatArray) -> VarianceComponents:
     if reason := why_no_components(values):
         raise ValueError(reason)
     given = ~np.isnan(values)
+    # Differences do not depend on the mean, and small numbers lose fewer digits.
     centred = np.where(given, values - values[given].mean(), 0.0)
+    # Half the squared differences over ordered pairs of a group: n sum x^2 - (sum x)^2.
     sums = _subtract_shared(
         {
             shared: float(np.sum(_over(given, shared) * _over(centred**2, shared)))
@@ -123,6 +126,7 @@ def _over(table: FloatArray, shared: Shared) -> FloatArray:
 def _pair_counts(values: FloatArray) -> dict[Shared, float]:
     """The numbers of ordered pairs of ratings that share just these facets, for the kinds that occur."""
     given = (~np.isnan(values)).astype(float)
+    # A squared number of ratings counts the ordered pairs that share at least these facets.
     counts = _subtract_shared({shared: float(np.sum(_over(given, shared) ** 2)) for shared in _kinds()})
     return {shared: count for shared, count in counts.items() if count > 0.5}
 
@@ -131,6 +135,7 @@ def _subtract_shared(at_least: dict[Shared, float]) -> dict[Shared, float]:
     """From sums over pairs that share these facets and maybe others, the sums over pairs that share no
     others.
     """
+    # Inclusion and exclusion over the further facets.
     return {
         shared: sum(
             (-1) ** (sum(more) - sum(shared)) * value

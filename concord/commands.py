@@ -22,6 +22,7 @@ def run_demonstration(arguments: Sequence[str]) -> None:
     parser.add_argument("--host", default=HOST, help="another address to answer at, behind a proxy")
     parser.add_argument("--no-browser", action="store_true")
     chosen = parser.parse_args(arguments)
+    # A demonstration must not use the operator's database, broker or bucket.
     for name in STORES:
         os.environ.pop(name, None)
     folder = os.environ["CONCORD_DATA"] = tempfile.mkdtemp(prefix=TEMPORARY)
@@ -93,6 +94,7 @@ def make_local_token(address: str) -> str:
 
     makers = [user for user in User.objects.filter(is_active=True).order_by("pk") if may_begin_projects(user)]
     demonstrators = {person.email for person in PEOPLE}
+    # A demonstration has several accounts, and any of its makers will do.
     own = [user for user in makers if user.email not in demonstrators] or makers[:1]
     if not own:
         raise LookupError(NO_ACCOUNT.format(address=address))

@@ -34,6 +34,7 @@ class HealthMiddleware:
         if request.path == LIVE:
             return HttpResponse("live\n", content_type="text/plain", headers=NOT_STORED)
         if request.path == READY:
+            # The folders may be on different file systems, so the one with the least space counts.
             folders = {settings.DATA_DIR}
             if is_local():
                 folders.add(settings.MEDIA_ROOT)
@@ -63,6 +64,7 @@ def _database() -> dict[str, str]:
             )
             if kept != "ok":
                 logger.error(compared.mismatch() or UNAPPLIED)
+            # A problem is checked again sooner, so a repaired database is soon ready.
             caches["process"].set(SCHEMA, kept, MATCHES_SECONDS if kept == "ok" else PROBLEM_SECONDS)
         return {"database": "ok", "schema": kept}
     except DatabaseError:

@@ -102,6 +102,7 @@ def _states() -> Iterator[Metric]:
 
 
 def _select_judges() -> Iterator[Metric]:
+    # The web server also runs without the app of judges.
     if not apps.is_installed("judges"):
         return
     every_run = apps.get_model("judges", "Run").objects.all()
@@ -146,10 +147,12 @@ class MetricsMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path == PATH and settings.METRICS_TOKEN:
             wanted = f"Bearer {settings.METRICS_TOKEN}"
+            # The time of the answer must not reveal how much of a token is right.
             if not constant_time_compare(request.headers.get("Authorization", ""), wanted):
                 return HttpResponse(
                     "Show the token of CONCORD_METRICS_TOKEN.\n", status=401, content_type="text/plain"
                 )
+            # With several processes, the counts of each are in files, which this registry adds up.
             registry = CollectorRegistry()
             if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
                 MultiProcessCollector(registry)  # type: ignore[no-untyped-call]

@@ -43,6 +43,7 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         url = request.path_info
+        # `self.files` contains only the files from the start.
         if url not in self.files and url.startswith(self.static_prefix) and self.url_is_canonical(url):
             path = os.path.join(self.static_root, url.removeprefix(self.static_prefix))
             try:
@@ -68,6 +69,7 @@ class WaitingWritersMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass on; the first requests that write may wait longer than others."""
+        # A page may need no connection, and `set_patience` would open one.
         if connection.vendor != "sqlite" or (request.method in READS and connection.connection is None):
             return self.get_response(request)
         reads = request.method in READS
@@ -136,6 +138,7 @@ class WithoutCookiesMiddleware:
         request.META.pop("HTTP_COOKIE", None)
         request.META.pop("HTTP_ACCEPT_LANGUAGE", None)
         response = self.get_response(request)
+        # Nothing that differs between readers is left, so caches need one copy for all.
         response.cookies.clear()
         response.headers.pop("Vary", None)
         return response

@@ -59,6 +59,7 @@ class Program:
 def find_port(port: int = 0, host: str = HOST) -> int:
     """Return the port if it is free here, or any free one for 0. Raises OSError, OverflowError."""
     with socket.socket() as probe:
+        # Without this, a port counts as used for a while after its server ended.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind((host, port))
         found: int = probe.getsockname()[1]
@@ -67,6 +68,7 @@ def find_port(port: int = 0, host: str = HOST) -> int:
 
 def become_supervisor(plan: Plan, environment: dict[str, str]) -> NoReturn:
     """Replace this process, with all that it has imported, by one that runs the plan."""
+    # -I: neither the present folder nor Python's variables change what the script imports.
     command = [sys.executable, "-I", __file__, json.dumps(asdict(plan))]
     os.execve(sys.executable, command, environment)
 
@@ -116,6 +118,7 @@ def run_together(commands: dict[str, list[str]], *, environment: dict[str, str])
         processes = [program.process for program in programs if program.process]
         for process in processes:
             process.terminate()
+        # All programs share this time, because they end at once.
         until = time.monotonic() + PATIENCE
         for process in processes:
             with suppress(subprocess.TimeoutExpired):
@@ -175,6 +178,7 @@ def _keep_running(
                     f"{program.backoff:g} s.\n"
                 )
                 sys.stderr.flush()
+                # Not at once: a program that cannot start would use a processor and fill the log.
                 program.due = now + program.backoff
                 program.backoff = min(2 * program.backoff, LONGEST_BACKOFF)
 

@@ -24,6 +24,7 @@ from django.db.migrations.loader import MigrationLoader
 # Kind (such as "column"), table, name.
 Key = tuple[str, str, str]
 
+# Of each column: type, whether it needs a value, whether it lacks a default, and whether it is a key.
 SQLITE_COLUMNS = """
 SELECT t.name, c.name, lower(c.type), c."notnull" OR c.pk, c.dflt_value IS NULL AND NOT c.pk, c.pk
 FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'
@@ -45,6 +46,7 @@ SELECT t.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
 FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid
 WHERE {HERE} AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
 """
+# `indkey` starts at 0; the columns after the first `indnkeyatts` are stored in the index, but no key.
 POSTGRESQL_KEYS = f"""
 SELECT t.relname, i.indexrelid::text, a.attname
 FROM pg_class t JOIN pg_index i ON i.indrelid = t.oid
@@ -113,6 +115,7 @@ def read_schema(cursor: Any) -> Schema:
     for kind, table, name, written in _rows(cursor, names):
         if kind == "table":
             schema.facts["table", table, ""] = ""
+            # SQLite has the names of constraints only in the statement that created the table.
             for each in re.findall(r'CONSTRAINT "([^"]+)"', written):
                 schema.facts["constraint or index", table, each] = ""
         elif kind == "index":
@@ -326,12 +329,14 @@ def _differences(expected: Expected, found: Schema) -> Iterator[str]:
     yield from (f"table {table} is missing" for table in sorted(lacking))
     for (kind, table, name), value in sorted(expected.items(), key=lambda each: each[0]):
         real = found.facts.get((kind, table, name))
+        # A missing table is one difference, without one more for each of its parts.
         if table in lacking:
             continue
         if real is None:
             yield f"{kind} {name} of {table} is missing"
         elif value not in (None, real):
             yield f"{kind} {name} of {table} is {real}, not {value}"
+    # Additional columns are allowed unless every insert would fail without a value for them.
     for kind, table, name in sorted(found.demanding - expected.keys()):
         if table in tables:
             yield f"{kind} {name} of {table} is unknown and demands a value"

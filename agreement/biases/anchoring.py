@@ -60,6 +60,7 @@ def correlated_errors(dimensions: Sequence[Scores], *, generator: Randomness) ->
     dice = generator_of(generator, measure.name, "control")
     whole, remainders = np.ones((1, halo.size)), halo.remainders()
     controls = (
+        # Each column is permuted by itself, which breaks the link between dimensions.
         float(replace(halo, judge=dice.permuted(remainders, axis=0)).of_errors(whole)[0])
         for _ in range(CONTROLS)
     )
@@ -96,9 +97,11 @@ class _Dimensions:
     def of_errors(self, weights: FloatArray) -> FloatArray:
         """(replicates,): `correlated_errors`."""
         judge, crossed, means, people, slopes = self._moments(weights)
+        # cov(f - b q, f' - b' q'), expanded; cov(q, q') is the covariance of different raters.
         with_other = crossed * slopes[:, None, :]
         common = judge - with_other - with_other.swapaxes(1, 2)
         common += slopes[:, :, None] * slopes[:, None, :] * people
+        # The variances of f - b v, with people's mean v instead of q, which is not observed.
         own, own_crossed, own_means = (_diagonal(each) for each in (judge, crossed, means))
         return self._mean_of_pairs(common, own - 2 * slopes * own_crossed + slopes**2 * own_means)
 
@@ -111,11 +114,13 @@ class _Dimensions:
     def remainders(self) -> FloatArray:
         """(items, dimensions): f - b v, minus the mean of its team."""
         slopes = self._moments(np.ones((1, self.size)))[-1][0]
+        # A dimension on which raters do not agree has no slope; its values stay as they are.
         known = np.where(np.isnan(slopes), 0.0, slopes)
         return minus_means(self.judge - known * np.nanmean(self.human, axis=0), self.teams)
 
     def agreement(self, weights: FloatArray) -> FloatArray:
         """(replicates,): the second largest w x; NaN if raters agree on fewer than two dimensions."""
+        # A correlation needs agreement on two dimensions, so the second largest decides.
         found = np.sort(_diagonal(self._moments(weights)[3]), axis=1)[:, -2]
         return np.asarray(np.where(found > _LEAST, found, np.nan))
 
@@ -130,10 +135,12 @@ class _Dimensions:
         for sums, products in self._tables:
             totals = np.tensordot(weights, sums, axes=1).reshape(-1, 1 + 3 * width)
             number, means = np.maximum(totals[:, :1], 1), totals[:, 1:].reshape(-1, 3, width)
+            # Products about the means of teams: the products minus those of sums over the number.
             of_means = _products(*np.moveaxis(means, 1, 0)) / number[:, :, None]
             of_teams = of_means.reshape(4, len(weights), -1, width, width).sum(axis=2)
             moments += np.tensordot(weights, products, axes=1).swapaxes(0, 1) - of_teams
         judge, crossed, means, people = moments
+        # w x' and x w' estimate the same covariance; only their mean is symmetric.
         people = (people + people.swapaxes(1, 2)) / 2
         shared = _diagonal(people)
         return judge, crossed, means, people, divide_where(shared > _LEAST, _diagonal(crossed), shared)
@@ -142,12 +149,14 @@ class _Dimensions:
     def _tables(self) -> list[tuple[FloatArray, FloatArray]]:
         """For each round sums (documents, teams, 1 + 3 d) and products (documents, 4, d, d)."""
         tables, teams = [], int(self.teams.max(initial=-1)) + 1
+        # Centred values keep the digits of products; the moments do not change.
         judge, middle = self.judge - self.judge.mean(axis=0), np.nanmean(self.human, axis=(0, 1))
         for usable, w, x in instruments(self.human - middle):
             own = self.documents[usable]
             values = judge[usable], w, x
             sums = np.column_stack([np.ones(len(w)), *values])
             products = _products(*values).swapaxes(0, 1)
+            # One index for each pair of a document and a team.
             of_teams = sum_by_document(sums, own * teams + self.teams[usable], self.size * teams)
             tables.append((of_teams.reshape(self.size, teams, -1), sum_by_document(products, own, self.size)))
         return tables
@@ -156,6 +165,7 @@ class _Dimensions:
         first, second = np.triu_indices(self.judge.shape[1], k=1)
         scale = np.sqrt(np.maximum(variances[:, first] * variances[:, second], 0))
         pairs = covariances[:, first, second]
+        # Covariances of different raters may exceed the variances, so r is cut to -1..1.
         found = np.clip(divide_where((scale > _LEAST) & ~np.isnan(pairs), pairs, scale), -1, 1)
         known = ~np.isnan(found)
         return divide_where(known.any(axis=1), np.nansum(found, axis=1), known.sum(axis=1))
@@ -180,6 +190,7 @@ def _whole_items(dimensions: Sequence[Scores]) -> _Dimensions:
         return _Dimensions(np.empty((0, 1)), np.empty((0, 0, 1)), nobody, nobody, 0)
     judge = np.column_stack([each.judge for each in dimensions])
     human = np.stack([each.human for each in dimensions], axis=2)
+    # A rater with a gap on one dimension of an item does not count for the item.
     human = np.where(np.isnan(human).any(axis=2, keepdims=True), np.nan, human)
     whole = ~np.isnan(judge).any(axis=1) & ((~np.isnan(human[:, :, 0])).sum(axis=0) > 1)
     documents = np.unique(dimensions[0].documents[whole], return_inverse=True)[1]
@@ -232,4 +243,5 @@ def ranges_of(points: Sequence[float]) -> list[Range]:
 
 def _range_of(values: FloatArray, ranges: Sequence[Range]) -> IntArray:
     highest, lowest = (np.array([each[end] for each in ranges]) for end in (1, 0))
+    # Borders are halfway between ranges; the side puts a half into the upper one.
     return np.searchsorted((highest[:-1] + lowest[1:]) / 2, values, side="right")

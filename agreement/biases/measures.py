@@ -159,11 +159,15 @@ def without_severity(human: FloatArray) -> tuple[FloatArray, IntArray]:
     given = np.asarray(~np.isnan(human).any(axis=2))
     shared = (given & (given.sum(axis=0) > 1)).astype(float)
     number = np.maximum(given.sum(axis=0), 1)
+    # The normal equations of the raters, after the items have been eliminated.
     linked = (shared / number) @ shared.T
     filled = np.where(shared[:, :, None] > 0, human, 0.0)
+    # Their right side: each rater's sum of deviations from the means of the items.
     deviations = (filled - shared[:, :, None] * filled.sum(axis=0) / number[:, None]).sum(axis=1)
     equations = np.diag(shared.sum(axis=1)) - linked
+    # Each team has a free constant; the shortest solution makes the team's severities sum to 0.
     severities = np.linalg.pinv(equations, rcond=_LEAST, hermitian=True) @ deviations
+    # Raters with a common item are linked; an item has the team of its first rater.
     teams = scipy.sparse.csgraph.connected_components(linked > 0, directed=False)[1]
     return human - severities[:, None, :], np.asarray(teams[given.argmax(axis=0)], dtype=np.intp)
 
@@ -185,6 +189,7 @@ def instruments(human: FloatArray) -> Iterator[tuple[npt.NDArray[np.bool_], Floa
     """
     given = np.asarray(~np.isnan(human).any(axis=2))
     number = given.sum(axis=0)
+    # Row n has the n-th rater of each item, since raters with a value come first.
     in_order = np.argsort(~given, axis=0, kind="stable")[: number.max(initial=0)]
     total = np.where(given[:, :, None], human, 0.0).sum(axis=0)
     for index, raters in enumerate(in_order):
@@ -211,7 +216,9 @@ class CauseBeyondQuality:
     def of_weights(self, weights: FloatArray) -> FloatArray:
         """(replicates, 2): b and c at weights (replicates, documents)."""
         quality, with_judge, shared, with_cause, alone = self._moments(weights).T
+        # Cramer's rule for the two equations in b and c.
         determinant = quality * alone - shared**2
+        # determinant / sum cause^2 is the part of sum w x that the cause does not explain.
         known = (alone > _LEAST) & (determinant > _LEAST * alone)
         slopes = with_judge * alone - shared * with_cause, quality * with_cause - shared * with_judge
         return np.stack([divide_where(known, each, determinant) for each in slopes], axis=1)
@@ -225,6 +232,7 @@ class CauseBeyondQuality:
         """(replicates, 5): sums of the `_products` minus the sums of means."""
         moments = np.zeros((len(weights), 5))
         for sums, products in self._tables:
+            # Moments about the means of groups: sums of products minus products of sums over the number.
             number, w, x, judge, cause = np.moveaxis(np.tensordot(weights, sums, axes=1), 2, 0)
             of_means = np.stack(_products(w, x, judge, cause), axis=2) / np.maximum(number, 1)[:, :, None]
             moments += weights @ products - of_means.sum(axis=1)
@@ -238,6 +246,7 @@ class CauseBeyondQuality:
         for usable, w, x in self._rounds:
             values = w, x, self._judge[usable], self.cause[usable]
             own, number = self.scores.documents[usable], np.ones_like(w)
+            # One index for each pair of a document and a group.
             cells = own * groups + self.groups[usable]
             sums = sum_by_document(np.column_stack([number, *values]), cells, documents * groups)
             products = sum_by_document(np.column_stack(_products(*values)), own, documents)
@@ -262,6 +271,7 @@ class CauseBeyondQuality:
             with_v[usable] += v
             with_cause[usable] += cause
         quality, shared, alone = moments
+        # c as a weighted sum of the judge's values; all control judges then need one product.
         of_items = (quality * with_cause - shared * with_v) / (quality * alone - shared**2)
         return np.asarray(judges @ of_items)
 
@@ -306,6 +316,7 @@ def beyond_quality(
     """
     human, teams = without_severity(scores.human[:, :, None])
     scores = scores.beside(human[:, :, 0], scores.judge)
+    # Each group is divided by teams, as the means of two teams cannot be compared.
     groups = np.unique(groups * (teams.max(initial=0) + 1) + teams, return_inverse=True)[1]
     fit = CauseBeyondQuality(scores, cause, groups)
     size, items = len(scores.document_labels), len(cause)
@@ -316,6 +327,7 @@ def beyond_quality(
         return Bias(measured, measure.without)
     measured = with_reason_of_interval(measure, measured, fit.common_quality, size, generator)
     dice = generator_of(generator, measure.name, "control")
+    # Each row is a judge whose residuals belong to other items, so the cause has no effect.
     dealt = dice.permuted(np.tile(fit.remainders(), (CONTROLS, 1)), axis=1)
     return Bias(measured, measure.without, control_of(fit.of_judges(dealt).tolist(), DEALT))
 

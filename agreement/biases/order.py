@@ -39,6 +39,7 @@ def option_order(
     resample documents (items,).
     """
     known = ~np.isnan(forward) & ~np.isnan(backward)
+    # A lean of s lowers the forward value by s and raises the backward one by s.
     of, moved = np.asarray(documents)[known], (backward - forward)[known] / 2
     shift = BiasMeasure("option_shift", "Shift to the first option", _OPTIONS_SOURCE)
     share = BiasMeasure("options_changed", "Items whose value changes", _OPTIONS_SOURCE, 0.0, (0.0, 1.0))
@@ -52,6 +53,7 @@ def _toss_control(moved: FloatArray, generator: Randomness) -> Control | None:
     if not len(moved):
         return None
     dice = generator_of(generator, "option_shift", "control")
+    # An exchange of an item's two values changes the sign of its shift.
     tosses = dice.choice([-1.0, 1.0], size=(CONTROLS, len(moved)))
     return control_of((tosses @ moved / len(moved)).tolist(), "each item’s two values, dealt by a coin")
 
@@ -89,6 +91,7 @@ def place_preference(verdicts: Verdicts, *, generator: Randomness) -> PlacePrefe
     """
     orders = points_by_order(verdicts, verdicts.pairs)
     both = ~np.isnan(orders).any(axis=0)
+    # Who wins in each order: 1 for the first system, -1 for the second, 0 for neither.
     forward, backward = np.sign(np.round(np.where(both, orders, 0.5) - 0.5, _DECIMALS))
     to_first, to_second = (forward > backward), (forward < backward)
     changed = (to_first | to_second).sum(axis=1)
@@ -105,8 +108,10 @@ def place_preference(verdicts: Verdicts, *, generator: Randomness) -> PlacePrefe
     first, second = int(to_first.sum()), int(to_second.sum())
     if not number:
         return PlacePreference(Bias(measured, 0.0), first, second, None)
+    # With h of n changes to the second position, the measure is (h - (n - h)) / n.
     low, high = (float(2 * each - number) / number for each in _coin(number))
     control = Control(0.0, low, high, "a judge that changes as often, by a toss of a coin")
+    # Both tails; with equally many changes each way they overlap and add up to more than 1.
     p_value = min(1.0, 2 * float(scipy.special.bdtr(min(first, second), number, 0.5)))
     return PlacePreference(Bias(measured, 0.0, control), first, second, p_value)
 
@@ -114,6 +119,7 @@ def place_preference(verdicts: Verdicts, *, generator: Randomness) -> PlacePrefe
 def _coin(number: int) -> tuple[int, int]:
     """The central 95 % of heads among `number` tosses."""
     cumulated = scipy.special.bdtr(np.arange(number + 1), number, 0.5)
+    # The distribution of a fair coin is symmetric, so the upper end mirrors the lower one.
     low = int(np.searchsorted(cumulated, 0.025))
     return low, number - low
 
@@ -192,6 +198,7 @@ def _correlation(first: FloatArray, second: FloatArray, both: Scores, chosen: Is
         number, of_x, of_y, xx, yy, xy = (weights @ table).T
         number = np.maximum(number, 1)  # empty sample: no variance, so no r
         scale = np.sqrt(np.maximum((xx - of_x**2 / number) * (yy - of_y**2 / number), 0))
+        # A spread below this is rounding of 0, which grows with the number of items.
         return divide_where(scale > 1e-9 * number, xy - of_x * of_y / number, scale)
 
     return correlations

@@ -54,6 +54,7 @@ def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
     """
     both = judged_by_both(scores)
     measure = BiasMeasure("spread_ratio", "SD of the judge / SD of a person", _SOURCE, 1.0, (0.0, np.inf))
+    # Sums by document: the deviations of all resamples are products of matrices.
     tables = [_moments(both, both.judge), *(_moments(both, one) for one in both.human)]
 
     def ratios(weights: FloatArray) -> FloatArray:
@@ -82,6 +83,7 @@ def _add_interval_of_logarithm(
         found = ratios(weights)
         return np.log(np.where(found > 0, found, np.nan))
 
+    # A limit above the number of documents selects the jackknife.
     leave_one_out = Resampling(by="documents", jackknife_below=documents + 1)
     interval, reason = resampled_interval(
         logarithms, independent(documents, "documents"), generator, leave_one_out, (-np.inf, np.inf)
@@ -120,6 +122,7 @@ def distribution_distance(scores: Scores, points: FloatArray, *, generator: Rand
 
     def distances(one: FloatArray, other: FloatArray) -> FloatArray:
         apart = np.abs(np.cumsum(one, axis=1) - np.cumsum(other, axis=1))
+        # The last cumulated share is 1 on both sides.
         return np.asarray(apart[:, :-1] @ np.diff(points))
 
     return replace(_compare_shares(measure, distances, scores, points, generator), one_sided=True)
@@ -136,6 +139,7 @@ def _compare_shares(
     generator: Randomness,
 ) -> Bias:
     both = judged_by_both(scores)
+    # With an axis of raters, as people's values have.
     judge = bin_values(both.judge, points)[None]
     statistic = _shares_compared(compare, both, judge, both.human, points)
     measured = measure.of_documents(statistic, len(both.document_labels), len(both.judge), NEITHER, generator)
@@ -181,6 +185,7 @@ def _moments(both: Scores, values: FloatArray) -> FloatArray:
 def _deviation(moments: FloatArray) -> FloatArray:
     number = np.where(moments[:, 0] > 0, moments[:, 0], np.nan)
     mean = moments[:, 1] / number
+    # Rounding may put the variance of equal values just below 0.
     return np.asarray(np.sqrt(np.maximum(moments[:, 2] / number - mean**2, 0)))
 
 
@@ -243,6 +248,7 @@ def spread_of_samples(
     both = known & ~np.isnan(of_people)
     if not both.any():
         return Bias(measured, 0.0, one_sided=True, control_reason=NO_SECOND_RATER)
+    # The judge's spread minus people's, on the items that have both.
     variances = np.column_stack([own, of_people])[both]
     spread = float(np.sqrt(variances[:, 1].mean()))
     beyond = _root_mean(_BEYOND_PEOPLE, variances, np.array([1.0, -1.0]), documents[both], generator)
@@ -318,9 +324,12 @@ def round_numbers(
         )
 
     def of_divisor(divisor: int) -> Bias:
+        # The first and the last multiple strictly between the ends of the scale.
         least, most = (lowest // divisor + 1) * divisor, (-(-highest // divisor) - 1) * divisor
+        # The distance beyond the windows around these multiples; an answer on the border counts half.
         beyond = np.maximum(least - samples, samples - most) - divisor / 2
         counted = np.where(np.isnan(samples), 0.0, np.where(beyond < 0, 1.0, 0.5 * (beyond == 0)))
+        # 1 - 1/d for a multiple and -1/d for others, so evenly spread answers sum to 0.
         excess = counted * ((np.mod(np.where(np.isnan(samples), 1, samples), divisor) == 0) - 1 / divisor)
         parts, wholes = (sum_by_document(each.sum(axis=1), number, len(of)) for each in (excess, counted))
         label = f"Share of multiples of {divisor} minus 1/{divisor}, between the ends of the scale"

@@ -100,6 +100,7 @@ def alpha_with_people(
     for nominal values, which have no mean.
     """
     level = MeasurementLevel(measurement_level)
+    # The three alphas are compared with each other, so all use the same items.
     judged = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means)
     both = scores.of_items(judged)
     plan = resampling or _BY_DOCUMENTS

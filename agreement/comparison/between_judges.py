@@ -129,9 +129,11 @@ def compare_two_judges(
     if len(first.judge) != len(second.judge):
         raise ValueError("Judges are compared on the same items.")
     level = MeasurementLevel(measurement_level)
+    # Only items with values of both judges, since resampled documents are paired.
     rated = ~np.isnan(first.human_means) & ~np.isnan(first.judge) & ~np.isnan(second.judge)
     sides = tuple(each.of_items(rated) for each in (first, second))
     size = len(sides[0].document_labels)
+    # Categories have neither ranks nor means, so accuracy replaces the other statistics.
     statistics = {"accuracy": accuracy_with_people} if level is MeasurementLevel.NOMINAL else _OF_AMOUNTS
     found = {
         name: difference_of_figures(
@@ -185,6 +187,7 @@ def highest_judges(
         if found is None or found.value is None:
             continue
         judges.update({each.first: None, each.second: None})
+        # A difference of 0 puts neither below the other.
         if found.value:
             lower = each.second if found.value > 0 else each.first
             below.add(lower)
@@ -281,9 +284,11 @@ def compare_groups(
         known &= ~np.isnan(samples).any(axis=1)
     human = scores.human_means[known]
     documents = np.unique(scores.documents[known], return_inverse=True)[1]
+    # Each document once: the value itself, without resamples.
     whole = np.ones((1, int(documents.max(initial=-1)) + 1))
 
     def correlations(samples: FloatArray) -> FloatArray:
+        # Each sample is in one group only, as the tests need independent groups.
         parts = np.array_split(samples[known], groups, axis=1)
         means = [part.mean(axis=1) for part in parts]
         return np.array(
@@ -298,6 +303,7 @@ def compare_groups(
     if np.ptp(np.concatenate([one, other])) == 0:
         return _undefined_groups("All groups have the same correlation.")
     u_p = scipy.stats.mannwhitneyu(one, other).pvalue
+    # Without variation within both groups, t divides by 0.
     varies = np.ptp(one) > 0 or np.ptp(other) > 0
     t_p = float(scipy.stats.ttest_ind(one, other).pvalue) if varies else None
     return GroupsCompared(float(one.mean()), float(other.mean()), float(u_p), t_p)
@@ -324,6 +330,7 @@ def nearness_by_document(first: Scores, second: Scores, *, is_named: bool = Fals
     distances = [
         np.round(np.abs(each.judge - each.human_means), _DECIMALS) for each in (first, _like(first, second))
     ]
+    # 1 if the first judge is nearer, -1 if the second is.
     return _average_by_document(first, np.sign(distances[1] - distances[0]))
 
 
@@ -391,10 +398,12 @@ def learn_weights(values: FloatArray, human: FloatArray) -> Weights | NoWeights:
         return NoWeights(
             f"Weights need {needed} units with values of all judges and people; {len(wanted)} have."
         )
+    # nnls has no intercept, and would keep an added one from being below 0.
     centred = known - known.mean(axis=1, keepdims=True)
     if not np.ptp(wanted) or not centred.any():
         return NoWeights("All values are the same, so no weight tells more than another.")
     weights, _ = scipy.optimize.nnls(centred.T, wanted - wanted.mean())
+    # The intercept restores the means that centring removed.
     intercept = float(wanted.mean() - weights @ known.mean(axis=1))
     return Weights(tuple(float(weight) for weight in weights), intercept, int(whole.sum()))
 
@@ -413,6 +422,7 @@ def combine(values: FloatArray, rule: str, weights: Weights | None = None) -> Fl
         assert weights is not None
         found[whole] = weights.intercept + np.asarray(weights.weights) @ known
     elif rule == MAJORITY:
+        # np.round would move halves to the even number.
         found[whole] = [_majority(column) for column in np.floor(known + 0.5).T]
     else:
         found[whole] = np.median(known, axis=0) if rule == MEDIAN else known.mean(axis=0)
@@ -445,4 +455,5 @@ def spread(values: FloatArray) -> FloatArray:
 def _majority(column: Sequence[float] | FloatArray) -> float:
     values, counts = np.unique(column, return_counts=True)
     tied = values[counts == counts.max()]
+    # np.unique sorts, so argmin takes the lower of two that are equally near.
     return float(tied[np.argmin(np.abs(tied - np.mean(column)))])

@@ -50,6 +50,7 @@ def category_agreement(
     """
     both = ~np.isnan(scores.human).all(axis=0) & ~np.isnan(scores.judge)
     people = np.array([(scores.human[:, both] == each).sum(axis=0) for each in categories], dtype=float)
+    # p_ic: an item counts once, divided among its raters.
     people /= np.maximum((~np.isnan(scores.human[:, both])).sum(axis=0), 1)
     judge = np.array([scores.judge[both] == each for each in categories], dtype=float)
     documents = np.unique(scores.documents[both], return_inverse=True)[1]
@@ -77,7 +78,9 @@ def category_agreement(
         )
         if generator is None or not found.defined:
             return found
+        # The columns are three blocks of categories; this stride takes one column of each.
         agreed, people, judged = sums[:, index :: len(categories)].T
+        # F1 as a ratio of two sums: agreed over the mean of people's and the judge's.
         interval, reason = ratio_interval(agreed, (people + judged) / 2)
         return replace(found, interval=interval, interval_reason=reason)
 
@@ -212,6 +215,7 @@ def is_within_one(values: FloatArray, human: FloatArray) -> FloatArray:
     number = (~np.isnan(human)).sum(axis=0)
     means = divide_where(number > 0, np.nansum(human, axis=0), number)
     differ = np.abs(values - means)
+    # A distance of one point counts as within it despite rounding.
     return np.where(np.isnan(differ), np.nan, (differ <= 1 + 1e-9).astype(float))
 
 
@@ -231,6 +235,7 @@ def confidence_calibration(
     known = ~np.isnan(confidence) & ~np.isnan(right)
     sure, correct = confidence[known], right[known]
     labels, of = np.unique(np.asarray(documents)[known], return_inverse=True)
+    # Each bin has its upper end, also if rounding puts a share just above it.
     bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
     sums = _BinSums(of, len(labels), bins)
     items, confident, accurate = sums.add_up(np.ones(len(sure))), sums.add_up(sure), sums.add_up(correct)
@@ -242,6 +247,7 @@ def confidence_calibration(
         return weighted.coefficient(counts, _ITEMS, own, Resampling(by="documents"))
 
     def error(weights: FloatArray) -> FloatArray:
+        # Sums instead of means of a bin: the difference then has the weight of the bin's items.
         differ = np.abs(weights @ accurate - weights @ confident).sum(axis=1)
         total = (weights @ items).sum(axis=1)
         return divide_where(total > 0, differ, total)
@@ -285,6 +291,7 @@ def _errors_by_chance(confidence: FloatArray, bins: IntArray, generator: Randomn
     """(simulations,): the errors of simulated judges whose accuracy equals their confidence."""
     random = generator_of(generator, "calibrated judges")
     right = random.random((_SIMULATIONS, len(confidence))) < confidence
+    # A product with indicators of bins sums all simulations at once.
     differ = (right - confidence) @ np.eye(BINS)[bins]
     return np.asarray(np.abs(differ).sum(axis=1) / max(len(confidence), 1))
 
@@ -293,6 +300,7 @@ def _around_bias(error: Coefficient, by_chance: FloatArray) -> Coefficient:
     found = error.interval
     if error.value is None or found is None:
         return error
+    # The basic interval is the percentile interval reflected at the value.
     low = max(min(found.low, 2 * error.value - found.high), 0.0)
     high = min(max(found.high, 2 * error.value - found.low), 1.0)
     if error.value <= np.quantile(by_chance, 0.975):
@@ -307,6 +315,7 @@ def _modes(values: FloatArray, scale: FloatArray) -> tuple[FloatArray, FloatArra
     number = counts.sum(axis=1)
     means = divide_where(number > 0, counts @ scale, number)
     most = counts.max(axis=1, initial=0)
+    # Of equally frequent points the nearest to the mean; argmin takes the lower of two.
     distance = np.where(counts == most[:, None], np.abs(scale - np.nan_to_num(means)[:, None]), np.inf)
     modes = np.where(number > 0, scale[distance.argmin(axis=1)], np.nan)
     return modes, divide_where(number > 0, most, number), counts

@@ -313,6 +313,7 @@ def _between_systems(
     human_means, judge_means = (
         means_by_group(np.where(gap, np.nan, values), scores.systems, number) for values in (human, judge)
     )
+    # A reason about items, if there is one, replaces the reason about systems.
     result = explain_undefined(result, human_means, judge_means, (PEOPLE, side), "system")
     return explain_undefined(result, human, judge, (PEOPLE, side), "item")
 
@@ -361,6 +362,7 @@ def correlation_with_other_raters(
     """
     own = scores.human[rater]
     others = scores.human if with_own else np.delete(scores.human, rater, axis=0)
+    # The rater takes the role of the judge.
     beside = scores.beside(others, own)
     found = correlation_with_humans(
         beside, measure, level, generator=substream(generator, "rater", rater, with_own), side=RATER

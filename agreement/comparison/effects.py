@@ -66,10 +66,12 @@ def factor_effects(
 
     @cache
     def statistic_of(name: str, variant: Variant, kept: bytes) -> Statistic:
+        # The mask arrives as bytes, since a cache needs hashable arguments.
         chosen = variants[variant].of_items(np.frombuffer(kept, dtype=bool))
         return _remember(statistics[name](chosen, level))
 
     found = []
+    # For each effect the variants that count for it minus those against it, on their common items.
     for levels in _effects(shape):
         sides = _sides(levels, shape)
         needed = [*sides[0], *sides[1]]
@@ -98,6 +100,7 @@ def factor_effects(
         }
         found.append(FactorEffect(levels, int(kept.sum()), differences, {}))
     names = list(statistics)
+    # Holm over all effects, for each statistic.
     adjusted = {
         name: holm_by_key({index: each.differences[name].p_value for index, each in enumerate(found)})
         for name in names
@@ -130,6 +133,7 @@ def _remember(statistic: Statistic) -> Statistic:
     last: list[FloatArray] = []
 
     def values(weights: FloatArray) -> FloatArray:
+        # One row is the value itself, and would displace the resamples that the next effect needs.
         if len(weights) == 1:
             return statistic(weights)
         if not last or not np.array_equal(last[0], weights):
@@ -152,6 +156,7 @@ def _sides(levels: Mapping[int, int], shape: Sequence[int]) -> tuple[list[Varian
     others = [[0, levels[each]] if each in levels else range(count) for each, count in enumerate(shape)]
     sides: tuple[list[Variant], list[Variant]] = ([], [])
     for variant in product(*others):
+        # Each base level changes the sign: s(a, b) - s(a, 0) - s(0, b) + s(0, 0).
         at_base = sum(variant[each] == 0 for each in levels)
         sides[at_base % 2].append(variant)
     return sides

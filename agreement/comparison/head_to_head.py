@@ -58,6 +58,7 @@ class Verdicts:
             raise ValueError(
                 f"There are {len(values)} points, but not as many systems shown first and second."
             )
+        # Both sides together: the same system has one index on either side.
         labels, indices = index_labels(np.stack(shown, axis=1).ravel(), "systems", 2 * len(values))
         of_first, of_second = indices.reshape(-1, 2).T
         if (of_first == of_second).any():
@@ -77,6 +78,7 @@ class Verdicts:
     def pairs(self) -> tuple[SystemPair, ...]:
         """The pairs of systems in order of first occurrence, named in the order of their first display."""
         shown: dict[frozenset[int], tuple[int, int]] = {}
+        # A set of two systems is the same key in both orders.
         for first, second in zip(self.first.tolist(), self.second.tolist(), strict=True):
             shown.setdefault(frozenset((first, second)), (first, second))
         return tuple((self.system_names[one], self.system_names[other]) for one, other in shown.values())
@@ -134,6 +136,7 @@ def head_to_head_points(
     results = []
     for index, (first, second) in enumerate(chosen):
         orders = by_order[:, :, [index]]
+        # NaN in one order gives NaN, so a document without both orders has no points.
         points = orders.mean(axis=0)[:, 0]
         drawn_with = substream(generator, first, second)
         documents = int(np.sum(~np.isnan(points)))
@@ -215,6 +218,7 @@ def points_by_order(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> FloatArr
     for index, pair in enumerate(pairs):
         for order, forward in enumerate((True, False)):
             chosen = _in_order(verdicts, pair, forward=forward) & ~np.isnan(verdicts.points)
+            # Verdicts count for the output shown first; totals are of the pair's first system.
             points, documents = verdicts.points[chosen], verdicts.documents[chosen]
             np.add.at(totals[order, :, index], documents, points if forward else 1 - points)
             np.add.at(counts[order, :, index], documents, 1)
@@ -223,6 +227,7 @@ def points_by_order(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> FloatArr
 
 def _in_order(verdicts: Verdicts, pair: SystemPair, *, forward: bool) -> npt.NDArray[np.bool_]:
     """(verdicts,): which compare the pair with its first system shown first, or shown second."""
+    # The empty name makes this an array of text even without any verdict.
     names = np.array([*verdicts.system_names, ""])
     first, second = pair if forward else pair[::-1]
     return np.asarray((names[verdicts.first] == first) & (names[verdicts.second] == second))
@@ -248,6 +253,7 @@ def _points(points: FloatArray, generator: Randomness | None, resampling: Resamp
         name="head_to_head_points",
         label="Points of the first system",
         source="Shen and others 2023, table 22",
+        # Left-out documents make a sum smaller, so it is scaled to the number of all.
         statistic=lambda weights: weights @ given / weights.sum(axis=1) * number,
         size=number,
         noun="documents",
@@ -260,9 +266,11 @@ def _consistency(
     by_order: FloatArray, generator: Randomness | None, resampling: Resampling | None
 ) -> PositionConsistency:
     both = ~np.isnan(by_order).any(axis=0)
+    # Who wins in each order: 1 for the first system, -1 for the second, 0 for neither.
     forward, backward = np.sign(np.round(np.where(both, by_order, 0.5) - 0.5, _DECIMALS))
     same = (forward == backward) & both
     compared = both.sum(axis=1)
+    # Only documents with a comparison are resampled.
     used = compared > 0
     weighted = Weighted(
         name="position_consistency",

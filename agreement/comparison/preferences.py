@@ -130,6 +130,7 @@ def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
     over documents. Undefined if no pair remains.
     """
     counted = ~np.isnan(judge) & ~np.isnan(human) & (human != _NO_PREFERENCE)
+    # A tie of the judge, or a change with the order, is half a hit.
     hits = np.sum(1 - np.abs(judge - human), axis=1, where=counted)
     sizes = counted.sum(axis=1).astype(float)
     number = int(sizes.sum())
@@ -215,6 +216,7 @@ def _share(
 
 def correct_share(judge: FloatArray, human: FloatArray, both: BoolArray) -> Statistic:
     """From weights (replicates, documents) to the share of correct pairs among those with documents."""
+    # The sign of a sum of margins is the preference; documents without a comparison add 0.
     margins = [np.where(both, points - 0.5, 0) for points in (judge, human)]
 
     def shares(weights: FloatArray) -> FloatArray:

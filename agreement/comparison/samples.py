@@ -35,6 +35,7 @@ def bin_values(values: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     cannot have (Stureborg and others 2024, table 7).
     """
     scale, table = np.asarray(points, dtype=float), np.asarray(values, dtype=float)
+    # np.round would put halves at the even point, not at the upper one.
     positions = np.clip(np.floor((table - scale[0]) / (scale[1] - scale[0]) + 0.5), 0, len(scale) - 1)
     known = ~np.isnan(table)
     found = np.full(table.shape, np.nan)
@@ -51,6 +52,7 @@ def share_repeated(
     documents (items,). Undefined if no item has two samples.
     """
     given = (~np.isnan(samples)).sum(axis=1)
+    # (items, samples, samples): NaN equals nothing, so gaps form no pair.
     same = (samples[:, :, None] == samples[:, None, :]).sum(axis=(1, 2)) - given  # without itself
     pairs = given * (given - 1)
     usable = pairs > 0
@@ -130,6 +132,7 @@ def sample_curve(
     most = int((~np.isnan(own)).sum(axis=1).max(initial=0))
     shuffled = _shuffle_samples(own, generator_of(generator, "sample_curve"))
     statistics = {
+        # All samples of an item have the same mean in every order.
         number: _quality(
             measure, level, human, shuffled[: 1 if number == most else ORDERS], documents, number
         )
@@ -174,6 +177,7 @@ def _quality(
     documents: IntArray,
     number: int,
 ) -> Statistic:
+    # Gaps are last, so an item with fewer samples counts with all it has.
     means = [np.nanmean(order[:, :number], axis=1) for order in shuffled]
     each = [correlation_statistic(measure, level, human, judge, documents) for judge in means]
     return lambda weights: np.mean([statistic(weights) for statistic in each], axis=0)
@@ -207,6 +211,7 @@ def _coefficient(
 
 def _enough(points: Sequence[CurvePoint]) -> int | None:
     found = None
+    # From the largest number down, as all later gains must be small too.
     for point in reversed(points):
         if point.gain is None:
             continue
@@ -269,6 +274,7 @@ def jensen_shannon(first: FloatArray, second: FloatArray) -> FloatArray:
     """
     middle = (first + second) / 2
     parts = scipy.special.rel_entr(first, middle) + scipy.special.rel_entr(second, middle)
+    # Rounding may put the divergence of equal distributions just below 0.
     return np.asarray(np.sqrt(np.maximum(parts.sum(axis=-1) / 2 / np.log(2), 0.0)))
 
 
@@ -284,6 +290,7 @@ def energy_distance(first: FloatArray, second: FloatArray, points: FloatArray) -
     sizes = first.sum(axis=1), second.sum(axis=1)
     across = ((first @ apart) * second).sum(axis=1) / (sizes[0] * sizes[1])
     within = [
+        # Without bias: n (n - 1) pairs, since a value is no pair with itself.
         ((each @ apart) * each).sum(axis=1) / (size * (size - 1))
         for each, size in zip((first, second), sizes, strict=True)
     ]
@@ -311,6 +318,7 @@ def sample_distributions(
     """
     scale = np.asarray(points, dtype=float)
     labels = np.asarray(documents)
+    # Items with two samples and two people, as positions on the scale.
     usable = ((~np.isnan(samples)).sum(axis=1) >= 2) & ((~np.isnan(human)).sum(axis=0) >= 2)
     codes = _codes(bin_values(samples[usable], scale), scale)
     people = _codes(bin_values(human.T[usable], scale), scale)
@@ -320,19 +328,23 @@ def sample_distributions(
     whole = _counts(codes, len(scale)), _counts(people, len(scale))
     others = _other_documents(whole[1], of)
     halves = number // 2
+    # With fewer samples than people in a half, the two could not have the same size.
     enough = (codes < len(scale)).sum(axis=1) >= halves
     found: dict[str, list[FloatArray]] = {"tv": [], "js": []}
     for _ in range(REPEATS):
+        # A half of people and the rest, then as many values of the judge and of other documents.
         shuffled = _shuffle(people, len(scale), random)
         taken = np.arange(people.shape[1]) < halves[:, None]
         rest = _shares(_counts(np.where(taken, len(scale), shuffled), len(scale)))
         of_half = _shares(_counts(np.where(taken, shuffled, len(scale)), len(scale)))
         own = _shuffle(codes, len(scale), random)
         of_judge = _counts(np.where(np.arange(codes.shape[1]) < halves[:, None], own, len(scale)), len(scale))
+        # As many values for each item as its half of people has.
         of_control = random.multinomial(halves, others) if len(others) else of_half
         for name, measure in (("tv", total_variation), ("js", jensen_shannon)):
             compared = (_shares(of_judge), of_half, _shares(of_control))
             found[name].append(np.stack([measure(each, rest) for each in compared]))
+    # Means over items, with intervals over documents.
     compare = _Means(of, generator)
     energy = energy_distance(*whole, scale) if len(of) else np.empty(0)
     of_others = _energy_of_control(others, whole[1], scale)
@@ -365,6 +377,7 @@ def _shares(counts: npt.NDArray[np.number]) -> FloatArray:
 
 def _shuffle(codes: IntArray, gap: int, random: np.random.Generator) -> IntArray:
     """Return each row in random order, gaps last."""
+    # Gaps have keys of 1 or more, behind every random number.
     keys = random.random(codes.shape) + (codes == gap)
     return np.take_along_axis(codes, keys.argsort(axis=1), axis=1)
 
@@ -385,6 +398,7 @@ def _energy_of_control(shares: FloatArray, people: FloatArray, points: FloatArra
     apart = np.abs(points[:, None] - points)
     size = people.sum(axis=1)
     across = ((shares @ apart) * people).sum(axis=1) / size
+    # The shares are the distribution itself, so this expectation needs no correction for a sample.
     within = ((shares @ apart) * shares).sum(axis=1)
     among = ((people @ apart) * people).sum(axis=1) / (size * (size - 1))
     return np.asarray(2 * across - within - among)

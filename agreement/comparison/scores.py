@@ -85,6 +85,7 @@ class Scores:
     def human_means(self) -> FloatArray:
         """(items,): the mean of the available human scores, NaN without any."""
         means = np.round(mean_values(self.human), _DECIMALS)
+        # All callers share this array.
         means.setflags(write=False)
         return means
 
@@ -98,6 +99,7 @@ class Scores:
 
         Made once for the same values: all measures of them share counts and resamples.
         """
+        # Arrays are not hashable; their bytes are.
         key = (first.tobytes(), second.tobytes())
         if key not in self._pairs:
             self._pairs[key] = tuple(
@@ -133,6 +135,7 @@ class Scores:
     def of_items(self, chosen: npt.ArrayLike) -> "Scores":
         """These items only: indices or a mask."""
         kept = np.asarray(chosen)
+        # The same object keeps its means and pairs, which are computed once.
         if kept.dtype == bool and kept.all():
             return self
         if not kept.size:
@@ -152,6 +155,7 @@ class Scores:
         return table
 
     def _with(self, **changes: npt.ArrayLike) -> "Scores":
+        # Labels instead of indices, since fewer items may have fewer systems and documents.
         kept: dict[str, npt.ArrayLike] = {
             "systems": np.array(self.system_names)[self.systems],
             "documents": np.array(self.document_labels)[self.documents],
@@ -188,6 +192,7 @@ def index_labels(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[An
     if array.shape != (items,):
         raise ValueError(f"There are {items} values, but {what} have the shape {array.shape}.")
     distinct, first, of_item = np.unique(array, return_index=True, return_inverse=True)
+    # np.unique sorts labels; `positions` turns its indices into the order of first occurrence.
     order = np.argsort(first)
     positions = np.empty(len(order), dtype=np.intp)
     positions[order] = np.arange(len(order))
@@ -353,6 +358,7 @@ def human_ranking(*dimensions: Scores) -> tuple[str, ...]:
     if any(set(scores.system_names) != set(names) for scores in dimensions):
         raise ValueError("The dimensions are not about the same systems.")
     quality = np.mean([_quality(scores, names) for scores in dimensions], axis=0)
+    # Means that differ by rounding are ties, which a stable sort leaves in order; NaN comes last.
     order = np.argsort(-np.round(quality, 10), kind="stable")
     return tuple(names[index] for index in order if not np.isnan(quality[index]))
 

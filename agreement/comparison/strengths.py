@@ -138,6 +138,7 @@ def _explain_undefined(counts: _Counts, names: Sequence[str], documents: int) ->
     if documents < LEAST_DOCUMENTS:
         return f"There are readable verdicts on {documents} documents; {LEAST_DOCUMENTS} are needed."
     size = len(names)
+    # Points of each system against each other; a tie gives both one half.
     beaten = np.zeros((size, size))
     np.add.at(beaten, (counts.first, counts.second), counts.points)
     np.add.at(beaten, (counts.second, counts.first), 1 - counts.points)
@@ -152,6 +153,7 @@ def _tells_position_from_strength(counts: _Counts, systems: int) -> bool:
     False for verdicts on A-B and B-C only: A - B = B - C = 1 has the effect of the position.
     """
     pairs = np.unique(np.stack([counts.first, counts.second]), axis=1)
+    # Contrasts of strengths have rank systems - 1; a position that they cannot imitate adds one.
     each = np.eye(systems)
     first_position = np.ones((pairs.shape[1], 1))
     contrasts = np.concatenate([each[pairs[0]] - each[pairs[1]], first_position], axis=1)
@@ -163,6 +165,7 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
 
     A ridge on the mean of strengths fixes their common constant, which changes no difference.
     """
+    # Verdicts on one ordered pair have the same row of the design.
     ordered = counts.first * systems + counts.second
     kinds, one, kind = np.unique(ordered, return_index=True, return_inverse=True)
     design = _design(counts, one, systems)
@@ -174,9 +177,11 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
     mean[:systems] = 1 / systems
     parameters = np.zeros(design.shape[2])
     for _ in range(_STEPS):
+        # One step of Newton's method: the score, observed minus expected, over the information.
         expected, information = _expect(design, times, parameters)
         information += np.outer(mean, mean) * len(outcome)
         step = np.linalg.solve(information, total - times @ expected)
+        # Far from the maximum a full step may overshoot, so steps are cut to 2.
         parameters = parameters + step * min(1.0, 2 / max(np.abs(step).max(), _CLOSE))
         parameters[:systems] -= parameters[:systems].mean()
         if np.abs(parameters).max() > _FURTHEST:
@@ -184,11 +189,14 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
         if np.abs(step).max() < _CLOSE:
             break
     else:
+        # All steps are used up and the last one is still large.
         return None
     expected, information = _expect(design, times, parameters)
     inverse = np.linalg.inv(information + np.outer(mean, mean) * len(outcome))
+    # The middle of the sandwich: scores summed within documents, whose verdicts depend on each other.
     sums = np.zeros((documents, design.shape[2]))
     np.add.at(sums, counts.documents, observed - expected[kind])
+    # The sandwich, with the factor D / (D - 1) for the number of documents.
     return _StrengthFit(parameters, inverse @ (sums.T @ sums) @ inverse.T * documents / (documents - 1))
 
 
@@ -211,9 +219,11 @@ def _design(counts: _Counts, chosen: IntArray, systems: int) -> FloatArray:
 def _expect(design: FloatArray, times: FloatArray, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(ordered pairs, parameters) expectations, and the information of `times` verdicts on each pair."""
     utilities = design @ parameters
+    # With a largest exponent of 0, exp does not overflow.
     shares = np.exp(utilities - utilities.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     expected = np.einsum("vo,vok->vk", shares, design)
+    # The information is n (E[x x'] - E[x] E[x]'), summed over ordered pairs.
     within = np.einsum("vok,vo,vol->kl", design, shares * times[:, None], design, optimize=True)
     return expected, within - (expected * times[:, None]).T @ expected
 
@@ -223,7 +233,9 @@ def _strengths(
 ) -> Strengths:
     size, freedom = len(names), documents - 1
     reach = t_reach(1.0, freedom, confidence_level)
+    # Each row picks one parameter.
     each = np.eye(len(fit.parameters))
+    # A strength minus the mean of all: the constant that the ridge fixes adds nothing to its variance.
     centred = each.copy()
     centred[:size, :size] -= 1 / size
     differences = differences_of_estimates(
@@ -238,6 +250,7 @@ def _strengths(
         )
     ]
     found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
+    # The ends are transformed, not the error, so the interval is within 0 and 1.
     first_wins = Estimated(
         *(float(scipy.special.expit(order_effect + times * error * reach)) for times in (0, -1, 1))
     )
@@ -252,6 +265,7 @@ def _strength(fit: _StrengthFit, contrast: FloatArray, reach: float) -> Estimate
 def _ties(fit: _StrengthFit, size: int, counts: _Counts) -> float:
     if not counts.has_ties:
         return 0.0
+    # exp(e) / (exp(d / 2) + exp(-d / 2) + exp(e)), of two systems with the same strength.
     order_effect, tie = fit.parameters[size:]
     return float(1 / (1 + 2 * np.cosh(order_effect / 2) * np.exp(-tie)))
 
@@ -366,6 +380,7 @@ def preference_alpha(
     """
     data = answers.strengths if by_strength else answers.winners
     plan = _resample_documents(resampling)
+    # Alpha must not depend on which system is named first, so both orientations count.
     doubled = ReliabilityData(
         np.concatenate([data.values, -data.values], axis=1),
         measurement_level=data.measurement_level,
@@ -411,6 +426,7 @@ def verdicts_of_answers(answers: PairwiseAnswers) -> Verdicts:
     raters, comparisons = np.nonzero(~np.isnan(answers.values))
     as_named = answers.shown_first[raters, comparisons]
     first, second = (np.array(names)[comparisons] for names in (answers.first, answers.second))
+    # Answers are about the system named first, verdicts about the one shown first.
     points = (1 + np.sign(answers.values[raters, comparisons])) / 2
     return Verdicts(
         first=np.where(as_named, first, second),

@@ -150,6 +150,7 @@ def alternative_annotator_test(
     groups = (
         np.arange(len(values)) if documents is None else index_labels(documents, "documents", len(values))[1]
     )
+    # Controls could answer every unit; only those with a value of the judge make them comparable.
     judged = ~np.isnan(values)
     table, values, groups = table[:, judged], values[judged], groups[judged]
     setting = _TestSetting(table, names, groups, epsilon, alignment, false_discovery_rate, least_units)
@@ -157,9 +158,11 @@ def alternative_annotator_test(
     if plain.winning_rate is None:
         return plain
     points = np.unique(table[~np.isnan(table)])
+    # The answers of each control, several rules for some.
     constant = max(points, key=lambda point: setting.advantage(np.full(len(values), point)))
     dealt = generator_of(generator, "shuffled judge").permutation(values)
     kinds = {"constant": (f"always {constant:g}", [np.full(len(values), constant)])}
+    # Two ways to find the best point of a group: the most wins, or the closest fit to people.
     scores = [
         lambda point: setting.mean_wins(np.full(len(values), point)),
         lambda point: setting.mean_fit(np.full(len(values), point)),
@@ -206,6 +209,7 @@ class _TestSetting:
     def enough(self, judge: FloatArray) -> list[int]:
         """The annotators with enough units to be compared on."""
         sizes = [int(self.compared_units(index, judge).sum()) for index in range(len(self.human))]
+        # Without any unit there is no mean, even if `least_units` is 0.
         return [index for index, size in enumerate(sizes) if size >= max(self.least_units, 1)]
 
     def compared_units(self, annotator: int, judge: FloatArray) -> BoolArray:
@@ -218,6 +222,7 @@ class _TestSetting:
         """(units,): W^f and W^h, NaN without a comparison."""
         chosen = self.compared_units(annotator, judge)
         others = np.delete(self.human, annotator, axis=0)[:, chosen]
+        # Ties count for both sides; without rounding, the last digits of a float would decide them.
         fits = [
             np.round(self.alignment(values[chosen], others), _DECIMALS)
             for values in (judge, self.human[annotator])
@@ -262,6 +267,7 @@ def _run_test(setting: _TestSetting, judge: FloatArray) -> AlternativeAnnotatorT
 
 def _compare_annotator(setting: _TestSetting, annotator: int, judge: FloatArray) -> AnnotatorComparison:
     judge_wins, annotator_wins = setting.wins(annotator, judge)
+    # d = W^h - W^f; the mean of a document is one observation of the t test.
     differences = _average_by_group(annotator_wins - judge_wins, setting.groups)
     known = differences[~np.isnan(differences)]
     return AnnotatorComparison(
@@ -288,7 +294,9 @@ def _strongest_control(
     confidence_level: float,
 ) -> ReplacementControl:
     """The rule with the largest advantage, and Student's interval of the judge's gain over it."""
+    # A rule with a gap would be compared on fewer units than the judge.
     control = max((each for each in rules if not np.isnan(each).any()), key=setting.advantage)
+    # Paired by unit, so what makes a unit easy for both cancels.
     by_document = _average_by_group(setting.mean_wins(judge) - setting.mean_wins(control), setting.groups)
     gains = by_document[~np.isnan(by_document)]
     gain, size, interval = float(gains.mean()), len(gains), None
@@ -358,6 +366,7 @@ def p_value_below(differences: FloatArray, bound: float) -> float:
         return float(((1 - bound) / (1 - mean)) ** size) if mean < bound else 1.0
     if size >= LEAST_FOR_T:
         return float(scipy.stats.ttest_1samp(differences, bound, alternative="less").pvalue)
+    # Hall's transformation, whose standard deviation and skewness have the divisor n.
     deviation = float(differences.std())
     skewness = float(np.mean((differences - mean) ** 3)) / deviation**3
     distance = (mean - bound) / deviation

@@ -34,6 +34,7 @@ def log_capital(
     number, losses = np.asarray(counted, dtype=float), np.asarray(lost, dtype=float)
     if (number > most).any():
         raise ValueError(f"A document has more than {most} units.")
+    # The largest possible loss is (1 - risk) x most, so no stake up to 1 makes the capital negative.
     gains = (risk * number - losses) / ((1 - risk) * max(most, 1))
     # A document of errors only leaves 1 - share: rounding may put it just below 0.
     factors = np.maximum(1 + stakes.reshape(-1, *[1] * gains.ndim) * gains, 0)
@@ -80,6 +81,7 @@ def clopper_pearson_upper(
     """
     wrong, number = (np.asarray(each, dtype=float) for each in (errors, ratings))
     _check_counts(wrong, number, significance_level)
+    # If every rating is an error, the bound is 1, and the parameter 1 only keeps Beta defined.
     some = wrong < number
     quantile = scipy.special.betaincinv(wrong + 1, np.where(some, number - wrong, 1), 1 - significance_level)
     return np.where(some, quantile, 1.0)
@@ -101,8 +103,10 @@ def hypergeometric_upper(
     _check_counts(wrong, number, significance_level)
     if (number > size).any():
         raise ValueError("There are more ratings than units.")
+    # The sample's own errors are wrong for certain, and its other units are right for certain.
     low, high = wrong.copy(), size - (number - wrong)
     while (low < high).any():
+        # Rounded down, the middle of two neighbours would be `low` and the search would not end.
         middle = (low + high + 1) // 2
         possible = hypergeometric_cdf(wrong, size, middle, number) > significance_level
         low, high = np.where(possible, middle, low), np.where(possible, high, middle - 1)
@@ -152,6 +156,7 @@ def hypergeometric_p_value(
     wrong, number, size = (np.asarray(each, dtype=np.intp) for each in (errors, ratings, units))
     least = np.minimum(largest_allowed(size, risk) + 1, size)
     p_values = hypergeometric_cdf(wrong, np.maximum(size, 1), least, np.minimum(number, size))
+    # If the risk allows every unit to be wrong, "more than that" is false for certain.
     every_unit_may_be_wrong = largest_allowed(size, risk) >= size
     return np.where(number > 0, np.where(every_unit_may_be_wrong, 0.0, p_values), 1.0)
 
@@ -215,6 +220,7 @@ def _least_rejected(
     while high - low > 1e-9:
         middle = (low + high) / 2
         low, high = (low, middle) if rejects(middle) else (middle, high)
+    # This end is rejected (or 1), so the bound is never too small.
     return high
 
 

@@ -61,6 +61,7 @@ def paths_of(confidences: npt.ArrayLike, *, comparable: bool, steps: int = 50) -
         raise ValueError("No stage has a confidence.")
     shares, stages = np.linspace(0, 1, steps), len(sure)
     if comparable:
+        # With one threshold for all, a unit is decided exactly if its largest confidence reaches it.
         best = np.max(np.where(np.isnan(sure), -np.inf, sure), axis=0)
         levels = np.unique(np.quantile(best[np.isfinite(best)], 1 - shares, method="lower"))[::-1]
         return [np.repeat(levels[:, None], stages, axis=1).astype(float)]
@@ -85,6 +86,7 @@ def deciding_stages(confidences: npt.ArrayLike, thresholds: npt.ArrayLike) -> In
     """
     sure = np.atleast_2d(np.asarray(confidences, dtype=float))
     is_sure = sure >= np.asarray(thresholds, dtype=float)[:, None]
+    # argmax finds the first stage that is sure; a comparison with NaN is False.
     return np.where(is_sure.any(axis=0), is_sure.argmax(axis=0), len(sure))
 
 
@@ -94,6 +96,7 @@ def calls_of_stages(deciding: npt.ArrayLike, stages: int) -> IntArray:
     deciding: (units,), from `deciding_stages`.
     """
     decided = np.bincount(np.asarray(deciding, dtype=np.intp), minlength=stages + 1)
+    # A unit reaches a stage if no earlier stage has decided it.
     return np.asarray(decided.sum() - np.concatenate([[0], np.cumsum(decided[:-1])]), dtype=np.intp)
 
 
@@ -128,6 +131,7 @@ def calibrate_cascade(
         raise ValueError("A cascade is tested exactly, which needs losses of 0 and 1.")
     if not paths or any(path.ndim != 2 or path.shape[1] != len(sure) for path in paths):
         raise ValueError("Every path needs a threshold for each stage.")
+    # The certificate of each path, with its share of delta; the path that keeps most units is used.
     own = guarantee.divide(len(paths))
     found = [_certify_path(sure, lost, path, own, documents, batch) for path in paths]
     best = max(range(len(paths)), key=lambda index: _count_kept(found[index]))
@@ -136,6 +140,7 @@ def calibrate_cascade(
         return CascadeCertificate(None, certificate, tuple(found), none, none)
     # `_certify_path` names the steps of a path by their positions.
     thresholds = paths[best][round((1 - certificate.threshold) * len(paths[best]))]
+    # What each stage decides of the rated sample, and its errors.
     rated = ~np.isnan(lost).all(axis=0)
     deciding = deciding_stages(np.where(np.isnan(lost), np.nan, sure)[:, rated], thresholds)
     kept = deciding < len(sure)
@@ -163,11 +168,13 @@ def _certify_path(
     # The units without ratings must not depend on the stage, so a stage without a value is never sure.
     deciding = np.array([deciding_stages(sure, thresholds) for thresholds in path])
     accepted = deciding < stages
+    # Units for people have the index `stages`, which is no row of `lost`; `counted` masks them.
     of_stage = np.minimum(deciding, stages - 1)
     losses = np.take_along_axis(lost, of_stage, axis=0)
     counted = accepted & rated & ~np.isnan(losses)
     losses = np.where(counted, losses, 0.0)
     numbers = counted.sum(axis=1)
+    # The start follows from confidences and the share of rated units, never from a loss.
     expected: npt.NDArray[np.number] = accepted.sum(axis=1) * rated.mean() if drawn else numbers
     units = largest = by_document = None
     size = None
@@ -179,6 +186,7 @@ def _certify_path(
         size = batch
         if size < drawn:
             raise ValueError("The calibration sample must be part of the batch.")
+        # Every unit outside the sample may be accepted, as only the sample has calls of all stages.
         largest = size - (drawn - accepted.sum(axis=1))
     else:
         everything = np.atleast_2d(np.asarray(batch, dtype=float))
@@ -187,6 +195,7 @@ def _certify_path(
         units = np.array(in_batch, dtype=np.intp)
         if (accepted.sum(axis=1) > units).any():
             raise ValueError("The calibration sample must be part of the batch.")
+        # The rated units expected among the accepted units of the batch, from confidences alone.
         expected = rated.sum() * units / max(size, 1)
     counts = StepCounts(
         thresholds=1 - np.arange(len(path)) / len(path),
@@ -211,6 +220,7 @@ def _count_in_documents(
 ) -> DocumentCounts:
     sizes = np.bincount(documents)
     accepted, lost = np.zeros((len(sizes), len(counted))), np.zeros((len(sizes), len(counted)))
+    # Transposed to (units, steps), each unit adds its row to the row of its document.
     np.add.at(accepted, documents, counted.T)
     np.add.at(lost, documents, losses.T)
     return DocumentCounts(accepted, lost, int(sizes.max(initial=1)))
@@ -267,18 +277,22 @@ def forecast_cascade(
     number = int(documents_of.max(initial=0)) + 1
     if number < 2:
         raise ValueError("A forecast needs rated units of two documents or more.")
+    # Folds consist of whole documents, as units of one document are not independent.
     fold = fold_numbers(number, min(folds, number), generator)[documents_of]
     paths, stages = paths_of(sure, comparable=comparable), len(sure)
+    # Decisions and errors of each unit at each step of each path.
     steps = np.concatenate(paths)
     deciding = np.array([deciding_stages(sure, thresholds) for thresholds in steps])
     kept = deciding < stages
     wrong = np.take_along_axis(lost, np.minimum(deciding, stages - 1), axis=0) * kept
+    # For each fold, the step that decides most within the risk on the other folds.
     chosen = np.full((len(accepted_risks), len(documents_of)), stages)
     errors = np.zeros(len(accepted_risks))
     for each in np.unique(fold):
         others, own = fold != each, fold == each
         decided, mistaken = kept[:, others].sum(axis=1), np.nansum(wrong[:, others], axis=1)
         for index, risk in enumerate(accepted_risks):
+            # Rounding restores whole numbers: .29 x 100 is just below 29 in floats.
             allowed = np.flatnonzero(mistaken <= np.round(risk * decided, 9))
             step = allowed[decided[allowed].argmax()] if len(allowed) else None
             if step is not None and decided[step]:
@@ -339,6 +353,7 @@ def certify(
         certificate=calibrate_answers(sure, values),
         constant=calibrate_answers(sure, constant),
         constant_value=usual,
+        # Values and confidences move together: a sure answer stays sure, about another unit.
         shuffled=calibrate_answers(sure[dealt], values[dealt]),
         ceiling=human_ceiling(table, loss),
     )
@@ -375,6 +390,7 @@ def certify_cascade(
     values, table = np.atleast_2d(np.asarray(judges, dtype=float)), np.asarray(human, dtype=float)
     sure, panel = np.atleast_2d(np.asarray(confidences, dtype=float)), mean_values(table)
     usual = usual_value(table)
+    # The gaps of each stage remain, so the constant answers for the same units.
     constant = np.where(np.isnan(values), np.nan, np.nan if usual is None else usual)
     dealt = generator_of(generator, "shuffled judge").permutation(values.shape[1])
 
@@ -400,6 +416,7 @@ def usual_value(human: npt.ArrayLike) -> float | None:
     values, counts = np.unique(table[~np.isnan(table)], return_counts=True)
     if not len(values):
         return None
+    # argmax finds the first maximum, so reversed counts give the larger of equally frequent values.
     return float(values[len(values) - 1 - np.argmax(counts[::-1])])
 
 
@@ -452,6 +469,7 @@ def check_audit(
     audited, errors = int(given.sum()), int(every[given].sum())
     if not audited:
         return AuditFinding(0, 0, None, False, "No audited unit has been rated yet.")
+    # Units without a rating count too, so the bets do not depend on which ratings have arrived.
     most = int(np.unique(names, return_counts=True)[1].max())
     capital, rated = _capital_by_document(every[given], names[given], risk, most)
     if units is not None and errors > bounds.largest_allowed(units, risk):
@@ -462,6 +480,7 @@ def check_audit(
     return AuditFinding(
         audited=audited,
         errors=errors,
+        # Ville's inequality bounds the largest capital to date, which allows a look at any time.
         p_value=float(1 / max(capital.max(), 1)),
         contradicts=contradicts,
         reason=f"{errors} of {audited} audited units count against the judge. {states} a risk of {risk:g}.",
@@ -474,6 +493,7 @@ def _capital_by_document(
 ) -> tuple[FloatArray, IntArray]:
     """(documents,): the capital after each document, in the order of their first ratings, and the ratings."""
     _, first, numbers = np.unique(documents, return_index=True, return_inverse=True)
+    # np.unique sorts names; the ranks of first positions restore the order of the first ratings.
     positions = np.argsort(np.argsort(first))[numbers]
     counted, wrong = np.bincount(positions), np.bincount(positions, weights=losses)
     rated: IntArray = np.cumsum(counted)

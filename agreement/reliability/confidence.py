@@ -81,8 +81,10 @@ def fit_error_model(features: npt.ArrayLike, losses: npt.ArrayLike, *, penalty: 
         raise ValueError("An error model needs two rated units or more with all features.")
     table, target = table[usable], target[usable]
     centres, scales = table.mean(axis=0), table.std(axis=0)
+    # A constant feature gets the slope 0; a divisor of 0 would make it NaN.
     scales = np.where(scales > 0, scales, 1.0)
     standardised = (table - centres) / scales
+    # (Z'Z + penalty I) b = Z'(y - mean y): the penalty does not shrink the intercept.
     gram = standardised.T @ standardised + penalty * np.eye(table.shape[1])
     slopes = np.linalg.solve(gram, standardised.T @ (target - target.mean()))
     return ErrorModel(float(target.mean()), slopes, centres, scales)
@@ -129,6 +131,7 @@ def _features(features: npt.ArrayLike) -> FloatArray:
 
 def _tidy(values: FloatArray) -> FloatArray:
     """Without the rounding of a computer, so that equal confidences fall on the same side of a threshold."""
+    # The sum with 0.0 turns -0.0, which a negated distance of 0 is, into 0.0.
     return np.asarray(np.round(values, _DECIMALS) + 0.0)
 
 
@@ -208,6 +211,7 @@ def human_ceiling(human: npt.ArrayLike, loss: Loss) -> Ceiling:
 
 def _exceeds_limit(judge: npt.ArrayLike, people: npt.ArrayLike, limit: float) -> FloatArray:
     distance = np.abs(_round_values(judge) - _round_values(people))
+    # A distance that exceeds the limit by rounding alone is no error.
     return np.where(np.isnan(distance), np.nan, np.round(distance, _DECIMALS) > limit)
 
 
@@ -235,6 +239,7 @@ def values_by_group(
     points, means = np.unique(human[~np.isnan(human)]), mean_values(human)
     rules: list[Score] = [
         *scores,
+        # A larger score is better, so errors are negative.
         lambda point: -((point - means) ** 2),
         lambda point: -mean_values(np.abs(point - human)),
     ]
@@ -279,6 +284,7 @@ def _fit_to_lengths(
     values: FloatArray, lengths: FloatArray, documents: IntArray, generator: Randomness
 ) -> FloatArray:
     number = int(documents.max()) + 1
+    # Folds consist of whole documents; with a single one there is nothing to fit on.
     folds = fold_numbers(number, min(_FOLDS, number), generator)[documents] if number > 1 else documents
     return monotone_fit(values, lengths, folds)
 
@@ -297,12 +303,14 @@ def monotone_fit(values: FloatArray, predictor: FloatArray, folds: IntArray) -> 
     Statistical Inference under Order Restrictions.
     """
     fitted = np.full(len(values), np.nan)
+    # isotonic_regression and np.interp both need values in the order of the predictor.
     order = np.argsort(predictor, kind="stable")
     for fold in np.unique(folds):
         others = order[(folds[order] != fold) & ~np.isnan(values[order])]
         if not len(others):
             continue
         target = values[others]
+        # A longer output may be better or worse, so both directions are fitted.
         fits = [scipy.optimize.isotonic_regression(target, increasing=rises).x for rises in (True, False)]
         best = min(fits, key=lambda fit: float(np.sum((fit - target) ** 2)))
         own = folds == fold
@@ -323,9 +331,11 @@ def _best_points(points: FloatArray, score: Score, groups: IntArray, documents: 
 def _total_elsewhere(values: FloatArray, groups: IntArray, documents: IntArray) -> FloatArray:
     """(units,): the sum over the group's units in other documents; over all units there if it has none."""
     given = ~np.isnan(values)
+    # One index for each pair of a group and a document.
     cells = groups * (int(documents.max()) + 1) + documents
 
     def elsewhere(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        # Sums without the unit's own document: over its group, and over all groups.
         in_group = np.bincount(groups, numbers)[groups] - np.bincount(cells, numbers)[cells]
         return in_group, numbers.sum() - np.bincount(documents, numbers)[documents]
 

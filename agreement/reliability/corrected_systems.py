@@ -76,9 +76,13 @@ class RaterVariances:
         """
         given = ~np.isnan(values)
         number = given.any(axis=0).sum(axis=0)
+        # (raters, documents, systems): 1 / (raters of the output x rated documents of the system).
         weights = np.where(given, 1 / np.maximum(given.sum(axis=0), 1), 0.0) / number
+        # W_r, (raters, systems): the share of a rater in the mean of a system.
         totals = weights.sum(axis=1)
+        # The root for each of two systems; their product is n / (n - 1) if both have n documents.
         each = np.sqrt(number / (number - 1))
+        # Minus the products within a document, which differences between documents already contain.
         shared = (totals.T @ totals - np.einsum("rda,rdb->ab", weights, weights)) * np.outer(each, each)
         raters = int(given.any(axis=(1, 2)).sum())
         rated = float(given.sum()) / (raters * values.shape[2])
@@ -93,10 +97,12 @@ class RaterVariances:
         """
         found, systems, documents = self.components, len(weights), self.documents
         main = float(weights @ self.shared @ weights)
+        # The main effect of raters cancels in a contrast of systems that they all rated.
         main = main if main > _NO_SHARE else 0.0
         own = float(weights**2 @ np.diag(self.shared))
         of_raters, of_cells = main / (documents * systems), own / documents
         rest = found.rest
+        # Expected mean squares of the crossed model, from its variance components.
         by_system = rest + documents * found.raters_by_systems
         by_document = rest + systems * found.raters_by_documents
         between = by_system + by_document - rest + documents * systems * found.raters
@@ -193,6 +199,7 @@ def correct_systems(
             f"Ratings (raters, documents, systems) have the shape {values.shape}, the judge’s scores "
             f"{scores.shape}, for {len(systems)} systems."
         )
+    # Means over raters, with the numbers of rated outputs and of all outputs.
     people = mean_values(values.reshape(len(values), scores.size)).reshape(scores.shape)
     rated = (~np.isnan(people)).sum(axis=0)
     texts = (~np.isnan(people) | ~np.isnan(scores)).sum(axis=0)
@@ -200,6 +207,7 @@ def correct_systems(
         _undefined_mean(name, people[:, index], int(rated[index]), int(texts[index]))
         for index, name in enumerate(systems)
     ]
+    # Systems with too few ratings do not enter the common slopes and variances either.
     kept = np.flatnonzero(rated >= LEAST_DOCUMENTS).tolist()
     if not kept:
         return CorrectedSystems(tuple(means), (), np.zeros(2))
@@ -208,6 +216,7 @@ def correct_systems(
         means[index] = errors.add_interval(means[index], position, confidence_level)
     names = [systems[index] for index in kept]
     differences = _compare_pairs(errors, names, confidence_level)
+    # Ranks and letters, from the largest mean down.
     ordered = sorted(
         (each for each in means if each.value is not None), key=lambda each: -(each.value or 0.0)
     )
@@ -259,6 +268,7 @@ class _Errors:
 
     def of_contrast(self, weights: FloatArray, documents: int) -> tuple[float, float, float]:
         """Return the variance of weights (systems,) @ means, its degrees of freedom and the raters' part."""
+        # Documents and raters contribute independent parts, which add up like their v^2 / f.
         within = float(weights @ self.covariance @ weights)
         of_raters, lost = self.raters.of_contrast(weights) if self.raters else (0.0, 0.0)
         lost += within**2 / max(documents - 1, 1)
@@ -292,13 +302,17 @@ def _covariance_over_documents(
     number, texts = scores.ratings, scores.texts.sum(axis=0)
     unrated = 1 - number / texts
     residuals = scores.people - np.einsum("p,pds->ds", slopes, scores.judge)
+    # Without a document, the mean of the n - 1 other rated outputs moves by -deviation / (n - 1).
     without_each = gaps[:, None, :] + scores.judge / (number - 1)
+    # A slope that changes moves a mean by the change times the gap.
     moved = np.einsum("dp,pds->ds", fit_slopes_elsewhere(scores) - slopes, without_each)
     # In a fully rated system a slope has nothing to correct.
     changes = np.where(unrated > 0, moved, 0.0) - residuals * np.sqrt(unrated) / (number - 1)
+    # The jackknife's factor (n - 1) / n, as a root in each of the two systems of a product.
     changes *= np.sqrt((number - 1) / number)
     found = changes.T @ changes
     if about != About.TEXTS:
+        # Documents are a sample themselves: plus the covariance of people's scores over N.
         own = scores.people / np.sqrt((number - 1) * texts)
         found += own.T @ own
     return np.asarray(found)
@@ -324,6 +338,7 @@ def _compare_pairs(
         weights = np.zeros(len(names))
         weights[[one, other]] = 1, -1
         value = float(errors.means[one] - errors.means[other])
+        # The system with fewer rated documents gives the degrees of freedom.
         least = int(min(errors.both[one, one], errors.both[other, other]))
         variance, freedom, _ = errors.of_contrast(weights, least)
         each = SystemDifference(names[one], names[other], int(errors.both[one, other]), value)

@@ -49,13 +49,16 @@ def center_scores(people: FloatArray, judge: FloatArray) -> CenteredScores:
     """
     texts = ~np.isnan(people) | ~np.isnan(judge)
     own = judge - _column_means(judge)
+    # An output without a judge's score gets the judge's mean of its system, a deviation of 0.
     own = np.where(np.isnan(own), 0.0, own)
     of_document = divide_where(texts.any(axis=1), own.sum(axis=1), texts.sum(axis=1))
     of_document = np.where(np.isnan(of_document), 0.0, of_document)[:, None]
+    # The first part is the same for all outputs of a document; the second sums to 0 within it.
     parts = np.where(texts, np.stack([np.broadcast_to(of_document, own.shape), own - of_document]), 0.0)
     rated = ~np.isnan(people)
     centered = np.where(rated, people - _column_means(people), 0.0)
     given = rated.astype(float)
+    # Slopes are fitted to rated outputs alone, so the means of these are subtracted.
     means = divide_where(given.any(axis=0), (parts * given).sum(axis=1), given.sum(axis=0))
     inside = np.where(rated, parts - means[:, None], 0.0)
     return CenteredScores(centered, inside, given, texts.astype(float), parts)
@@ -64,6 +67,7 @@ def center_scores(people: FloatArray, judge: FloatArray) -> CenteredScores:
 def fit_slopes(scores: CenteredScores) -> FloatArray:
     """(2,): the least-squares slopes of people's deviations on both parts of the judge's, each 0 or more."""
     products, targets = _sums_by_document(scores)
+    # One equation with a leading axis, as solve_slopes takes many at once.
     slopes = solve_slopes(products.sum(axis=0)[None], targets.sum(axis=0)[None])
     return np.asarray(slopes[0])
 
@@ -75,6 +79,7 @@ def fit_slopes_elsewhere(scores: CenteredScores) -> FloatArray:
     """
     products, targets = _sums_by_document(scores)
     factor = divide_where(scores.ratings > 1, scores.ratings, scores.ratings - 1)
+    # The root, since weights multiply both factors of each product.
     weights = np.sqrt(np.where(np.isnan(factor), 0.0, factor))
     lost_products, lost_targets = _sums_by_document(scores, weights)
     return solve_slopes(products.sum(axis=0) - lost_products, targets.sum(axis=0) - lost_targets)
@@ -91,10 +96,12 @@ def solve_slopes(products: FloatArray, targets: FloatArray) -> FloatArray:
 
     If a slope would be below 0, the other is fitted alone; a part without variation has the slope 0.
     """
+    # The three different elements of each symmetric matrix.
     (first, cross), second = products[:, 0].T, products[:, 1, 1]
     determinant = first * second - cross**2
     regular = determinant > _NOT_SINGULAR * np.maximum(first * second, _NOT_SINGULAR)
     safe = np.where(regular, determinant, 1.0)
+    # Cramer's rule for both slopes.
     both = np.stack(
         [
             (second * targets[:, 0] - cross * targets[:, 1]) / safe,
@@ -240,8 +247,10 @@ def _measure(
     planned = given if share is None else np.clip(share * texts, LEAST_FOR_GAIN, None)
     slopes = fit_slopes_elsewhere(scores)
     residuals = scores.people - np.einsum("dp,pds->ds", slopes, scores.judge)
+    # The divisors of sums of squares: variances (n - 1) over the ratings planned, and over all texts.
     per_rating, per_text = 1 / ((given - 1) * planned), 1 / ((given - 1) * texts)
     within, left_within = _deviations(scores.people, scores.rated), _deviations(residuals, scores.rated)
+    # V(people), and the two terms of V(corrected): s^2 / N and e^2 (1 / n - 1 / N).
     alone, fixed, reduced = (
         (own**2 * weights).sum(axis=1)
         for own, weights in (
@@ -250,8 +259,10 @@ def _measure(
             (residuals, per_rating - per_text),
         )
     )
+    # What all outputs of a document share cancels in differences of systems.
     of_pairs = (left_within**2 * (per_rating - per_text)).sum(axis=1)
     between = ((residuals - left_within) ** 2 * scores.rated * (per_rating - per_text)).sum(axis=1)
+    # Residuals contain the cost of slopes from the given documents; a smaller plan adds the rest.
     costs = _slope_costs(float(planned.mean()), len(given)) - _slope_costs(float(given.mean()), len(given))
     costs = np.where(fit_slopes(scores) > 0, costs, 0.0)  # a judge that is not used costs nothing
     reduced += costs[0] * between + costs[1] * of_pairs
@@ -292,6 +303,7 @@ def _gain(alone: FloatArray, corrected: FloatArray, documents: int, confidence_l
     if not (without > _TINY).all():
         return Gain(float(value), None, None)
     logarithms = np.log(without[0] / without[1])
+    # The variance of the delete-one jackknife over documents.
     spread = (documents - 1) / documents * float(np.sum((logarithms - logarithms.mean()) ** 2))
     reach = t_reach(np.sqrt(spread), documents - 1, confidence_level)
     return Gain(float(value), float(value * np.exp(-reach)), float(value * np.exp(reach)))

@@ -60,6 +60,7 @@ def betting_interval(
     scaled = np.clip((given - low) / (high - low), 0, 1)
     first, last = 0.0, 1.0
     if units is not None:
+        # The sum of the rated values alone excludes smaller means; if all others are 1, larger ones.
         first, last = scaled.sum() / units, (scaled.sum() + units - len(scaled)) / units
     if len(scaled) and first < last:
         first, last = _unbeaten(scaled, units, first, last, 1 - confidence_level, planned or len(scaled))
@@ -95,6 +96,7 @@ def guaranteed_mean(
     reason = _explain_missing(sample, rated_units, groups)
     if reason is not None:
         return replace(empty, reason=reason)
+    # Bonferroni: each group spends its share of the error, and fully rated groups need none.
     uncertain = sum(not np.all(rated_units[group]) for group in groups)
     level = 1 - (1 - confidence_level) / max(uncertain, 1)
     value, ends = 0.0, np.zeros(2)
@@ -103,6 +105,7 @@ def guaranteed_mean(
         share = group.sum() / sample.units
         order, units = shuffler.permutation(rated), None if beyond_batch else int(group.sum())
         value += share * rated.mean()
+        # The mean of all units is the weighted mean of groups, so its ends are those of their ends.
         ends += share * np.array(betting_interval(order, units, low=low, high=high, confidence_level=level))
     interval = Interval(float(ends[0]), float(ends[1]), "guaranteed, betting", confidence_level)
     return replace(empty, value=float(value), interval=interval)
@@ -160,18 +163,22 @@ def _unbeaten(
     """
     means = np.linspace(first, last, _GRID + 1)
     stakes = _stakes(scaled, significance_level, planned)
+    # S_{t-1}, the sum of the values before each one.
     before = np.concatenate([[0.0], np.cumsum(scaled)[:-1]])
 
     def beaten(sign: int, index: int) -> bool:
         rest = np.full(len(scaled), means[index])
         if units is not None:
+            # m_t, the mean of the rest if the batch has this mean; only rounding puts it outside 0..1.
             rest = np.clip((units * means[index] - before) / (units - np.arange(len(scaled))), 0, 1)
         most = _CAP / np.maximum(rest if sign > 0 else 1 - rest, np.finfo(float).tiny)
         capital = np.cumsum(np.log1p(sign * np.minimum(stakes, most) * (scaled - rest)))
+        # max(K+, K-) / 2 >= 1 / a in logarithms; the half pays for having two gamblers.
         return bool(capital.max() - np.log(2) >= np.log(1 / significance_level))
 
     lowest = _first(lambda index: not beaten(1, index))
     highest = _first(lambda index: beaten(-1, index)) - 1
+    # If the gamblers beat every mean, the means that the rated values allow remain.
     if lowest > highest:
         return first, last
     return float(means[max(lowest - 1, 0)]), float(means[min(highest + 1, _GRID)])
@@ -189,8 +196,10 @@ def _first(holds: Callable[[int], bool]) -> int:
 def _stakes(scaled: FloatArray, significance_level: float, planned: int) -> FloatArray:
     """(n,): l_t before it is cut; each uses the values before t only."""
     number = np.arange(1, len(scaled) + 1)
+    # The prior, a value with mean 1/2 and variance 1/4, defines the first stakes.
     means = (0.5 + np.cumsum(scaled)) / (number + 1)
     variances = (0.25 + np.cumsum((scaled - means) ** 2)) / (number + 1)
+    # A stake that knows its own value would be no fair bet, so variances are shifted by one.
     before = np.concatenate([[0.25], variances[:-1]])
     return np.asarray(np.sqrt(2 * np.log(2 / significance_level) / (planned * before)))
 
@@ -292,6 +301,7 @@ def pairwise_differences(
     difference of a pair whose documents are all rated is known, and has no p value. With `betting` each pair
     also has a guaranteed interval (`guaranteed_difference`). Source: Cochran 1977, section 7; Holm 1979.
     """
+    # Tables of documents by systems; a pair uses the documents with outputs of both.
     judge, people = scores.by_document(scores.judge), scores.by_document(scores.human_means)
     present = scores.by_document(np.ones(len(scores.judge))) == 1
     found = []
@@ -304,11 +314,13 @@ def pairwise_differences(
         )
         names = scores.system_names[one], scores.system_names[other]
         sides = first, second
+        # A system with an unrated unit had its own sample, so the two are not paired by document.
         apart = drawn is not None and any(drawn[side].ratings < drawn[side].units for side in (one, other))
         if drawn is not None and apart:
             sides = drawn[one], drawn[other]
         difference = _difference(*sides, names, levels, beyond=beyond, apart=apart)
         if betting:
+            # Each pair has its own random stream, so other pairs do not change its interval.
             own = replace(betting.of(*names), beyond_batch=beyond)
             sure = guaranteed_difference(*sides, own, apart=apart, confidence_level=confidence_level)
             difference = replace(difference, guaranteed=sure)
@@ -349,6 +361,7 @@ def guaranteed_difference(
     """
     pairs = None if apart else difference_of(first, second)
     if pairs is not None and pairs.ratings:
+        # A difference of two values has the range from low - high to high - low.
         reach = betting.high - betting.low
         ends = replace(betting, low=-reach, high=reach)
         return guaranteed_mean(pairs, **vars(ends), confidence_level=confidence_level)
@@ -425,6 +438,7 @@ def _subtract_means(first: Estimate, second: Estimate, confidence_level: float) 
         return replace(found, interval_reason=first.interval_reason or second.interval_reason)
     variances = np.array(errors, dtype=float) ** 2
     total = float(variances.sum())
+    # Welch's degrees of freedom of a sum of two variances.
     freedom = total**2 / float(np.sum(variances**2 / np.array(freedoms, dtype=float))) if total > 0 else None
     return with_interval(found, total, freedom, confidence_level, complete=total == 0)
 
@@ -443,5 +457,6 @@ def _simultaneous(estimate: Estimate, level: float) -> tuple[float | None, float
     if estimate.standard_error is None:
         return None, None
     variance, freedom = estimate.standard_error**2, estimate.degrees_of_freedom
+    # A standard error of 0 exists for a complete sample only, so a variance of 0 is true here.
     interval = with_interval(estimate, variance, freedom, level, complete=True).interval
     return (None, None) if interval is None else (interval.low, interval.high)

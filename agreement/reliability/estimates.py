@@ -98,6 +98,7 @@ def regression_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
         return replace(empty, reason=reason)
     rated, judge = sample.human[sample.rated], sample.judge[sample.rated]
     slope = least_squares_slope(rated, judge)
+    # fbar_N - fbar_n: how far the rated units differ from the batch in the judge's values.
     apart = float(sample.judge.mean() - judge.mean())
     residuals = rated - rated.mean() - slope * (judge - judge.mean())
     found = replace(
@@ -142,6 +143,7 @@ def prediction_powered(
         warnings=warnings_of(sample),
     )
     if sample.documents is not None:
+        # By documents: the share of each unit in theta, of rated and of other units.
         shares = np.empty(sample.units)
         shares[sample.rated] = (residuals - residuals.mean()) / len(rated)
         shares[~sample.rated] = lam * (others - others.mean()) / len(others)
@@ -152,10 +154,12 @@ def prediction_powered(
     effective = float(rated.var() / variance) if variance > 0 else None
     left = len(rated) - (2 if weight is None else 1)
     of_judge = float(lam**2 * others.var() / len(others))
+    # var() has the divisor n, so this is the sum of squares / (n - 1 or n - 2), over n.
     of_residuals = float(residuals.var() / left)
     of_others = max(len(others) - 1, 1)
     freedom = satterthwaite_freedom([(of_judge, of_others), (of_residuals, left)]) or min(of_others, left)
     found = with_interval(found, of_judge + of_residuals, freedom, confidence_level, effective=effective)
+    # The standard error keeps ppi_py's divisors; the interval has the larger ones.
     return replace(found, standard_error=float(np.sqrt(variance))) if found.interval else found
 
 
@@ -175,6 +179,7 @@ def beyond_batch(estimate: Estimate, sample: RatedSample, *, confidence_level: f
     if len(rated) < 2:
         return replace(plain, interval_reason="An interval needs more than 1 rating.")
     weights = np.ones(len(rated)) if sample.probabilities is None else 1 / sample.probabilities[sample.rated]
+    # The batch is itself a sample of N units, which adds s^2 / N.
     of_batch = weighted_variance(rated, weights) / sample.units
     within = estimate.standard_error**2
     freedom = estimate.degrees_of_freedom if within > 0 else len(rated) - 1
@@ -247,7 +252,9 @@ def projected_widths(estimate: Estimate, ratings: Sequence[int]) -> list[float |
         return [None] * len(ratings)
     size, units = estimate.ratings, estimate.units
     of_batch = estimate.batch_variance
+    # The variance formula, solved for s^2.
     spread = (estimate.standard_error**2 - of_batch) * size / (1 - size / units)
+    # The number of fitted parameters, which is the same for every n'.
     lost = size - (estimate.degrees_of_freedom or size)
     level = estimate.interval.confidence_level
     widths: list[float | None] = []
@@ -328,6 +335,7 @@ def effective_size(variance: float, sample: RatedSample, *, finite: bool) -> flo
     spread = float(rated.var(ddof=1)) if len(rated) > 1 else 0.0
     if spread <= 0 or (variance <= 0 and not finite):
         return None
+    # The variance of a mean of n' ratings, solved for n'.
     return 1 / (variance / spread + (1 / sample.units if finite else 0))
 
 
@@ -347,12 +355,14 @@ def _add_finite_interval(
     number, units = sample.ratings, sample.units
     if sample.documents is not None:
         shares = np.zeros(units)
+        # The root makes the result SSE / (n - fitted) / n if every document has one unit.
         shares[sample.rated] = residuals / number * np.sqrt((number - 1) / max(number - fitted, 1))
         return _add_clustered_interval(estimate, sample, shares, confidence_level, finite=True)
     if number <= fitted and number < units:
         return replace(estimate, interval_reason=f"An interval needs more than {fitted} ratings.")
     freedom = max(number - fitted, 1)
     spread = float(np.sum(residuals**2)) / freedom
+    # Residuals that are rounding would give an interval of nearly no width instead of none.
     if not np.any(np.abs(residuals) > 1e-12):
         spread = 0.0
     variance = spread * ((1 - number / units) / number + of_slope)
@@ -381,6 +391,7 @@ def _add_clustered_interval(
         return replace(estimate, interval_reason="An interval by documents needs two rated documents.")
     sums = np.bincount(sample.documents, shares)
     everything = len(sums)
+    # Beyond the batch, unrated units have shares in the estimate too, so all documents count.
     counted = len(of_rated) if finite else everything
     variance = counted / (counted - 1) * float(np.sum(sums**2))
     whole = bool(sample.rated[np.isin(sample.documents, of_rated)].all())
@@ -407,6 +418,7 @@ def _power_tuned(rated: FloatArray, judge: FloatArray, others: FloatArray) -> fl
     spread = float(np.concatenate([judge, others]).var(ddof=1))
     if spread <= 1e-12:
         return 0.0
+    # The divisors n here and N - 1 above are those of ppi_py.
     covariance = float(np.mean((rated - rated.mean()) * (judge - judge.mean())))
     return float(np.clip(covariance / ((1 + len(rated) / len(others)) * spread), 0, 1))
 

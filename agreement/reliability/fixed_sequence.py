@@ -143,6 +143,7 @@ class DocumentCounts:
         """The factor on the number of documents like these that passes the first test."""
         logs = log_capital(self.lost[:, 0], self.accepted[:, 0], guarantee.risk, most=self.most)[:, -1]
         times = np.geomspace(1, _LARGEST_SAMPLE, 4_000)
+        # If all documents occur several times, the log of a stake's capital grows in proportion.
         capitals = mean_capital(np.where(np.isneginf(logs), -np.inf, np.outer(times, logs)).T)
         passes = np.flatnonzero(capitals >= 1 / guarantee.significance_level)
         return float(times[passes[0]]) if len(passes) else np.inf
@@ -228,6 +229,7 @@ def certify_steps(
 
 def first_with_enough(found: npt.NDArray[np.number], least: int) -> int:
     """The first of (steps,) numbers of ratings that is at least `least`; the number of steps if none is."""
+    # An expected number such as 29.999999999999996 counts as 30.
     enough = np.flatnonzero(np.round(np.asarray(found, dtype=float), 9) >= least)
     return int(enough[0]) if len(enough) else len(found)
 
@@ -254,6 +256,7 @@ def _p_values(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
     if guarantee.test is RiskTest.HOEFFDING_BENTKUS:
         means = counted.lost / np.maximum(counted.accepted, 1)
         return bounds.hoeffding_bentkus_p_value(means, counted.accepted, guarantee.risk)
+    # Of a batch of which only the size is known, the least favourable accepted part decides.
     if counted.units is None and counted.largest is not None:
         return bounds.p_value_of_unknown_batch(
             counted.lost, counted.accepted, counted.largest, guarantee.risk
@@ -298,6 +301,7 @@ def _suggest_more_ratings(
     """
     guarantee, first = certificate.guarantee, certificate.steps[0] if certificate.steps else None
     if first is None:
+        # No step had enough ratings for a test, so their number alone is short.
         least, rated = certificate.guarantee.least_accepted, certificate.rated
         if rated and not most_accepted:
             return replace(
@@ -321,6 +325,7 @@ def _suggest_more_ratings(
     )
     if enough is None:
         return replace(certificate, more_reason="Rating every accepted unit would not be enough.")
+    # Units are sampled before it is known whether they are accepted, so more of them are needed.
     share_accepted = max(first.accepted, 1) / max(certificate.rated, 1)
     more = int(np.ceil(np.round((enough - first.accepted) / share_accepted, 9)))
     reason = f"About {more} more ratings, if the share of errors stays at {share_of_errors:.1%}."
@@ -394,6 +399,7 @@ def calibrate(
     everything = None if batch is None else np.asarray(batch, dtype=float)
     has_loss = ~np.isnan(lost)
     rated = int(has_loss.sum())
+    # In a closed batch units are sampled one by one, so documents change nothing.
     shared = None if batch is not None else numbers_of_shared_documents(documents, has_loss)
     counts = _count_at(thresholds, sure[has_loss], lost[has_loss], everything, shared)
     # The actual number of ratings above a threshold may depend on their losses. The expected number follows
@@ -440,6 +446,7 @@ def _count_at(
     # Signs are turned, since searchsorted needs rising numbers: -sure <= -threshold is at or above it.
     falling, given = -sure[order], int(np.sum(~np.isnan(sure)))
     accepted = np.searchsorted(falling[:given], -thresholds, side="right")
+    # With a leading 0, the number of accepted units is the index of the sum of their losses.
     cumulated = np.concatenate([[0.0], np.cumsum(lost[order])])
     units = None
     if batch is not None:
@@ -457,6 +464,7 @@ def _count_in_documents(
     sizes = np.bincount(documents)
     shape = len(sizes), len(thresholds) + 1  # the last column: units below every threshold
     accepted, losses = np.zeros(shape), np.zeros(shape)
+    # The strictest threshold that accepts the unit; np.cumsum then adds it to all lower ones.
     first = np.where(np.isnan(sure), len(thresholds), np.searchsorted(-thresholds, -sure, side="left"))
     np.add.at(accepted, (documents, first), 1)
     np.add.at(losses, (documents, first), lost)

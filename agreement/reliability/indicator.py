@@ -47,6 +47,7 @@ def with_interval_of_documents(
         return found
     plan = replace(resampling or Resampling(), by="documents")
     used = ~np.isnan(scores.human_means)
+    # Numbered without gaps, so each resampled document has a rated item.
     numbers = np.unique(scores.documents[used], return_inverse=True)[1]
     interval, reason = resampled_interval(
         _meta_correlations(scores.of_items(used), numbers, measure),
@@ -84,10 +85,12 @@ def _meta_correlations(scores: Scores, documents: IntArray, measure: PairMeasure
     ]
 
     def meta_correlations(weights: FloatArray) -> FloatArray:
+        # (P or Q, replicates, systems): M correlates P and Q over the systems of each replicate.
         sides = np.full((2, len(weights), len(systems)), np.nan)
         for index, system in enumerate(systems):
             drawn = np.asarray((system.patterns.T @ weights.T).T)
             sides[0, :, index] = system.correlation(drawn)
+            # Q needs people's scores alone, so it also uses items without a value of the judge.
             rated = weights @ system.rated
             np.divide(weights @ system.quality, rated, out=sides[1, :, index], where=rated > 0)
         return correlations_of_rows(measure, *np.round(sides, _DECIMALS))
@@ -99,6 +102,7 @@ def _weigh_system(
     pairs: ReliabilityData, documents: IntArray, quality: FloatArray, number: int, measure: PairMeasure
 ) -> _SystemWeights:
     patterns = measure.estimator.patterns(pairs)
+    # Only items with both values have a pattern.
     both = pairs.ratings_per_unit == 2
     return _SystemWeights(
         correlation=measure.estimator.statistic(patterns),
@@ -273,9 +277,11 @@ def validity(
     R does not indicate agreement with people. Source: Shen and others 2023, table 7.
     """
     other = scores.of_judge(other_judge).judge
+    # Systems with enough items for R and for P.
     large = _large_systems(scores, scores.judge, other) & _large_systems(
         scores, scores.judge, scores.human_means
     )
+    # Without values of the judge, neither R nor P of a system with too few items enters.
     kept = scores.without_judge(~large)
     indicators = reliability_of_systems(kept, other, measure)
     agreements = correlation_of_systems(kept, measure)
@@ -289,6 +295,7 @@ def validity(
         return Validity(correlation, systems, None, "The correlation is undefined.")
     if systems < LEAST_ITEMS:
         return Validity(correlation, systems, None, f"A p value needs 3 systems, but {systems} have both.")
+    # Ties that differ by rounding would change ranks.
     p_value = _p_value(measure, correlation.value, *np.round([indicators[both], agreements[both]], 10))
     return Validity(correlation, systems, p_value)
 
@@ -358,6 +365,7 @@ def _large_systems(scores: Scores, first: FloatArray, second: FloatArray) -> Boo
 
 def _explain_undefined(coefficient: Coefficient, large: BoolArray, scores: Scores) -> Coefficient:
     """The coefficient over systems, with the right reason if all have too few items."""
+    # Without any item with both values, the coefficient's own reason is the right one.
     some = not (np.isnan(scores.human_means) | np.isnan(scores.judge)).all()
     if coefficient.defined or large.any() or not some:
         return coefficient
@@ -386,9 +394,12 @@ def _p_value(measure: PairMeasure, value: float, first: FloatArray, second: Floa
         first, second = scipy.stats.rankdata(first), scipy.stats.rankdata(second)
     if len(first) <= _MOST_FOR_ALL_ORDERS:
         # The share of orders of the second whose correlation is at least as far from 0.
+        # Deviations are the same in all orders, so the product alone tells how far r is from 0.
         centred = first - first.mean()
         orders = np.array(list(permutations(second - second.mean())))
         products = np.abs(orders @ centred)
+        # The first order is the observed one; the tolerance counts orders that differ by rounding.
         return float(np.mean(products >= products[0] - 1e-9))
     freedom = len(first) - 2
+    # A correlation of 1 or -1 would have a standard error of 0, and t no value.
     return t_p_value(value, np.sqrt(max(1 - value**2, np.finfo(float).eps) / freedom), freedom)

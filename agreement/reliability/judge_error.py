@@ -174,6 +174,7 @@ def judge_error(
     known = ~np.isnan(scores.judge) & ~np.isnan(scores.human).all(axis=0)
     sizes = None if lengths is None else numbers(lengths, "Lengths", dimensions=1)[known]
     rated = scores.of_items(known)
+    # A rater without a value here would leave every mean over raters undefined.
     human = rated.human[~np.isnan(rated.human).all(axis=1)]
     number = len(rated.system_names), len(rated.document_labels)
     panel = _Panel(human, np.arange(len(human)), rated.systems, rated.documents, *number, loss)
@@ -225,6 +226,7 @@ class _Panel:
         cells = self.documents * self.system_number + self.systems
         found = _sum_by_group(values, cells, self.document_number * self.system_number)
         table = found.reshape(self.document_number, self.system_number, len(values))
+        # Raters come before systems: statistics reshape these sums to (replicates, raters, systems).
         return table.transpose(0, 2, 1).reshape(self.document_number, -1)
 
     def losses(self, values: FloatArray) -> FloatArray:
@@ -240,7 +242,9 @@ class _Panel:
         if self.is_named:
             found = np.array([((self.human != row) & given).sum(axis=0) for row in self.human], dtype=float)
         else:
+            # Values near 0 keep the digits that a difference of large squares would lose.
             values = np.nan_to_num(self.human - np.nanmean(self.human))
+            # The sum over r' of (y_r' - y_r)^2, expanded; the rater's own term is 0.
             found = (values**2).sum(axis=0) - 2 * values * values.sum(axis=0) + number * values**2
             found = np.round(
                 np.maximum(found, 0), _DECIMALS
@@ -249,6 +253,7 @@ class _Panel:
 
 
 def _sum_by_group(values: FloatArray, groups: IntArray, number: int) -> FloatArray:
+    # (groups, raters): weights of documents multiply the first axis.
     return np.stack([np.bincount(groups, row, number) for row in np.nan_to_num(values)], axis=1)
 
 
@@ -274,6 +279,7 @@ def _order_of_systems(panel: _Panel, values: FloatArray) -> _ByRater:
     """Kendall's tau-b of system means of values (items,) and of each rater's; 0 if the values do not vary."""
     given = ~np.isnan(panel.human)
     number = panel.sum_by_system(given.astype(float))
+    # The judge's means use the rater's own items only, so gaps change both sides in the same way.
     sides = [panel.sum_by_system(np.where(given, each, 0.0)) for each in (values, panel.human)]
     first, second = np.triu_indices(panel.system_number, 1)
 
@@ -285,9 +291,12 @@ def _order_of_systems(panel: _Panel, values: FloatArray) -> _ByRater:
             means = divide_where(counts > 0, (weights @ sums).reshape(shape), counts)
             difference = means[..., first] - means[..., second]
             signs.append(np.where(np.abs(difference) < _TINY, 0.0, np.sign(difference)))
+        # A pair with a system that is missing from the resample counts for neither side.
         judge, rater = (np.where(np.isnan(signs[0]), 0.0, each) for each in signs)
+        # Tau-b divides by the root of the numbers of pairs that each side does not tie.
         divisor = np.sqrt((judge**2).sum(axis=-1) * (rater**2).sum(axis=-1))
         found = divide_where(divisor > 0, (judge * rater).sum(axis=-1), divisor)
+        # Ties alone give 0; only a rater with fewer than two systems has no order.
         return np.where((counts > 0).sum(axis=-1) >= 2, np.nan_to_num(found), np.nan)
 
     return taus
@@ -296,8 +305,10 @@ def _order_of_systems(panel: _Panel, values: FloatArray) -> _ByRater:
 def _order_within(panel: _Panel, values: FloatArray) -> _ByRater:
     """Pearson's r of values (items,) and each rater's within a system, mean over systems; 0 if constant."""
     given = ~np.isnan(panel.human)
+    # A centre near 0 changes no correlation and keeps the digits of the sums of squares.
     own = np.broadcast_to(values - values.mean(), panel.human.shape)
     people = panel.human - np.nanmean(panel.human)
+    # Six sums by document give the correlations of every resample as a product of matrices.
     products = [np.ones_like(people), own, people, own**2, people**2, own * people]
     sums = [panel.sum_by_system(np.where(given, each, 0.0)) for each in products]
 
@@ -306,6 +317,7 @@ def _order_within(panel: _Panel, values: FloatArray) -> _ByRater:
         number, x, y, xx, yy, xy = ((weights @ each).reshape(shape) for each in sums)
         items = np.maximum(number, 1)
         of_values, of_people = xx - x**2 / items, yy - y**2 / items
+        # A system counts if the rater's values vary there; a judge that does not vary has r = 0.
         used = (number >= _LEAST_OF_SYSTEM) & (of_people > _TINY)
         varies = used & (of_values > _TINY)
         found = divide_where(varies, xy - x * y / items, np.sqrt(np.maximum(of_values * of_people, 0)))
@@ -338,10 +350,12 @@ class _Inference:
             return ErrorStatistic(None if np.isnan(found) else found, reason=_TOO_FEW_OF_RATER)
         value = float(of_raters @ shares)
         drawn = np.concatenate([by_rater(weights) for weights in self._weights()])
+        # A resample in which one rater has no value is left out; too many of these leave no interval.
         drawn = drawn[~np.isnan(drawn).any(axis=1)]
         if len(drawn) < self.replicates * (1 - _MOST_UNDEFINED):
             return ErrorStatistic(value, reason=_TOO_FEW_OF_RATER)
         documents = self.panel.document_number
+        # The variance among resamples of D documents is too small by the factor (D - 1) / D.
         spread = np.atleast_2d(np.cov(drawn, rowvar=False)) * documents / (documents - 1)
         if without is None:
             without = [
@@ -365,11 +379,13 @@ class _Inference:
         shares, documents = _shares(self.panel), self.panel.document_number
         of_documents = float(shares @ spread @ shares)
         is_order = np.isfinite(limit)
+        # Without spread there is no interval, except for an order that is the same in enough documents.
         if of_documents < _TINY**2 and not (is_order and documents >= _LEAST_OF_SAME_ORDER):
             return ErrorStatistic(value, reason="The value is the same in every resample of documents.")
 
         def interval(variance: float, freedom: float) -> tuple[float, float]:
             reach = t_reach(float(np.sqrt(variance)), freedom, self.confidence_level)
+            # The interval must contain the value, although it starts from the mean of the resamples.
             return max(min(start, value) - reach, -limit), min(max(start, value) + reach, limit)
 
         panel = interval(of_documents, documents - 1)
@@ -391,14 +407,19 @@ def _two_way_variance(
     """
     raters = len(shares)
     of_documents = float(shares @ spread @ shares)
+    # V_R: the variance of the delete-one jackknife over raters.
     of_raters = float((raters - 1) / raters * np.sum((without - without.mean()) ** 2))
+    # V_D consists of each rater's own variance over documents and of the covariances of raters.
     own = shares**2 @ np.diag(spread)
     common = (of_documents - own) / (1 - shares @ shares)
+    # V_E: the part of a rater's own variance that is not common to all raters.
     of_both = max(0.0, float(own - common * (shares @ shares)))
     parts = [(of_documents, documents - 1), (of_raters, raters - 1)]
     both = of_documents + of_raters - of_both
+    # An estimate of V_E that is too large must not push the sum below V_D or V_R.
     if both <= max(parts)[0]:
         return max(parts)
+    # The minus subtracts V_E from the sum; in the degrees of freedom its square counts.
     freedom = satterthwaite_freedom([*parts, (-of_both, (raters - 1) * (documents - 1))])
     return both, freedom or raters - 1
 
@@ -422,8 +443,10 @@ def _measure_judge(inference: _Inference, judge: FloatArray) -> JudgeError:
             return ErrorStatistic(reason="One rater rated these items; a second is needed.")
 
         def of(part: _Panel) -> _ByRater:
+            # The share 0 gives the advantage, a larger share the margin that a judge may use up.
             return _mean_of_items(part, (1 + share) * part.losses_of_others() - part.losses(values))
 
+        # Without a rater the losses of the others change too, so each value needs its own panel.
         smaller = [panel.without(each) for each in range(len(panel.human))] if len(panel.human) > 2 else []
         whole = np.ones((1, panel.document_number))
         without = [_mean_of(of(part)(whole)[0], _shares(part)) for part in smaller]
@@ -455,6 +478,7 @@ def _measure_control(inference: _Inference, judge: FloatArray, control: _Control
 
     def lead(values: FloatArray) -> ErrorStatistic:
         own = panel.losses(values)
+        # For other raters the control is fitted without the rater; for these alone it may know all.
         like_these = inference.estimate(_mean_of_items(panel, control.losses - own))
         these = inference.estimate(_mean_of_items(panel, control.panel_losses - own))
         return replace(like_these, panel_low=these.panel_low, panel_high=these.panel_high)
@@ -475,6 +499,7 @@ def _measure_control(inference: _Inference, judge: FloatArray, control: _Control
         inference.mean(_order_within(panel, control.values)),
         beyond,
         corrected,
+        # Two taus between -1 and 1 differ by no more than 2.
         inference.estimate(lambda weights: one(weights) - order(weights), limit=2),
     )
 
@@ -498,12 +523,14 @@ def _remove_bias(panel: _Panel, judge: FloatArray) -> FloatArray:
 def _make_controls(
     panel: _Panel, judge: FloatArray, lengths: FloatArray | None, generator: Randomness
 ) -> dict[str, _Control]:
+    # With one group for all items, the constant is fitted like the values of systems.
     everyone = np.zeros(len(judge), dtype=np.intp)
 
     def sort_by_group(groups: IntArray) -> _Control:
         def fit(part: _Panel) -> list[FloatArray]:
             if part.is_named:
                 return values_by_group(part.human, [_share_of(part)], groups, part.documents)
+            # The mean has the least squared loss; for categories all points are tried.
             return [means_elsewhere(mean_values(part.human), groups, part.documents)]
 
         return _fit_control(panel, fit)
@@ -525,6 +552,7 @@ def _make_controls(
     alone = others.sum(axis=1) == 1
     others[~alone, codes[~alone]] -= 1
     shares = others / others.sum(axis=1, keepdims=True)
+    # The expected loss over all shuffles is exact, so this control adds no random noise.
     losses = np.zeros_like(panel.human)
     for point, share in zip(points, shares.T, strict=True):
         losses += share * panel.losses(np.full(len(judge), point))
@@ -548,6 +576,7 @@ def _fit_control(panel: _Panel, fit: Callable[[_Panel], list[FloatArray]]) -> _C
     whole = best(panel)
     if len(panel.human) < 2:
         return _Control(whole, panel.losses(whole), panel.losses(whole))
+    # Fitted to the rater's own values too, a control would be closer to them than it should.
     from_others = np.array([best(panel.without(each)) for each in range(len(panel.human))])
     unknown = np.isnan(from_others)  # a system that the others did not rate
     return _Control(whole, panel.losses(np.where(unknown, whole, from_others)), panel.losses(whole))
@@ -557,6 +586,7 @@ def _separated_pairs(scores: Scores, human: FloatArray, confidence_level: float)
     documents, systems = len(scores.document_labels), len(scores.system_names)
     table = np.full((len(human), documents, systems), np.nan)
     table[:, scores.documents, scores.systems] = human
+    # The crossed model needs the value of every rater for every item.
     if np.isnan(table).any() or why_not_crossed(table):
         return None
     found = crossed_differences(
@@ -568,4 +598,5 @@ def _separated_pairs(scores: Scores, human: FloatArray, confidence_level: float)
         for each in found.differences
         if each.adjusted_p_value is not None and each.adjusted_p_value < 1 - confidence_level
     ]
+    # A judge that ties two systems does not have the same sign as people.
     return SeparatedPairs(sum(people * judge > 0 for people, judge in sure), len(sure))

@@ -110,6 +110,7 @@ def errors_allowed(accepted: IntArray, guarantee: Guarantee, *, units: int | Non
     """
     low, high = np.full(len(accepted), -1), accepted.copy()
     while (low < high).any():
+        # Rounded down, the middle of two neighbours would be `low` and the search would not end.
         middle = (low + high + 1) // 2
         passes = _p_values(np.maximum(middle, 0), accepted, units, guarantee) <= guarantee.significance_level
         low, high = np.where(passes, middle, low), np.where(passes, high, middle - 1)
@@ -128,6 +129,7 @@ def _power(accepted: IntArray, allowed: IntArray, error: float, units: int | Non
     if units is None:
         reached = bounds.binomial_p_value(some, accepted, error) if error > 0 else np.ones(len(accepted))
     else:
+        # A part of a wrong unit counts as a whole one, which makes the power rather too small.
         wrong = int(np.ceil(np.round(units * error, 9)))
         reached = bounds.hypergeometric_cdf(some, units, wrong, accepted)
     return np.where(allowed >= 0, reached, 0.0)
@@ -207,6 +209,7 @@ def plan_replacement(
     """
     rows = [*(each.by_document for each in test.annotators)]
     rows += [each.by_document for each in test.controls.values()]
+    # Covariances need documents with a value for every annotator and control.
     today = int(np.sum(~np.isnan(np.array(rows)).any(axis=0))) if rows else 0
     if test.verdict is None:
         return ReplacementPlan(None, today, None, test.reason or test.verdict_reason)
@@ -244,25 +247,32 @@ class _Setting:
         self.deviations = complete.std(axis=1, ddof=1)
         self.annotators, self.epsilon = annotators, epsilon
         ranks = np.arange(1, annotators + 1)
+        # Benjamini and Yekutieli: (i / m) q / (1 + 1/2 + ... + 1/m).
         self.bars = ranks / annotators * false_discovery_rate / np.sum(1 / ranks)
         self.confidence_level = confidence_level
         values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(complete)))
+        # A root of the covariance matrix, whose eigenvalues of 0 may be negative by rounding.
         root = vectors * np.sqrt(np.maximum(values, 0))
+        # The same numbers for every n, so two sizes differ by their size and not by chance.
         normal = generator_of(generator, "plan_replacement").normal(size=(2, _DRAWS, len(table)))
         self.errors, self.spreads = normal[0] @ root.T, normal[1]
 
     def power(self, documents: int) -> float:
         """Return the share of simulated studies of this size in which the judge passes."""
         freedom = documents - 1
+        # Means and standard deviations of the simulated studies.
         means = self.means + self.errors / np.sqrt(documents)
         # Wilson and Hilferty's transformation: chi squared / freedom from a normal number.
         share = 2 / (9 * freedom)
+        # With few documents the base of the cube may be below 0, where no variance is.
         ratios = np.maximum(1 - share + self.spreads * np.sqrt(share), 0.05) ** 3
         deviations = np.maximum(self.deviations * np.sqrt(ratios), 1e-12)
         errors, people = deviations / np.sqrt(documents), slice(None, self.annotators)
+        # The test against each annotator, then the gain over each control.
         t = (means[:, people] - self.epsilon) / errors[:, people]
         p_values = np.sort(scipy.special.stdtr(freedom, t), axis=1)
         passes = p_values <= self.bars
+        # A step-up test: all hypotheses up to the last p value below its bar are rejected.
         rejected = np.where(passes.any(axis=1), self.annotators - passes[:, ::-1].argmax(axis=1), 0)
         critical = scipy.special.stdtrit(freedom, (1 + self.confidence_level) / 2)
         gains = means[:, self.annotators :] - critical * errors[:, self.annotators :]
@@ -273,6 +283,7 @@ def _explain_no_power(test: AlternativeAnnotatorTest, setting: _Setting) -> str:
     """Return the reason why no number of documents would pass a judge with these true values; empty if one
     would.
     """
+    # If the true mean is epsilon or more, no number of documents rejects that hypothesis reliably.
     lost = int(np.sum(setting.means[: setting.annotators] >= setting.epsilon))
     if lost > setting.annotators / 2:
         return (

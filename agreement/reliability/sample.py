@@ -64,6 +64,7 @@ def draw_at_least(units: Sequence[Unit], *, share: float, least: int, seed: int)
     """
     number = max(len(draw_audit(units, share=share, seed=seed)), min(least, len(units)))
     probability = share_with_least(len(units), share=share, least=least)
+    # The smallest numbers include those below `share`, so the audit's own units are all in it.
     drawn = draw_sample(units, size=number, seed=seed)
     return tuple(DrawnUnit(each.unit, probability) for each in drawn)
 
@@ -79,6 +80,7 @@ def share_with_least(units: int, *, share: float, least: int) -> float:
         return share
     if least >= units:
         return 1.0
+    # E max(least - M, 0): the units that the minimum adds on average.
     fewer = np.arange(least)
     short = float(np.sum((least - fewer) * scipy.stats.binom.pmf(fewer, units, share)))
     return min(share + short / units, 1.0)
@@ -105,6 +107,7 @@ def thin_to_one_probability(units: Sequence[Unit], probabilities: npt.ArrayLike,
     given = np.asarray(probabilities, dtype=float)
     if not len(given):
         return np.zeros(0, dtype=bool)
+    # Other names give numbers that are independent of those that sampled the units.
     numbers = uniform_numbers([f"thinned:{unit}" for unit in units], seed=seed)
     return np.asarray(numbers < given.min() / given)
 
@@ -144,6 +147,7 @@ def size_of_audit(units: int, share: float) -> tuple[float, float]:
 
 def _uniform(text: str) -> float:
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+    # A double has 53 bits, so the upper 53 of the 64 give equally spaced numbers below 1.
     return (int.from_bytes(digest) >> 11) / _POINTS
 
 
@@ -186,6 +190,7 @@ class RatedSample:
         strata: npt.ArrayLike | None = None,
     ) -> None:
         values = numbers(judge, "The judge's values", dimensions=1)
+        # Equal means from sums in another order differ behind these decimals.
         people = np.round(numbers(human, "Human scores", dimensions=1), _DECIMALS)
         if len(values) != len(people):
             raise ValueError(f"There are {len(values)} values of the judge, but {len(people)} units.")
@@ -260,6 +265,7 @@ def _sampled_units(
             raise ValueError("A unit has a rating, but was not assigned.")
         drawn = given
     if probabilities is not None:
+        # A unit of probability 1 is sampled for certain, so without a rating it is a skip.
         drawn = drawn | (np.asarray(probabilities, dtype=float) == 1)
     return np.asarray(drawn)
 
@@ -275,9 +281,11 @@ def _probabilities(
     wanted = numbers(probabilities, "Probabilities", dimensions=1)
     if wanted.shape != people.shape or not ((wanted > 0) & (wanted <= 1)).all():
         raise ValueError("Every unit needs a probability above 0 and at most 1.")
+    # Rounding keeps units together whose probabilities differ by the last digits alone.
     kinds, of_unit = np.unique(np.round(wanted, _DECIMALS), return_inverse=True)
     assigned = np.bincount(of_unit[drawn], minlength=len(kinds))
     rated = np.bincount(of_unit[~np.isnan(people)], minlength=len(kinds))
     share = np.ones(len(kinds))
+    # A share of 0 would make weights infinite, so units without any rating keep their probability.
     np.divide(rated, assigned, out=share, where=(assigned > 0) & (rated > 0))
     return np.asarray(wanted * share[of_unit])

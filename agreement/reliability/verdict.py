@@ -73,6 +73,7 @@ def _ranking(error: JudgeError) -> UseFinding:
         says = f"Kendall’s tau with people is {tau.value:.2f}, without an interval. {tau.reason}"
         return UseFinding(JudgeUse.RANK, Shown.NOT, says)
     length = error.controls.get("length")
+    # The judge must also rank better than the lengths alone, if these are known.
     shown = _decide([tau, length.order_beyond] if length else [tau])
     says = f"Kendall’s tau with people is {tau.value:.2f}{_interval(tau)}"
     if length is not None and length.order_of_systems is not None:
@@ -101,6 +102,7 @@ def _single_texts(error: JudgeError, alpha_among_people: float | None) -> UseFin
         return UseFinding(JudgeUse.SCORE, shown, f"{says}, and it beats every control.")
     if shown is Shown.FOR_PANEL:
         return UseFinding(JudgeUse.SCORE, shown, f"{says}, and it beats every control. {_new_panel(error)}")
+    # Not granted: the strongest evidence against it comes first.
     after = _advise_after_correction(error)
     if margin.is_surely_negative:
         return UseFinding(JudgeUse.SCORE, Shown.REFUTED, f"{says}: too much.{after}")
@@ -134,6 +136,7 @@ def _corrected_means(gain: CorrectionGain) -> UseFinding:
         return UseFinding(JudgeUse.MEANS, Shown.NOT, gain.reason)
     if found.saving_interval is None:
         return UseFinding(JudgeUse.MEANS, Shown.NOT, "The saving has no interval: rate more documents.")
+    # The verdict compares the rounded percentages, which are those that the message shows.
     low, high = (round(bound, 2) + 0.0 for bound in found.saving_interval)  # 0 for -0
     if found.saving > 0:
         says = f"It saves {found.saving:.0%} of people’s ratings (95 % interval {low:.0%} to {high:.0%})"
@@ -147,6 +150,7 @@ def _corrected_means(gain: CorrectionGain) -> UseFinding:
 
 
 def _decide(needed: Sequence[ErrorStatistic]) -> Shown:
+    # The widest claim first: for raters like these, then for these alone.
     if all(each.is_surely_positive for each in needed):
         return Shown.SURELY
     if all(each.is_positive_for_panel for each in needed):
@@ -316,6 +320,7 @@ def judge_verdict(known: JudgeEvidence) -> JudgeVerdict:
 
 def _refusal(known: JudgeEvidence) -> JudgeVerdict | None:
     certified = known.certificate.known if known.certificate else None
+    # Drift comes first: the other evidence is about the model before its change.
     if known.has_drifted:
         says = "Do not use it: its watch shows that it has changed since its first values, and no evidence"
         return _refuse(Ground.DRIFT, f"{says} is about the model that answers now.")
@@ -332,6 +337,7 @@ def _refusal(known: JudgeEvidence) -> JudgeVerdict | None:
 
 def _judge_by_certificate(known: JudgeEvidence) -> JudgeVerdict | None:
     found = known.certificate
+    # A certificate for every unit would let the judge decide all, which the other evidence rejects.
     if found is None or (found.kept == found.units and not known.may_decide_all):
         return None
     kept = f"{found.kept:,} of {found.units:,} units"
@@ -341,6 +347,7 @@ def _judge_by_certificate(known: JudgeEvidence) -> JudgeVerdict | None:
             share = f"{100 * found.known.share:.0f} %"
             says = f"It may decide {kept}: people rated them all, and it is wrong on {share}."
         return JudgeVerdict(Use.PART, Ground.CERTIFICATE, says)
+    # The replacement test has compared the judge with a constant too, and found it better.
     if known.replacement is Verdict.PASSES:
         return None
     return _refuse(

@@ -42,12 +42,15 @@ def weighted_estimate(
         return replace(empty, reason=reason)
     chance = sample.probabilities[sample.rated]
     rated, judge = sample.human[sample.rated], sample.judge[sample.rated]
+    # Poisson sampling: the variance (1 - pi) / pi of a unit, times 1 / pi for the units it represents.
     influence = (1 - chance) / chance**2
     lam = weight if weight is not None else _least_spread(rated, judge, 1 / chance, influence, sample)
+    # A judge without any value is NaN, and 0 x NaN would be NaN.
     overall = lam * sample.judge.mean() if lam else 0.0
     residuals = rated - lam * judge if lam else rated
     centre = np.average(residuals, weights=1 / chance)
     variance = float(np.sum(influence * (residuals - centre) ** 2)) / float(np.sum(1 / chance)) ** 2
+    # Units that are rated for certain add no variance, and no degrees of freedom.
     uncertain = int((chance < 1).sum())
     freedom = max(uncertain - (2 if weight is None else 1), 1)
     variance *= uncertain / freedom
@@ -76,7 +79,9 @@ def active_inference(
         return replace(empty, reason=reason)
     weights = np.where(sample.rated, 1 / sample.probabilities, 0.0)
     people = np.where(sample.rated, sample.human, 0.0) * weights
+    # inc_i, rearranged: lam times f_i (1 - xi_i / pi_i), plus Y_i xi_i / pi_i.
     judge = sample.judge * (1 - weights)
+    # The variance of people + lam x judge is least at the slope of people on -judge.
     lam = weight if weight is not None else float(np.clip(least_squares_slope(people, -judge), 0, 1))
     increments = lam * judge + people
     value = float(increments.mean())
@@ -117,6 +122,7 @@ def _scaled_to(share: float, relative: FloatArray, least: float) -> FloatArray:
     """clip(c x relative, least, 1) with the c at which the mean is the share, by bisection."""
     if not len(relative):
         return relative
+    # With a `mix` above 0, the upper end cuts every probability to 1, so the mean reaches any share.
     low, high = 0.0, 1 / max(float(relative.min()), 1e-9)
     for _ in range(100):
         middle = (low + high) / 2
@@ -124,6 +130,7 @@ def _scaled_to(share: float, relative: FloatArray, least: float) -> FloatArray:
             low = middle
         else:
             high = middle
+    # The end whose mean is not below the share.
     return np.asarray(np.clip(high * relative, least, 1))
 
 
@@ -151,6 +158,7 @@ def _variance_of_mean(centred: FloatArray, sample: RatedSample) -> tuple[float, 
 
 def _warnings_of_uncertain(sample: RatedSample) -> tuple[str, ...]:
     uncertain = np.ones(sample.units) if sample.probabilities is None else sample.probabilities < 1
+    # Units that are rated for certain are no sample, so warnings on small samples do not concern them.
     found = warnings_of(sample.of_units(uncertain.astype(bool)))
     if sample.skipped:
         drawn = sample.skipped + sample.ratings
@@ -195,12 +203,14 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
         return replace(empty, reason="The units have no strata.")
     if not sample.ratings:
         return replace(empty, reason="No person has rated a unit yet.")
+    # The estimate of each stratum, after small ones without a spread have joined the largest.
     parts, joined = _parts(sample, strata)
     estimates = [_mean_of_stratum(part, confidence_level) for part in parts.values()]
     for (name, part), estimate in zip(parts.items(), estimates, strict=True):
         if estimate.value is None:
             few = f"Only {part.ratings} unit" if part.ratings else "No unit"
             return replace(empty, reason=f"{few} of the stratum {name} is rated.")
+    # The mean weighted by size, with a warning for each stratum that is rated in part.
     shares = np.array([part.units / sample.units for part in parts.values()])
     values = np.array([estimate.value for estimate in estimates], dtype=float)
     warnings = joined + tuple(
@@ -213,6 +223,7 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     if any(estimate.standard_error is None for estimate in estimates):
         why = "A stratum has too few ratings, or none that differ, so its spread is unknown."
         return replace(found, interval_reason=why)
+    # Strata are independent samples, so their variances add up.
     variances = shares**2 * np.array([estimate.standard_error for estimate in estimates], dtype=float) ** 2
     freedoms = [estimate.degrees_of_freedom or np.inf for estimate in estimates]
     variance = float(variances.sum())
@@ -254,10 +265,12 @@ def neyman_allocation(
     """
     units = np.asarray(sizes, dtype=np.intp)
     wanted = units * np.asarray(deviations, dtype=float)
+    # Without any spread, or with an unknown one, the allocation is in proportion to size.
     if not wanted.sum() > 0:
         wanted = units.astype(float)
     given = np.minimum(units, least)
     while given.sum() < ratings and (given < units).any():
+        # One unit at a time keeps whole numbers, the least of each stratum, and its size as the limit.
         short = np.where(given < units, wanted / (given + 1), -1.0)
         given[int(np.argmax(short))] += 1
     return np.asarray(given)
@@ -285,6 +298,7 @@ def _parts(
     lost = {name: mask for name, mask in strata.items() if name not in alone}
     if not lost:
         return parts, ()
+    # Joined strata had different probabilities, so the joined sample is weighted by them.
     chances = np.empty(sample.units)
     for name in (largest, *lost):
         chances[strata[name]] = _chances(sample, strata[name], like=chances[strata[largest]])
@@ -346,7 +360,9 @@ def pooled_estimate(
         return replace(empty, reason="No person has rated a unit yet.")
     if lacking := sum(not cell.ratings for cell in cells):
         return replace(empty, reason=f"{lacking} of {len(cells)} systems’ strata have no rating yet.")
+    # Fully rated cells are known: they need neither the slope nor a warning.
     drawn = [cell for cell in cells if cell.ratings < cell.units]
+    # One slope for all cells, then the mean of each cell with it.
     slope = _slope(drawn)
     parts = [_part(cell, slope) for cell in cells]
     shares = np.array([cell.units / units for cell in cells])
@@ -392,6 +408,7 @@ def _slope(cells: Sequence[RatedSample]) -> float:
     for cell in cells:
         judge, people = cell.judge[cell.rated], cell.human[cell.rated]
         if cell.judged:
+            # Deviations within a cell: differences between systems must not enter the slope.
             product += float(np.sum((judge - judge.mean()) * (people - people.mean())))
             spread += float(np.sum((judge - judge.mean()) ** 2))
     return product / spread if spread > 1e-12 else 0.0
@@ -403,6 +420,7 @@ def _part(cell: RatedSample, slope: float) -> _Part:
     values, weights = cell.human[cell.rated] - lam * judge[cell.rated], 1 / _rating_chances(cell)
     centre = float(np.average(values, weights=weights))
     residuals = values - centre
+    # (1 - pi) / pi^2 over the squared sum of 1 / pi; 0 for units that are rated for certain.
     influence = (1 - 1 / weights) * weights**2 / float(weights.sum()) ** 2
     number = len(values)
     return _Part(
@@ -425,6 +443,7 @@ def _add_interval(
     number, left = sum(len(part.residuals) for part in unknown), 0
     variances: list[tuple[float, float]] = []
     if unknown:
+        # Each cell's mean takes a degree of freedom, and the common slope one more.
         left = number - len(unknown) - 1
         if left < 1:
             few = "The systems have too few ratings together to tell how much texts differ."
@@ -436,6 +455,7 @@ def _add_interval(
             own = share**2 * (spread * part.of_spread if alone else part.variance * of_slope)
             variances.append((own, left if alone else len(part.residuals) - 1))
     variance, freedom = sum(own for own, _ in variances), satterthwaite_freedom(variances)
+    # Documents are a sample too, which adds the variance within systems over their number.
     if documents is not None:
         within = np.array([_spread(cell) for cell in cells])
         of_batch = float(shares @ within) / documents

@@ -65,6 +65,7 @@ def add_systems(
     benchmark = lock_project(project)
     refuse_unfinished(benchmark)
     documents = _check_outputs(benchmark, outputs)
+    # The lock on the benchmark gives simultaneous additions different numbers.
     number = (additions_of(benchmark).values_list("number", flat=True).first() or 0) + 1
     guideline = guideline_of_additions(benchmark)
     child = _make_project(benchmark, guideline, number, by)
@@ -133,6 +134,7 @@ def _list_system_names(benchmark: Project) -> set[str]:
 
 def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, by: User | None) -> Project:
     suffix = gettext("addition {number}").format(number=number)
+    # A name has up to 150 characters: the benchmark's name, a space and the suffix.
     child = create_project(user=by, name=f"{benchmark.name[: 149 - len(suffix)]} {suffix}")
     for name in ("guidelines", "raters_per_item", "dispute_threshold", "tolerance"):
         setattr(child, name, getattr(guideline, name))
@@ -164,6 +166,7 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
     )
     for member in watching.order_by("pk"):
         add_member(project=child, role=Role(member.role), user=member.user, label=member.label)
+    # Ratings under another guideline could not be compared with those of the benchmark.
     if drop_dimension_ids(current_guideline(child)) != drop_dimension_ids(guideline):
         raise RuntimeError(f"The guideline of {child.slug} differs from that of {benchmark.slug}.")
     return child
@@ -195,6 +198,7 @@ def _copy_bridging(child: Project, chosen: Sequence[RatedOutput], copies: Mappin
         ItemPart.objects.bulk_create(
             ItemPart(item=copy, position=part.position, text=part.text) for part in original.parts.all()
         )
+        # Raters meet it among the hidden checks, so they do not know which items are bridging items.
         gold = GoldItem.objects.create(item=copy, use=GoldItem.Use.HIDDEN)
         BridgingItem.objects.create(gold=gold, original=original)
         GoldValue.objects.bulk_create(

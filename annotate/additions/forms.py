@@ -73,6 +73,7 @@ def read_outputs(content: bytes, name: str) -> dict[str, dict[str, str]]:
         path.write_bytes(content)
         with RecordFile(path, name) as file:
             records = list(file)
+    # There is no page to correct a guess: a file needs columns with usual names.
     mapping = guess_mapping(records[:20])
     outputs: dict[str, dict[str, str]] = {}
     for record in records:
@@ -82,6 +83,7 @@ def read_outputs(content: bytes, name: str) -> dict[str, dict[str, str]]:
             if not isinstance(row, ImportedItem):
                 continue
             texts = outputs.setdefault(row.system, {})
+            # A dict would keep only the last output.
             if row.document in texts:
                 raise UnreadableFileError(
                     row.line,

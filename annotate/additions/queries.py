@@ -218,6 +218,7 @@ def load_severity(addition: Addition) -> list[DimensionSeverity]:
         assignment__item__gold__bridging__isnull=False,
         value__isnull=False,
     ).order_by()
+    # By rater, item and dimension; a missing value becomes NaN below.
     given = {
         (rater, item, key): value
         for rater, item, key, value in ratings.values_list(
@@ -229,6 +230,7 @@ def load_severity(addition: Addition) -> list[DimensionSeverity]:
     for dimension in current_guideline(project).scales:
         if not dimension.has_mean:
             continue
+        # Raters by bridging items, and the means of the first raters for the same items.
         items = known.get(dimension.key, [])
         values = np.array(
             [
@@ -247,6 +249,7 @@ def _magnitudes(offset: Offset) -> str:
     if offset.interval is None:
         return ""
     ends = offset.interval.low, offset.interval.high
+    # “Less” states the amount without its sign, so the ends change signs and order.
     low, high = ends if offset.value >= 0 else (-ends[1], -ends[0])
     return f"[{format_without_zero(low)}, {format_without_zero(high)}]"
 

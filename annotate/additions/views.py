@@ -31,6 +31,7 @@ from annotate.core.page import Request, render_in_project, request_user
 @login_required
 @require_http_methods(["GET", "POST"])
 def additions(request: Request, slug: str) -> HttpResponse:
+    # Readers see the additions, but only admins make one.
     find = project_for_admin if request.method == "POST" else project_for_reader
     project, status = find(request.user, slug), 200
     form = OutputsForm(request.POST or None, request.FILES or None)

@@ -67,6 +67,7 @@ def documentation(request: HttpRequest) -> HttpResponse:
         for method in METHODS:
             if method in operations:
                 found = operations[method]
+                # The body of the request, and the response that means success.
                 sent = found.get("requestBody", {}).get("content", {}).get(JSON, {})
                 status, answer = next(
                     (status, answer) for status, answer in found["responses"].items() if status < "300"

@@ -43,6 +43,7 @@ def error_answer(error: Exception, _context: dict[str, Any]) -> Response | None:
     set_rollback()
     status, code, message, fields = described
     headers = {}
+    # HTTP requires the header with 401; a throttled program learns how long to wait.
     if isinstance(error, exceptions.APIException) and (challenge := getattr(error, "auth_header", None)):
         headers["WWW-Authenticate"] = challenge
     if wait := getattr(error, "wait", None):

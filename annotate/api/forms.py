@@ -32,6 +32,7 @@ def form_input(
     gets the only row. optional: fields that the operation fills in by the project, each with a description of
     the value. Choices that depend on the project are strings here.
     """
+    # A missing field gets the value that an unchanged page would send.
     defaults = {key: field.initial for key, field in form.base_fields.items() if field.initial is not None}
     defaults = {} if all_optional else {**defaults, **(usual or {})}
     rows = [key for key, field in form.base_fields.items() if _has_only_choice(field)]
@@ -53,6 +54,7 @@ def valid(form: Form) -> Form:
     """Return a valid form unchanged. Raises InvalidValueError with one message for each field."""
     for name in form.fields.keys() - form.data.keys():
         field = form.fields[name]
+        # A page preselects a row; the API does so only if there is no other one.
         if _has_only_choice(field) and field.queryset is not None and len(rows := field.queryset[:2]) == 1:
             form.data = {**form.data, name: rows[0].pk}
     if form.is_valid():

@@ -66,8 +66,10 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
         )
     token = request.auth
     assert isinstance(token, ApiToken)
+    # First, so that a key that is older than a day can be used again.
     KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()
     sent = request._request
+    # The same key with another method, path or body is another request.
     address = f"{sent.method} {sent.get_full_path()}\n".encode()
     asked = hashlib.sha256(address + sent.body).hexdigest()
     kept, is_new = KeptAnswer.objects.select_for_update().get_or_create(
@@ -75,6 +77,7 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
     )
     if is_new:
         answer = write()
+        # No table stores a secret, so a repeated request gets the response without it.
         data = {**answer.data, "secret": ""} if isinstance(answer, ShownOnce) else answer.data
         kept.status, kept.content = answer.status_code, JSONRenderer().render(data).decode() or "null"
         kept.save(update_fields=["status", "content"])
@@ -112,6 +115,7 @@ class CursorPages(CursorPagination):
         """Return the cursor. Answers 404 for an invalid one."""
         cursor = super().decode_cursor(request)
         if cursor and cursor.position is not None:
+            # Clients can change a cursor: a position beyond its column would make the query fail.
             position = str(cursor.position)
             if not (position.isascii() and position.isdecimal() and int(position) <= LARGEST_KEY):
                 raise NotFound(self.invalid_cursor_message)
@@ -181,6 +185,7 @@ class ApiView(APIView):
         """
         given: Any = shape(data=self.request.data, context=context)
         given.is_valid(raise_exception=True)
+        # A field with a default would overwrite the present value where the body omits it.
         kept = {
             name: value
             for name, value in (standing or {}).items()

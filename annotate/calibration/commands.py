@@ -65,6 +65,7 @@ def _make_session(project: Project, raters: Sequence[Membership], by: User | Non
     name = gettext("Calibration {number} of {project}").format(number=number, project=project.name)
     session = create_project(user=by, name=name[:150], template=template_of(project))
     session.calibrates, session.raters_per_item = project, len(raters)
+    # Every difference is discussed, and only equal answers settle it.
     session.dispute_threshold, session.tolerance, session.practice_bar = 1, 0, None
     session.save()
     for dimension in session.dimensions.all():

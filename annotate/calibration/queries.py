@@ -46,11 +46,13 @@ def sessions_of(project: Project) -> QuerySet[Project]:
 
 def complete_sessions() -> QuerySet[Project]:
     """Return the sessions to reveal: all is answered, or the blind round closed and nothing followed."""
+    # Open blind rounds in which everything is answered.
     unfinished = Assignment.objects.filter(round=OuterRef("pk"), completed_at=None)
     some = Assignment.objects.filter(round=OuterRef("pk"))
     rounds = Round.objects.filter(
         Exists(some), ~Exists(unfinished), number=1, status=Round.Status.OPEN, is_unfinished=False
     )
+    # Closed blind rounds with differences, whose discussion has not opened.
     second = Round.objects.filter(project=OuterRef("project"), number=2)
     halfway = Round.objects.filter(
         ~Exists(second), number=1, status=Round.Status.CLOSED, is_unfinished=False, disputes__isnull=False

@@ -80,6 +80,7 @@ def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     found = sorted(memberships, key=lambda membership: ranked.index(Role(membership.role)))
     if not found:
         raise Http404(gettext("There is no such project, or it is not yours."))
+    # Only the role of an admin needs the second factor; the same person rates without it.
     if found[0].role == Role.ADMIN:
         refuse_without_second_factor(user)
     return found[0]
@@ -195,16 +196,19 @@ def projects_open_to_readers(project: Project, others: Sequence[Project]) -> lis
     """
     readers = {Role.ADMIN, Role.RESEARCHER}
     memberships = Membership.objects.filter(active=True, user__isnull=False)
+    # The people who read this project.
     own = memberships.filter(project=project, role__in=readers).select_related("user")
     users = {membership.user_id: membership.user for membership in own.order_by("pk") if membership.user}
     if not users or not others:
         return []
+    # Their roles in the other projects.
     roles: dict[tuple[int, int | None], set[str]] = {}
     theirs = memberships.filter(project__in=others, user__in=users).order_by("pk")
     for other, user, role in theirs.values_list("project", "user", "role"):
         roles.setdefault((other, user), set()).add(role)
     rated = theirs.filter(_OPEN_ROUND_ONE, role=Role.ANNOTATOR).values_list("project", flat=True)
     open_to_raters = set(rated)
+    # The role of an admin is useless without the second factor that the installation requires.
     usable = {
         key: readers - {Role.ADMIN} if lacks_second_factor(user) else readers for key, user in users.items()
     }
@@ -232,6 +236,7 @@ def assignment_for_annotator(
         raise Http404(
             gettext("This item is not in your list; an admin may have reassigned it to another rater.")
         )
+    # The page has lost its item: the membership tells the reason.
     key = int(membership_key) if membership_key.isdecimal() else 0
     held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=key).first()
     if held is None:
@@ -331,6 +336,7 @@ def user_of_digest(token: str) -> User:
 
 def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute]:
     """Return the dispute with this number if this person may see it: a rater of its unit, or a reader."""
+    # Only after Round II has opened: before that, raters must not know the spreads of Round I.
     meant = Dispute.objects.filter(round__project__slug=slug, number=number, round__project__rounds__number=2)
     memberships = memberships_of(user)
     roles = set(DISPUTE_READERS) - ({Role.ADMIN} if lacks_second_factor(user) else set())

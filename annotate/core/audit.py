@@ -82,6 +82,7 @@ def record(
     recorded. by: the actor, if not the user of the current request; None on command lines. The entry stores
     the actor's current name and e-mail.
     """
+    # An act without any effect is no act: a form saved without changes leaves no entry.
     if before is not None and after is not None:
         changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
         if not changed:

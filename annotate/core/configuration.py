@@ -34,6 +34,7 @@ def lock_project(project: Project, *, held_by: DataImport | None = None) -> Proj
     imports = DataImport.objects.filter(project=OuterRef("pk")).exclude(written="")
     if held_by:
         imports = imports.exclude(pk=held_by.pk)
+    # Between the steps of a long write the row is not locked: these columns show that one runs.
     rounds = Round.objects.filter(project=OuterRef("pk"), is_unfinished=True)
     found = Project.objects.select_for_update().annotate(held=Exists(imports) | Exists(rounds))
     locked = found.get(pk=project.pk)

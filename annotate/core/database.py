@@ -33,6 +33,7 @@ def write_rows(model: type[Model], fields: Sequence[str], rows: Sequence[Row]) -
         return []
     meta = model._meta
     columns = ["id", *(str(meta.get_field(name).column) for name in fields)]  # type: ignore[union-attr]
+    # Neither COPY nor `executemany` returns keys, so they are reserved before.
     keys = _new_keys(model, len(rows))
     whole = [(key, *row) for key, row in zip(keys, rows, strict=True)]
     names = ", ".join(map(connection.ops.quote_name, columns))
@@ -98,6 +99,7 @@ def step() -> Iterator[None]:
     with transaction.atomic():
         begun = monotonic()
         yield
+    # The pause lets other writers of the SQLite file commit.
     if commits:
         sleep(min(max((monotonic() - begun) / 2, LEAST_PAUSE), LONGEST_PAUSE))
 
@@ -108,6 +110,7 @@ def write_in_steps(
     """Write rows in batches, each in its own step. A slow step makes the next batch smaller."""
     left = iter(rows)
     in_steps = writes_in_steps()
+    # The first batch is small: the time of each step decides about the size of the next.
     size = max(most // 10, 1) if in_steps else ROWS_AT_ONCE
     while batch := list(islice(left, size)):
         with step():
@@ -134,6 +137,7 @@ def write_if_possible(write: Callable[[], T]) -> T | None:
     """
     if connection.in_atomic_block:
         return write()
+    # Only waiting is short: a write that has the lock can take its time.
     with little_patience():
         try:
             with transaction.atomic():

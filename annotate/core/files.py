@@ -64,14 +64,17 @@ def local_path(file: FieldFile) -> Path:
     Raises FileNotFoundError and StorageAwayError.
     """
     name = str(file.name)
+    # A file in a folder is read in its own location, without a copy.
     if is_local():
         return Path(default_storage.path(name))
     copy = scratch(f"copies/{PurePosixPath(name).name}")
     if not copy.exists():
+        # The rename makes the copy appear at once and complete, also if two processes copy it.
         unfinished = copy.with_name(uuid4().hex)
         with default_storage.open(name, "rb") as kept, unfinished.open("wb") as here:
             copyfileobj(kept, here)
         unfinished.rename(copy)
+    # `remove_scratch` deletes copies that nothing has used for a day.
     os.utime(copy)
     return copy
 
@@ -98,6 +101,7 @@ def iter_file_names(folder: str = "") -> Iterator[str]:
 def remove_scratch() -> int:
     """Remove files of dead processes on this host and unread copies. Return the number of removed files."""
     long_ago, removed = time() - SCRATCH_SECONDS, 0
+    # `local_path` renews the time of each copy that it returns.
     for each in Path(settings.DATA_DIR, "scratch").glob("*/*"):
         if each.stat().st_mtime < long_ago:
             removed += 1
@@ -163,6 +167,7 @@ _IN_MARKDOWN = re.compile(rf"\(\s*<?image:({IMAGE_KEY})")
 
 def image_key(content: bytes) -> str | None:
     """Return the key for storing an image, None if it has none of the four formats."""
+    # The bytes between the two marks are the length of the file.
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         ending = "webp"
     else:

@@ -73,9 +73,11 @@ def _changes_of_dimension(before: FrozenDimension, after: FrozenDimension) -> It
     if before.guidelines != after.guidelines:
         where = gettext("{name}, guidelines").format(name=after.name)
         yield Change(where, before.guidelines, after.guidelines)
+    # Other kinds have their words in their options, scales in their points.
     if not after.is_scale:
         yield from _changes_of_options(before, after)
         return
+    # Only whole values can have a point with words.
     for value in after.whole_values:
         points = [each.point(value) for each in (before, after)]
         texts = [": ".join(filter(None, (each.label, each.description))) if each else "" for each in points]
@@ -86,6 +88,7 @@ def _changes_of_dimension(before: FrozenDimension, after: FrozenDimension) -> It
 def _changes_of_options(before: FrozenDimension, after: FrozenDimension) -> Iterator[Change]:
     for name, rows in (after.options or {}).items():
         if isinstance(rows, list):
+            # By key, which stays when the words of an option change.
             old = {row["key"]: row for row in (before.options or {}).get(name, ())}
             for row in rows:
                 texts = [

@@ -144,6 +144,7 @@ def take(kind: JobKind, pk: int) -> Any:
     # Another worker may have taken the job since it was read, or its own one sent a heartbeat.
     if not kind.rows.filter(pk=pk, **{name: getattr(found, name) for name in read}).update(**became):
         return None
+    # A lease in the row comes from a dead worker, which may have left files or rows.
     if getattr(found, kind.lease):
         kind.prepare(found)
     return kind.rows.select_related(*kind.related).filter(pk=pk, **lease).first()
@@ -167,6 +168,7 @@ def own_row(job: Job, lease: str = "lease") -> "QuerySet[Job]":
 
 def wake_worker(kind: JobKind, pk: int) -> None:
     """Send a message for a job after the commit. Without a broker the job is pending until the next sweep."""
+    # With `robust`, an unreachable broker is logged and does not fail the request after its commit.
     transaction.on_commit(lambda: run_job.delay(kind.name, pk), robust=True)
 
 
@@ -175,6 +177,7 @@ def run_job(kind: str, pk: int) -> None:
     """Do a job that waits or lost its worker; leave a job of another worker alone."""
     declared = JOB_KINDS[kind]
     job = take(declared, pk)
+    # Another worker has the job, or it is finished: a job may have several messages.
     if job is None:
         return
     beat = declared.beat or (lambda job: own_row(job, declared.lease).update(**_heard_now(declared)))
@@ -240,6 +243,7 @@ def _stop(kind: JobKind, job: Any, reason: str) -> None:
 
 
 def _wait_again(kind: JobKind, job: Any) -> None:
+    # Back to the status from which a worker took it.
     waiting = next((before for before, during in kind.statuses.items() if during == job.status), "")
     later = {kind.due_at: timezone.now() + kind.pause(getattr(job, kind.attempts))} if kind.due_at else {}
     _end(kind, job, waiting, **later)
@@ -278,6 +282,7 @@ def heartbeat(beat: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         over.set()
+        # With a limit, because a heartbeat may be blocked by the database.
         thread.join(BEAT_SECONDS)
 
 
@@ -291,6 +296,7 @@ def _beat(beat: Callable[[], object], over: Event) -> None:
             except DatabaseError as error:  # away, or SQLite is held: the next one counts
                 logger.info("A job's heartbeat could not be written: %s", error)
     finally:
+        # Django's connections belong to a thread, and this thread ends.
         connection.close()
 
 
@@ -314,6 +320,7 @@ class PeriodicTask(bootsteps.StartStopStep):
         self.entry: Any = None
 
     def run(self) -> None:
+        # The timer's thread serves no request, after which Django would close stale connections.
         close_old_connections()
         try:
             for act in self.acts:

@@ -92,6 +92,7 @@ def problems_of(key_set: str, own: Mapping[str, str]) -> dict[str, str]:
     if len(taken) < len(DIGITS):
         return {VALUES: gettext("Each value needs its own key; the last ones use their digits.")}
     labels = {each.name: each.label for each in ACTIONS} | {VALUES: gettext("rate")}
+    # The set's keys come first, so that the error names the action with the person's own key.
     for name, key in sorted(_keys_with_conflicts(key_set, own).items(), key=lambda each: each[0] in own):
         if key and key in taken:
             what = labels[taken[key]]

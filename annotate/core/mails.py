@@ -51,6 +51,7 @@ def send_mail(
     if to.endswith(".invalid"):
         return
     message = EmailMessage(
+        # Django rejects a subject with line ends.
         subject=" ".join(subject.split()),
         body=body,
         to=[to],
@@ -87,6 +88,7 @@ def mail_kind(
             model._default_manager.filter(pk=row.pk).update(**{mailed_at: timezone.now()})
 
     declared: dict[str, Any] = {
+        # Without a mail server these mails wait, and `give_notice` writes none.
         "condition": lambda: Q() if mail_is_sent() else Q(pk__in=[]),
         "reason": "mail_problem",
         "is_too_old": lambda row: timezone.now() - getattr(row, asked_at) >= GIVEN_UP_AFTER,
@@ -139,6 +141,7 @@ def give_notice(
             )
             for each in wanting
         ),
+        # A constraint on user, project, kind and subject makes a second notice a conflict.
         ignore_conflicts=True,
     )
 

@@ -29,6 +29,7 @@ def metadata_names(project: Project, *, of_items: bool = True) -> list[str]:
         for table, source in SOURCES.items():
             if table == ITEMS and not of_items:
                 continue
+            # Raw SQL: the ORM has no function for the names in a JSON object.
             cursor.execute(NAMES[connection.vendor].format(table=table, source=source), [project.pk])
             found.update(name for (name,) in cursor.fetchall())
     return sorted(found)
@@ -52,6 +53,7 @@ class MetadataText(Func):
         sql, values = compiler.compile(self.get_source_expressions()[0])
         path = f"$.{json.dumps(self.name)}"
         kind, value = f"json_type({sql}, %s)", f"CAST(json_extract({sql}, %s) AS TEXT)"
+        # `json_type` gives the words that PostgreSQL gives.
         case = f"CASE WHEN {kind} IN ('true', 'false') THEN {kind} ELSE {value} END"
         return case, (*values, path) * 3
 

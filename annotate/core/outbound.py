@@ -171,6 +171,7 @@ class Guard:
             return gettext("Enter a valid URL.")
         if not host or not url.isascii() or any(letter.isspace() for letter in url):
             return gettext("Enter a valid URL.")
+        # Plain HTTP is only for hosts that the operator permits.
         is_allowed = self.allows(host, port)
         if parts.scheme != "https" and not (parts.scheme == "http" and is_allowed):
             if parts.scheme == "http" and _is_private_by_name(host):
@@ -201,6 +202,7 @@ class Guard:
 def is_public(address: Address) -> bool:
     """Return True if an IP is reachable over the internet, and not only within a private network."""
     if isinstance(address, IPv6Address):
+        # IPv6 can wrap an IPv4 address, and then a connection leads to the wrapped one.
         teredo = address.teredo
         within = address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else None)
         if address in NAT64:

@@ -164,6 +164,7 @@ def add_pages(new: NewPages) -> None:
     """Add an app's pages to the map. Safe to run twice."""
     found = next((group for group in GROUPS if group.name == new.group), None)
     if found is None:
+        # A new group, which the second call then finds with all its pages.
         names = [group.name for group in GROUPS]
         GROUPS.insert(names.index(new.before), Group(new.group, new.icon, list(new.pages)))
     elif not set(new.pages) <= set(found.pages):
@@ -176,6 +177,7 @@ def navigation(path: str, slug: str, roles: frozenset[Role], *, hides: bool) -> 
 
     Annotators have few pages: each has a separate entry.
     """
+    # The entries that these roles may open, with their pages.
     opened = [
         Group(each.name, each.icon, _allowed_pages(each.pages, roles, hides=hides), each.also)
         for each in GROUPS
@@ -284,6 +286,7 @@ def render_in_project(
     benchmark = [f"project__addition__{name}" for name in ("number", "benchmark__slug", "benchmark__name")]
     memberships = memberships_of(request.user).filter(project=project)
     rows = list(memberships.values_list("role", FRAME.work_waits(), *benchmark))
+    # A person can have several roles in a project, each with a row.
     held = {role: waits for role, waits, *_ in rows}
     roles = frozenset(Role(role) for role in held)
     frame = {
@@ -301,6 +304,7 @@ def render_in_project(
 
 
 def navigation_of(request: HttpRequest, project: Project, roles: frozenset[Role]) -> Navigation:
+    # Only readers have pages that show the ratings of others, so other people need no query.
     both = Role.ANNOTATOR in roles and bool(roles & READERS)
     hides = both and rates_independently(request.user, project)
     return navigation(request.path, project.slug, roles, hides=hides)

@@ -140,6 +140,7 @@ def _is_translated(request: HttpRequest) -> bool:
         return True
     if match.url_name not in RATER_PAGES:
         return False
+    # Their frame around a rater's page would be English, and no page mixes languages.
     readers = memberships_of(request.user).filter(project__slug=match.kwargs.get("slug"), role__in=READERS)
     return not readers.exists()
 
@@ -188,6 +189,7 @@ class LanguageMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         kept = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, "")
+        # Only pages follow the preference; their requests follow the cookie, without a query.
         chosen = kept
         if request.method == "GET" and request.user.is_authenticated:
             chosen = preferences_of(request.user).language

@@ -79,6 +79,7 @@ def fault(request: HttpRequest) -> HttpResponse:
 
 
 def _answer_fault(request: HttpRequest, code: str, sentence: str, status: int) -> HttpResponse:
+    # Programs and scripts get JSON; they could not read a page.
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", "text/html"):
         return JsonResponse({"code": code, "message": sentence, "fields": {}}, status=status)
     return render(None, "not_stored.html", {"sentence": sentence}, status=status)
@@ -87,6 +88,7 @@ def _answer_fault(request: HttpRequest, code: str, sentence: str, status: int) -
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
+        # Django and the storages wrap the errors of drivers.
         error = error.__cause__ or error.__context__
 
 
@@ -116,6 +118,7 @@ def content_policy(providers: tuple[str, ...] = (), *, framed: bool = False) -> 
     the provider knows, and browsers apply the policy of forms to that URL too. framed: True if a page of
     Concord may show this page in a frame, as it does with the annotator's screen.
     """
+    # `https:` covers all other providers.
     plain = {f"http://{urlsplit(each).netloc}" for each in providers if each.startswith("http://")}
     forms = " ".join(["'self'", *(["https:"] if providers else []), *sorted(plain)])
     return "; ".join(
@@ -153,6 +156,7 @@ class ResponseHeadersMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
+        # A view permits frames by Django's own header, and the policy follows it.
         framed = response.headers.get("X-Frame-Options") == "SAMEORIGIN"
         for name, value in fixed_headers(framed=framed).items():
             response.headers.setdefault(name, value)

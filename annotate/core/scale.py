@@ -55,6 +55,7 @@ def is_on_scale(value: float, lowest: int, highest: int, step: float) -> bool:
         return False
     if step == 1:
         return value == int(value)
+    # The nearest point of the scale, normalized as stored values are, so that equal decimals are equal.
     return value == normalize(lowest + round((value - lowest) / step) * step)
 
 
@@ -62,6 +63,7 @@ def problem_of_step(lowest: int, highest: int, step: float) -> str:
     """Return the rule that a step violates: "decimals", "range" or "points"; empty if it is valid."""
     if step < SMALLEST_STEP or step != normalize(step):
         return "decimals"
+    # In hundredths, which are whole numbers: a remainder of floats would depend on rounding.
     if (highest - lowest) * 100 % round(step * 100):
         return "range"
     return "points" if steps_between(lowest, highest, step) >= MOST_POINTS else ""

@@ -36,6 +36,7 @@ def defuse(value: Value) -> Value | str:
 
     Not for files that programs read: it changes the string.
     """
+    # A spreadsheet takes a cell with an apostrophe as text.
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 

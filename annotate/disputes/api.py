@@ -212,8 +212,10 @@ class Disputes(ApiView):
             return self.page(own, DisputeRow, reads=False)
         project = access.project_for_dispute_reader(request.user, slug)
         found = disputes_of_project(project, chosen, round_two=rounds.get(2))
+        # Readers see systems only after Round II, and adjudicators never.
         closed = membership.role != Role.ADJUDICATOR and 2 in rounds and not rounds[2].is_open
         waiting = DisputeRater.objects.filter(since__isnull=False).select_related("rater")
+        # Rows of the list contain no texts, which can be long.
         light = found.defer("item__text", "item__document__parts").prefetch_related(
             Prefetch("raters", waiting, to_attr="waiting")
         )
@@ -426,6 +428,7 @@ class Nudges(ApiView):
 
 def _rules(request: Request, project: Project) -> Response:
     round = rounds_of(project).get(1)
+    # Counts of disputes would tell an admin who rates about the values of others.
     may_see_values = round is not None and not rates_independently(request.user, project)
     kept = load_figures(project, result_of(project, SPREADS)) if may_see_values else None
     dimensions = [
@@ -457,6 +460,7 @@ def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
     """
     previews = rule_previews(project, {})
     dimensions = {each.dimension.key: each.dimension for each in previews if each.has_own_rule}
+    # The page's form checks the rules, with the project's present values where the body has none.
     entered = {
         "threshold": sent.get("threshold", project.dispute_threshold),
         "tolerance": sent.get("tolerance", project.tolerance),
@@ -476,5 +480,6 @@ def _valid_rules(project: Project, sent: Mapping[str, Any]) -> DisputeRulesForm:
     try:
         return valid(DisputeRulesForm(entered, project=project, previews=previews))
     except InvalidValueError as error:
+        # Names of the form's fields become paths in the request.
         fields = {paths.get(name, name): says for name, says in error.fields.items()}
         raise InvalidValueError(error.message, fields=fields) from None

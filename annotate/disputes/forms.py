@@ -81,6 +81,7 @@ class DisputeAnswerForm(forms.Form):
         data = super().clean() or {}
         if data.get("only_send"):
             return data
+        # Both keep the answer, whatever value the page has selected.
         if data.get("short_reason") or data.get("differs"):
             data["value"] = data["data"] = None
         elif data.get("keep") is not None:
@@ -331,6 +332,7 @@ class DisputeRulesForm(forms.Form):
         for preview in self.previews:
             names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
             own_threshold, own_tolerance = (values.get(name) for name in names)
+            # Without an own threshold, a scale follows the threshold entered for the project.
             usual = values.get("threshold") if preview.is_scale else preview.kind.threshold
             self._compare(own_threshold or usual, own_tolerance, names[1])
             for name in names:

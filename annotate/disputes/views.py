@@ -193,6 +193,7 @@ def answer(request: Request, slug: str, number: int) -> HttpResponse:
         return _page(request, slug, number, refusal=refusal)
     if form.cleaned_data["only_send"]:
         return _page(request, slug, number) if request.htmx else redirect("dispute", slug, number)
+    # Counted after the answer, which may have settled the dispute or left it to others.
     following = number if form.cleaned_data["stay"] else count_remaining(membership, found).following
     if following is None:
         return _go_to(request, f"{reverse('disputes', args=[slug])}?after={number}")
@@ -241,6 +242,7 @@ def decide(request: Request, slug: str, number: int) -> HttpResponse:
     found = access.dispute_for_decider(request.user, slug, number)
     form = AdjudicationForm(request.POST)
 
+    # Read before the decision, which changes the status.
     waited = found.status == Dispute.Status.IRRESOLVABLE
     if refusal := _refusal(form, lambda: form.decide(found, by=request_user(request))):
         return _page(request, slug, number, refusal=refusal)
@@ -279,6 +281,7 @@ def _go_on(request: Request, slug: str, number: int, *, after: int | None = None
         return _page(request, slug, number, after=after)
     pair = {number, shown or number}
     both = Dispute.objects.filter(round__project__slug=slug, number__in=pair).order_by()
+    # Another item needs the whole page, because its source differs.
     if shown is None or both.values("item").distinct().count() != 1:
         return _go_to(request, url)
     beside = _page(request, slug, number, after=after, part=PagePart.AT_WORK)
@@ -321,6 +324,7 @@ def _page(
     membership, page = reading.membership, dispute_page(reading.dispute, reader=reading.membership)
     if membership:
         looked_at, rater = reading.dispute, membership
+        # A page must not fail because it cannot record the look.
         write_if_possible(lambda: note_look(dispute=looked_at, rater=rater))
     context = {
         "project": reading.project,
@@ -332,6 +336,7 @@ def _page(
         "answered": _answer_to_take_back(request, membership, after),
     }
     if not request.htmx or part == PagePart.AT_WORK:
+        # The discussion alone shows none of these, so its reloads save their queries.
         context |= _around(reading, page) | _decided_before(request, reading, page)
     if not request.htmx:
         context |= {

@@ -114,6 +114,7 @@ def _items(project: Project, facts: Facts) -> str:
     if not facts.items:
         return ""
     outputs = Item.objects.filter(document__project=project, kind=Item.Kind.OUTPUT).order_by("system")
+    # Some systems may have fewer outputs than others.
     counts = [count for _, count in outputs.values_list("system").annotate(count=Count("pk"))]
     of_system = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
     return (
@@ -153,6 +154,7 @@ def _dispute_rule(project: Project, first: Round | None) -> str:
     days = [write_day(entry.at) for entry in changes]
     if not days:
         return f"{stated}. No change of the rule is in the audit log."
+    # There may have been ratings already when these rules were set.
     late = sum(first is not None and entry.at > first.opened_at for entry in changes)
     return f"{stated}. Set on {', '.join(dict.fromkeys(days))}; {late} times after Round I was opened."
 
@@ -175,6 +177,7 @@ def _is_rated_here(first: Round | None) -> bool:
 
 
 def _people(project: Project, facts: Facts, first: Round | None) -> Iterator[ChecklistLine]:
+    # Only raters from outside have records of pay and consent.
     study = OutsideStudy.objects.filter(project=project).first()
     joined = OutsideRater.objects.filter(study=study).count() if study else 0
     given = "; ".join(
@@ -201,6 +204,7 @@ def _people(project: Project, facts: Facts, first: Round | None) -> Iterator[Che
 
 def _training(project: Project) -> str:
     parts = []
+    # Practice items without a bar are asked of no one.
     practice = GoldItem.objects.filter(item__document__project=project, use=GoldItem.Use.PRACTICE).count()
     if project.practice_bar is not None and practice:
         raters = Membership.objects.filter(project=project, role=Role.ANNOTATOR)
@@ -340,6 +344,7 @@ def _analysis(project: Project, facts: Facts) -> Iterator[ChecklistLine]:
         "Differences of systems by the crossed model of raters and documents with 95 % intervals; p values "
         "corrected by Holm over the pairs of a dimension."
     )
+    # Methods are stated only if there is something that they are applied to.
     if not any(each.values for each in facts.rounds):
         scores = tests = ""
     yield ChecklistLine("Scores", scores, "4.3.9")

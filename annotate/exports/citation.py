@@ -100,6 +100,7 @@ def read_text_licences(lines: str) -> tuple[tuple[str, str], ...]:
     """Return origins with their licences, one per line. Raises ValueError with an invalid line."""
     found = []
     for line in filter(None, map(str.strip, lines.splitlines())):
+        # From the right, because an origin may contain a colon.
         what, colon, licence = line.rpartition(":")
         if not (colon and what.strip() and licence.strip()):
             raise ValueError(line)

@@ -71,6 +71,7 @@ def write_folder(
             yield row
 
     with snapshot():
+        # The project may have changed between its loading and the snapshot.
         project.refresh_from_db()
         if choice.format == Format.PAPER:
             passed.latest = write_paper(project, folder)

@@ -110,6 +110,7 @@ class ExportTable:
     def for_dimensions(self, keys: Iterable[str]) -> "ExportTable":
         """Return the table with a column per dimension instead of a column declared for all."""
         columns: list[ExportColumn] = []
+        # Neighbouring columns stay together: all columns of one dimension, then all of the next.
         for is_for_each, declared in groupby(self.columns, key=lambda column: "{dimension}" in column.name):
             named = list(declared)
             columns += [each.of_dimension(key) for key in keys for each in named] if is_for_each else named
@@ -164,6 +165,7 @@ def tables_without(
             continue
         columns = [each for each in table.for_dimensions(dimensions).columns if each.part not in left_out]
         columns = [replace(each, kind=kind_of(each.kind)) for each in columns]
+        # A column may quote a left-out part; then another function yields the rows.
         rows = (table.rows_without[part] for part in left_out & table.rows_without.keys())
         lists = {
             name: {each: kind_of(kind) for each, kind in fields.items()}
@@ -202,6 +204,7 @@ def add_actor_names(
     A rater who is also an admin is "admin" in admin acts. Otherwise the export would identify this rater.
     """
     raters = Membership.objects.filter(project=project, role=Role.ANNOTATOR, user__isnull=False)
+    # Users who are no raters have no pseudonym, and appear as "admin".
     names = {membership.user_id: membership.pseudonym for membership in raters}
     for row in rows:
         if row["by"] is not None:

@@ -73,7 +73,9 @@ def project_from_export(request: HttpRequest) -> HttpResponse:
         if form.is_valid():
             with NamedTemporaryFile(suffix=".zip") as file:
                 file.writelines(form.cleaned_data["file"].chunks())
+                # The archive opens the file by its name, so all of it must be on disk.
                 file.flush()
+                # Before it is opened: a small zip file may unpack to more than the memory.
                 refuse_unfit_upload(Path(file.name))
                 archive = ExportArchive(Path(file.name))
                 project = restore_export(archive=archive, admin=request_user(request))
@@ -132,6 +134,7 @@ def export_push(request: Request, slug: str, pk: int) -> HttpResponse:
 
 def _context(request: Request, export: Export) -> dict[str, Any]:
     is_admin = Role.ADMIN in access.roles_in(request.user, export.project)
+    # Only such an export can be pushed.
     is_data_set = export.format == Format.HUGGING_FACE and export.status == Export.Status.READY
     pushes = list(pushes_of(export))
     return {

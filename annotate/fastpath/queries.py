@@ -141,6 +141,7 @@ class _Objects:
 
     def of(self, row: Any) -> Any:
         """Return the object of a row, None if there is none to refer to."""
+        # An outer join without a match gives a row of nulls.
         if row[self._key] is None:
             return None
         made = self._model.__new__(self._model)

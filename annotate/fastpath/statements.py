@@ -173,6 +173,7 @@ def send_together(*, last: bool = False) -> Iterator[None]:
         yield
     finally:
         _here.together = None
+    # Not in `finally`: after an error in the block its statements are not sent.
     if together:
         _send(connection, together, commit=last and _is_outermost(connection))
 

@@ -55,6 +55,7 @@ class ItemFilter:
 
 def items_of(project: Project, chosen: ItemFilter) -> QuerySet[Item]:
     found = Item.objects.filter(document__project=project)
+    # Only these two filters need the round, which takes a query.
     round = round_one(project) if chosen.state or chosen.raters else None
     assignments: QuerySet[Any, Any] = Assignment.objects.filter(round=round).order_by().values("item")
     if chosen.words:
@@ -112,6 +113,7 @@ def select_keys(project: Project, chosen: ItemFilter) -> list[int]:
         return list(found.order_by("document__key", "pk").values_list("pk", flat=True))
     keys = sorted(found.order_by().values_list("pk", flat=True), reverse=chosen.order == ItemOrder.NEWEST)
     if chosen.order == ItemOrder.FEWEST:
+        # Sorting is stable, so items with equal numbers stay as imported.
         rated = Assignment.objects.filter(round=round_one(project), completed_at__isnull=False)
         count = dict(rated.order_by().values_list("item").annotate(Count("pk")))
         keys.sort(key=lambda key: count.get(key, 0))
@@ -160,6 +162,7 @@ def listed_items(keys: Sequence[int]) -> list[ListedItem]:
     items = [rows[key] for key in keys if key in rows]
     done = Count("pk", filter=Q(completed_at__isnull=False))
     assignments = Assignment.objects.filter(item__in=keys, round__number=1).order_by().values_list("item")
+    # By item: all assignments of Round I, and the complete ones.
     asked = {
         item: (all_of_it, rated)
         for item, all_of_it, rated in assignments.annotate(all=Count("pk"), done=done)

@@ -28,9 +28,11 @@ def items(request: Request, slug: str) -> HttpResponse:
     form = ItemFilterForm(request.GET, project=project, shows_systems=shown)
     bulk = BulkForm(request.POST if request.method == "POST" else None)
     if request.method == "POST":
+        # Readers see the list, but only admins change items.
         access.project_for_admin(request.user, slug)
         if bulk.is_valid():
             chosen = items_of(project, form.chosen)
+            # “everything” means all items of the filter, also those on other pages of the list.
             if not bulk.cleaned_data["everything"]:
                 chosen = chosen.filter(pk__in=bulk.cleaned_data["item"])
             with show_refusal(request):

@@ -74,6 +74,7 @@ def publish(
         "introduction": introduction,
     }
     with transaction.atomic():
+        # A row must exist before it can be locked.
         PublicLeaderboard.objects.get_or_create(project=project)
         shown = PublicLeaderboard.objects.select_for_update().get(project=project)
         before = {name: getattr(shown, name) for name in after}
@@ -198,6 +199,7 @@ def _refuse_outputs(project: Project, outputs: Mapping[str, str]) -> None:
     """Raise InvalidValueError unless there is exactly one usable output for each document. One query."""
     expected = set(documents_with_outputs(project).values_list("key", flat=True))
     unknown, missing = sorted(set(outputs) - expected), sorted(expected - set(outputs))
+    # First the documents, then the outputs.
     if unknown:
         message = ngettext(
             "{count} document is not in this benchmark: {names}.",
@@ -212,6 +214,7 @@ def _refuse_outputs(project: Project, outputs: Mapping[str, str]) -> None:
             len(missing),
         )
         raise InvalidValueError(message.format(count=len(missing), names=_list(missing)))
+    # Each output by itself, then all of them together.
     total = 0
     for key, text in outputs.items():
         what = gettext("The output for {key}").format(key=key[:80])
@@ -300,6 +303,7 @@ def _decide(locked: Submission, status: str, by: User | None) -> None:
         after={"submission": locked.pk, "reason": locked.reason},
         by=by,
     )
+    # Within the transaction, so a mail is queued only if the decision is stored.
     if mail_is_sent():
         names = {"system": locked.system, "project": locked.project.name}
         if status == Status.ACCEPTED:

@@ -70,6 +70,7 @@ class PublicPage:
     def etag(self) -> str:
         chosen = self.settings
         parts = [
+            # The version of Concord too, because it may show the same standings in another way.
             *(VERSION, self.version.content_hash, self.version.number, self.version.changelog),
             *(self.project.name, chosen.shows_texts, chosen.shows_effort, chosen.takes_submissions),
             chosen.introduction,
@@ -187,6 +188,7 @@ class PublicPage:
         listed = documents_with_outputs(self.project)
         start = (number - 1) * DOCUMENTS_ON_A_PAGE
         if not self.settings.shows_texts:
+            # One more than a page shows whether another page follows.
             rows = list(listed.values("key", "title")[start : start + DOCUMENTS_ON_A_PAGE + 1])
             return [dict(each) for each in rows[:DOCUMENTS_ON_A_PAGE]], len(rows) > DOCUMENTS_ON_A_PAGE
         documents = list(listed[start : start + DOCUMENTS_ON_A_PAGE + 1])

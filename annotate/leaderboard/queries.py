@@ -82,11 +82,13 @@ def leaderboard_of(project: Project) -> Leaderboard:
         raise UndefinedResultError(gettext("A leaderboard needs ratings. Open Round I and collect some."))
     dimensions = [each for each in own.rated.dimensions if not each.is_named]
     panels = [own]
+    # Raters of an addition are another panel, whose severity differs.
     for addition in finished_additions(project):
         panel = _panel_of(addition.project, addition.number, position_of, _offsets_of(addition))
         panels.extend([panel] if panel else [])
     labels = _metadata_labels(documents)
     boards = [_board(panels, each.key, each.name, [each], labels) for each in dimensions]
+    # Means of several dimensions can be averaged only on one scale.
     scales = {(each.scale_minimum, each.scale_maximum) for each in dimensions}
     if len(dimensions) > 1 and len(scales) == 1:
         boards.append(_board(panels, ALL, gettext("All dimensions"), dimensions, labels))
@@ -99,6 +101,7 @@ def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension
     notes = [] if dimensions else [gettext("Named categories have no means, so systems have none.")]
     for panel in panels:
         unequal = unequally_drawn(panel.rated, items_of(panel.project))
+        # Scores that a judge completes are an unbiased estimate, so they need no caution.
         named = [
             each.name for each in dimensions if unequal.get(each.key) and each.key not in panel.corrected
         ]
@@ -116,6 +119,7 @@ def _notes(panels: Sequence[_RatedSystems], dimensions: Sequence[FrozenDimension
             )
         )
         notes.append(says.format(names=", ".join(named), number=panel.addition))
+    # Panels may have ended in different rounds.
     if len({each.rated.round.is_independent for each in panels}) > 1:
         notes.append(
             gettext(
@@ -209,6 +213,7 @@ def _board(
     scores = np.column_stack(columns) if columns else np.empty((0, 0))
     offsets = [_offset(panel, dimensions) for panel in panels]
     within: dict[tuple[str, str], SystemDifference] = {}
+    # Only systems of panels with a known severity are compared, so only their pairs need correction.
     compared = sum(
         len(panel.systems) for panel, offset in zip(panels, offsets, strict=True) if offset.is_known
     )
@@ -234,6 +239,7 @@ def _board(
         for system, (panel, index), at in zip(names, of_system, positions, strict=True)
     }
 
+    # A corrected mean may be beyond the scale, so its interval is not cut there.
     corrected = {system for system, own in facts.items() if own["source"] == CORRECTED}
 
     def list_systems(standings: Sequence[SystemStanding]) -> list[ListedSystem]:
@@ -282,9 +288,11 @@ def _differences_within(
     cover.
     """
     keys = [each.key for each in dimensions]
+    # The crossed model needs the ratings of raters, and corrected systems have a judge's scores.
     if panel.corrected.keys() & set(keys) or not set(keys) <= set(panel.values):
         return {}
     values = np.mean([panel.values[key] for key in keys], axis=0)
+    # Without the documents that only other panels rated.
     values = values[:, ~np.isnan(values).all(axis=(0, 2)), :]
     try:
         found = crossed_differences(values, panel.systems, tests=tests)

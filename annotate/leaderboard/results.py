@@ -94,6 +94,7 @@ def board_table(board: Board) -> Table:
         Column("addition", gettext("addition"), ColumnKind.COUNT),
         Column("severity_correction", gettext("correction for severity, added to the mean"), decimals=2),
     ]
+    # The reasons for empty cells.
     own = gettext("The system belongs to the benchmark itself.")
     alone = gettext("No pair was compared.")
     rows = [
@@ -181,6 +182,7 @@ def answer_leaderboard(tables: Tables) -> str:
     if board is None or not board.rows or board.rows[0][1].value is None:
         return gettext("No system has a mean yet.")
     names, letters = column_of(board, "system"), column_of(board, "groups")
+    # Letters may have numbers, such as a1; a system without letters has no compared pair.
     groups = {
         str(name.value): set(re.findall(r"[a-z]\d*", str(own.value)))
         for name, own in zip(names, letters, strict=True)
@@ -191,6 +193,7 @@ def answer_leaderboard(tables: Tables) -> str:
     found = gettext("{system} has the highest mean, {mean}.").format(system=first, mean=mean)
     if len(groups) < 2 or first not in groups:
         return found
+    # Systems that share a letter do not surely differ.
     shared = [name for name in groups if name != first and groups[name] & groups[first]]
     is_whole = len(groups) == len(names)
     if shared and (len(shared) < len(groups) - 1 or not is_whole):

@@ -30,6 +30,7 @@ def public_page(request: Request, slug: str) -> HttpResponse:
     A POST of `replace` gives it another link.
     """
     project, status = project_for_admin(request.user, slug), 200
+    # Without a row the form shows the defaults; only `publish` creates one.
     shown = PublicLeaderboard.objects.filter(project=project).first() or PublicLeaderboard(project=project)
     names = metadata_names(project, of_items=False)
     form = PublicPageForm(request.POST if request.method == "POST" else None, shown=shown, names=names)
@@ -64,6 +65,7 @@ def public_page(request: Request, slug: str) -> HttpResponse:
 def submissions(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     listed = project.submissions.defer("outputs").order_by("decided_at", "-pk")
+    # Pending ones, the newest first; then decided ones, the latest decision first.
     waiting = [each for each in listed if each.status == Submission.Status.WAITING]
     decided = [each for each in reversed(listed) if each.status != Submission.Status.WAITING]
     page = Paginator([*waiting, *decided], ON_A_PAGE).get_page(request.GET.get("page"))

@@ -113,6 +113,7 @@ class UploadForm(forms.Form):
         self.project = project
 
     def clean_file(self) -> "File[Any]":
+        # The field itself has only the last of several files.
         listed = self.files.getlist("file") if isinstance(self.files, MultiValueDict) else []
         files = listed or [self.cleaned_data["file"]]
         for file in files:
@@ -152,6 +153,7 @@ class ColumnsForm(forms.Form):
 
     def __init__(self, entered: Entered[str, Any] | None, upload: DataImport, opening: Opening) -> None:
         self.columns, self.examples = opening.columns, opening.examples
+        # A second visit shows the mapping of the first one.
         self.guess = self.read(upload.mapping) if upload.mapping else self.guess_mapping(upload, opening)
         super().__init__(entered, initial=self.initial_of(self.guess))
         for index, column in enumerate(self.columns):
@@ -297,6 +299,7 @@ class MappingForm(ColumnsForm):
             kept = {f"meaning_{index}": "metadata" for index, _ in enumerate(self.columns)}
             return initial | kept
         initial["format"] = mapping.format
+        # From columns to meanings: the form has a field for each column.
         meanings = {getattr(mapping, meaning): meaning for meaning in SINGLE}
         meanings |= {part.column: "part" for part in mapping.parts}
         meanings |= dict.fromkeys(mapping.metadata, "metadata")

@@ -39,6 +39,7 @@ def uploads_page(
         by = request_user(request)
         with form.cleaned_data["file"] as file:
             made = receive_upload(project=project, by=by, file=file, name=file.name, kind=kind)
+        # A worker reads the file while the browser loads the next page.
         preview_of_upload(made)
         return redirect(KINDS[kind].page, project.slug, made.pk)
     context = {"form": form, "imports": imports_of(project, kind), "workers": worker_health(), **shown}

@@ -168,6 +168,7 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
     members = {name: int(pk) for name, pk in chosen_members if pk.isdecimal()}
     form = kind.form(request.POST if request.method == "POST" else None, upload, opening)
     what = form.cleaned_data.get("what", "") if form.is_valid() else form.initial.get("what", "")
+    # “show” asks for a preview of the mapping entered, without an import.
     if form.is_valid() and "show" not in request.POST:
         try:
             if members:
@@ -206,6 +207,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
             count = remove_comparisons(project=project)
             messages.success(request, gettext("{count:,} comparisons are removed.").format(count=count))
         return redirect("comparisons", slug)
+    # A preference compares two outputs, a ranking at least three.
     usual = {"size": 2 if project.dimensions.filter(kind="preference").exists() else 3}
     entered = request.POST or request.GET or usual
     form = ComparisonsForm(entered)

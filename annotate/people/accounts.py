@@ -91,6 +91,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def post_login(self, request: HttpRequest, user: User, *, signup: bool, **kwargs: Any) -> HttpResponse:
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
+        # Only a new account joins by itself; with an account, a person accepts on the invitation's page.
         if signup and INVITATION_IN_SESSION in request.session:
             response = join_project(request, user)
         remember_device(request, response, user.email)
@@ -126,6 +127,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             typed = str(credentials.get("email", "")).lower()
             log_security("sign_in.refused", User.objects.filter(email=typed).first())
         else:
+            # Right passwords are free, so a class behind one address can sign in at once.
             take_back(guess_counters(request, str(credentials.get("email", ""))))
         return user
 
@@ -147,9 +149,11 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Find the account of a new identity, or reject it."""
         try:
+            # No identity is connected by hand: someone at an open computer could do it.
             if sociallogin.state.get("process") != AuthProcess.LOGIN:
                 raise SingleSignOnError(gettext("Start on the sign-in page."))
             if not sociallogin.is_existing:
+                # A new identity: only an e-mail that the provider has verified leads to an account.
                 email = verified_address(sociallogin)
                 # Exactly: PostgreSQL's iexact compares capitals, and the capital of a dotless i is I.
                 user = User.objects.filter(email=email).first()
@@ -219,6 +223,7 @@ def claim_account(*, user: User, provider: str) -> User:
                     " way."
                 )
             )
+        # Another person may have made the account: all earlier ways in end.
         person.set_unusable_password()
         person.save(update_fields=["password"])
         end_sessions(user=person)
@@ -236,6 +241,7 @@ def refuse_uninvited(session: SessionBase, email: str) -> None:
     offer = invitation_of(session)
     if offer is not None and offer.email.lower() in ("", email):
         return
+    # The invitation names another e-mail, so it must not serve this sign-up.
     session.pop(INVITATION_IN_SESSION, None)
     if settings.SSO_ACCOUNTS == "anyone":
         return

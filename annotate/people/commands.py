@@ -118,6 +118,7 @@ def invite_many(*, project: Project, by: User, role: Role, emails: Iterable[str]
     """Invite each e-mail, except members and those with a valid invitation. Locks the project."""
     lock_project(project)
     members = Membership.objects.filter(project=project, role=role, active=True, user__isnull=False)
+    # Lowered here, as addresses in invitations can have capitals.
     there = {email.lower() for email in members.values_list("user__email", flat=True)}
     offered = {email.lower() for email in open_offers(project, role).values_list("email", flat=True)}
     found = Invited()
@@ -135,6 +136,7 @@ def invite_many(*, project: Project, by: User, role: Role, emails: Iterable[str]
 def withdraw_invitation(*, invitation: Invitation) -> None:
     """Make an invitation unusable; nothing happens if it is already. Locks the project."""
     lock_project(invitation.project)
+    # The condition makes a second call write no second entry in the audit log.
     open_one = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, withdrawn_at=None)
     if open_one.update(withdrawn_at=timezone.now()):
         subject = invitation.email or "a link"
@@ -151,6 +153,7 @@ def accept_invitation(*, token: str, user: User) -> Membership:
     invitation = Invitation.objects.select_related("project").filter(pk=invitation_id(token)).first()
     if invitation is not None:
         lock_project(invitation.project)
+        # Another person may have used the link before this lock.
         invitation.refresh_from_db()
         if invitation.accepted_by_id == user.pk:
             own = Membership.objects.get(project=invitation.project_id, role=invitation.role, user=user)
@@ -203,6 +206,7 @@ def rename_membership(*, membership: Membership, label: str, by: User | None) ->
     if others.exists() or names.exists():
         sentence = gettext("Another annotator is called “{label}”. Choose another label.")
         raise InvalidValueError(sentence.format(label=label))
+    # Files name an annotator without account by label, so the old label must still lead here.
     if membership.user_id is None:
         kept = {"project": membership.project, "name": old}
         RecordedName.objects.get_or_create(**kept, defaults={"place": membership})
@@ -230,6 +234,7 @@ def change_role(*, membership: Membership, role: Role) -> Membership:
     Membership.objects.filter(pk=membership.pk).update(active=False)
     before = {"role": membership.role}
     record(membership.project, "place.changed", membership.label, before=before, after={"role": role})
+    # An earlier membership in this role is activated again, with its ratings, alias and label.
     return add_member(project=membership.project, role=role, user=membership.user)
 
 
@@ -245,6 +250,7 @@ def _new_membership(project: Project, role: Role, user: User | None, label: str)
     if role == Role.ANNOTATOR:
         # The first free label of "Ann", "Ann 2", and the first free alias of A to Z, AA, AB.
         taken = set(others.filter(role=role).values_list("label", flat=True))
+        # A name in files leads to one annotator, so no other gets it as a label.
         taken |= set(RecordedName.objects.filter(project=project).values_list("name", flat=True))
         labels = chain([label], (f"{label[:140]} {number}" for number in count(2)))
         label = next(each for each in labels if each not in taken)
@@ -267,6 +273,7 @@ def _refuse_closed(membership: Membership) -> Membership:
 
 def _take_membership(invitation: Invitation, user: User) -> Membership:
     role = Role(invitation.role)
+    # A member does not use up the link: the invited person can still follow it.
     held = Membership.objects.filter(project=invitation.project, role=role, user=user).first()
     if held:
         _refuse_closed(held)
@@ -282,6 +289,7 @@ def _take_membership(invitation: Invitation, user: User) -> Membership:
         raise InvitationUnusableError(
             gettext("Someone has already used this invitation. Ask for a new link.")
         )
+    # The membership keeps the label and the ratings that it has.
     invitation.place.user, invitation.place.active = user, True
     invitation.place.save(update_fields=["user", "active"])
     return invitation.place
@@ -314,6 +322,7 @@ def ask_for_mail(*, invitation: Invitation, site: str, by_hand: bool = False) ->
     invitation.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
     refuse_mail(invitation)
     if not by_hand:
+        # Queued mails count, too, or a program could queue many before a worker mails the first.
         is_going = Q(mail_due_at__isnull=False) & ~Q(pk=invitation.pk)
         lately = Invitation.objects.filter(Q(sent_at__gt=timezone.now() - BETWEEN_MAILS) | is_going)
         if lately.filter(project=invitation.project_id, email__iexact=invitation.email).exists():
@@ -328,6 +337,7 @@ def ask_for_mail(*, invitation: Invitation, site: str, by_hand: bool = False) ->
 def _send(offer: Invitation) -> None:
     with transaction.atomic():
         lock_project(offer.project)
+        # The invitation may have been used or withdrawn while its mail waited.
         offer.refresh_from_db(fields=["accepted_at", "withdrawn_at", "sent_at"])
         refuse_mail(offer)
     send_invitation(offer, urljoin(offer.mail_site, reverse("invitation", args=[invitation_token(offer)])))
@@ -374,6 +384,7 @@ def change_address(*, user: User, token: str, session: str | None = None) -> str
             person.save(update_fields=["email"])
     except IntegrityError:
         raise InvalidValueError(gettext("Another account uses this e-mail.")) from None
+    # The token came by mail to the new address, which proves it.
     mark_proven(person)
     was, now = {"email": before}, {"email": email}
     for membership in Membership.objects.filter(user=person).select_related("project").order_by("pk"):
@@ -387,6 +398,7 @@ _FIRST = Signer(salt="concord.first-account")
 
 def first_account_token() -> str:
     """Return a token that proves access to the terminal; valid only without any account."""
+    # The signature alone: the signed word is the same in every installation.
     return _FIRST.sign("first").rpartition(":")[2]
 
 

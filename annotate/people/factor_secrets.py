@@ -51,6 +51,7 @@ def encrypt_second_factors_again() -> tuple[int, list[User]]:
     for factor in Authenticator.objects.select_related("user").order_by("pk"):
         try:
             with transaction.atomic():
+                # Locked, because a sign-in changes the data of recovery codes.
                 locked = Authenticator.objects.select_for_update().get(pk=factor.pk)
                 for name in SECRETS:
                     if name in locked.data:

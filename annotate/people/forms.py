@@ -96,6 +96,7 @@ class InvitationsForm(forms.Form):
         """Return the e-mails; list the invalid ones in the error."""
         parts = re.split(r"[\n;,]+", self.cleaned_data["addresses"])
         written = [part.strip() for part in parts if part.strip()]
+        # Mail programs copy addresses with names, as in “Ann <ann@example.org>”.
         found = [parseaddr(part)[1] for part in written]
         wrong = []
         for part, address in zip(written, found, strict=True):
@@ -285,6 +286,7 @@ class ResetPasswordKeyForm(NewPassword, AllauthResetPasswordKeyForm):  # type: i
         Second factors stay, so a mailbox alone opens no account with one. Tokens of an unproven account are
         revoked, because another person may have created it.
         """
+        # Checked first, because `mark_proven` below changes the answer.
         if not is_proven(self.user):
             revoke_tokens(user=self.user)
         super().save()

@@ -59,6 +59,7 @@ def people_of_installation(word: str) -> list[User]:
     named = Q(name__icontains=word) | Q(email__icontains=word)
     memberships = Count("memberships", filter=Q(memberships__active=True))
     found = User.objects.filter(named).annotate(places=memberships)
+    # The page shows one less, and reports that it is not complete.
     return list(found.order_by("is_active", "name", "email")[: MOST_SHOWN + 1])
 
 
@@ -81,6 +82,7 @@ def block_person(*, user: User, by: User | None = None, note: str = "") -> User:
     if by is not None and by.pk == user.pk:
         raise InvalidValueError(gettext("You cannot block yourself: another operator can."))
     person = User.objects.select_for_update().get(pk=user.pk)
+    # All ways in end, also for a person who is blocked already.
     was_active, person.is_active = person.is_active, False
     person.save(update_fields=["is_active"])
     withdraw_invitations_of(person)
@@ -121,8 +123,10 @@ class ErasedNames:
         self.addresses |= set(Invitation.objects.filter(accepted_by=person).values_list("email", flat=True))
         names = {person.name, *former.values_list("name", flat=True), *(each.label for each in memberships)}
         self.person, self.erased_address = person, erased_address
+        # Reversed, so that the first membership in a project gives the pseudonym.
         self.pseudonyms = {each.project_id: each.pseudonym for each in reversed(memberships)}
         self._address = _anywhere(self.addresses)
+        # A name of one word can be an ordinary word, so it is replaced only as a whole value.
         self._name = _anywhere({name for name in names if " " in name.strip()})
         self._whole = re.compile(
             rf"^({'|'.join(map(re.escape, names - {''})) or '(?!)'})(?= \(\w+\)$|$)", re.IGNORECASE
@@ -141,6 +145,7 @@ class ErasedNames:
 
 
 def _anywhere(names: set[str]) -> re.Pattern[str]:
+    # Longer names first, or a part of one would match alone; `(?!)` matches nothing.
     found = "|".join(sorted(map(re.escape, names - {""}), key=len, reverse=True)) or "(?!)"
     return re.compile(rf"(?<![\w.+-])({found})(?!\w|[.-]\w)", re.IGNORECASE)
 
@@ -151,6 +156,7 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
     Call it in the transaction that erases, while the account still has its names. Returns the number of
     changed entries by project.
     """
+    # The triggers of the audit log accept changes only while this row exists.
     permission = Erasure.objects.create(user=names.person)
     counts: dict[int, int] = {}
     for entry, became in list(_changed_entries(names)):
@@ -159,12 +165,14 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
             counts[entry.project_id] = counts.get(entry.project_id, 0) + 1
     FormerName.objects.filter(user=names.person).delete()
     permission.delete()
+    # Stored results contain names of raters; the next reader computes them again.
     ComputedResult.objects.filter(project__in=names.pseudonyms).delete()
     for upload in DataImport.objects.filter(project__in=names.pseudonyms).iterator(BATCH):
         said = {each: getattr(upload, each) for each in ("mapping", "report", "message")}
         changed = {each: names.replace_in(value, project=upload.project_id) for each, value in said.items()}
         if changed != said:
             DataImport.objects.filter(pk=upload.pk).update(**changed)
+    # Stored responses of the API belong to tokens, not to projects, so all of them are searched.
     for answer in KeptAnswer.objects.iterator(BATCH):
         if (content := names.replace_in(answer.content, project=None)) != answer.content:
             KeptAnswer.objects.filter(pk=answer.pk).update(content=content)
@@ -207,10 +215,12 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
     withdraw_invitations_of(person)
     end_sessions(user=person)
     address = f"person-{person.pk}@{ERASED}"
+    # Names first, while the account still has them.
     names = ErasedNames(person, address)
     note = names.replace_in(note, project=None)
     changed = erase_names(names)
     addresses = names.addresses
+    # Invitations to the person: unusable, and without e-mail.
     sent = Invitation.objects.filter(sent_to(addresses) | Q(accepted_by=person))
     now = timezone.now()
     sent.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=now)
@@ -226,17 +236,20 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
         AccountMail,
     ):
         model.objects.filter(user=person).delete()
+    # The memberships stay for the sake of the ratings, under the pseudonym.
     memberships = Membership.objects.filter(user=person)
     RecordedName.objects.filter(place__in=memberships).delete()
     forget_platform(memberships)
     PrivateNote.objects.filter(annotator__in=memberships).delete()
     Nudge.objects.filter(rater__in=memberships).update(mail_due_at=None, link="")
     memberships.update(label=F("pseudonym"))
+    # The account stays, too, because ratings and the audit log refer to it.
     person.email, person.name = address, ""
     person.is_active = person.is_staff = person.is_superuser = False
     person.set_unusable_password()
     person.save(update_fields=["email", "name", "is_active", "is_staff", "is_superuser", "password"])
     log_security("person.erased", by, erased=person.pk)
+    # In reverse order, so that a project gets the pseudonym of the person's first membership.
     pseudonyms = dict(memberships.order_by("-pk").values_list("project", "pseudonym"))
     for project in Project.objects.filter(pk__in={*pseudonyms, *changed}).order_by("pk"):
         called = pseudonyms.get(project.pk, f"person-{person.pk}")

@@ -149,6 +149,7 @@ def mailed_address(session: SessionBase) -> str:
         whose, email = proven_signup(session.get(ADDRESS_IN_SESSION, ""))
     except AddressLinkError:
         return ""
+    # A link mailed for another invitation proves nothing for this one.
     return email if invitation and whose == invitation.pk else ""
 
 

@@ -93,6 +93,7 @@ def note_account_change(
     end_sessions(user=user, besides=session)
     if not mail_is_sent():
         return
+    # In the language of the person, who may not be the one who made the change.
     chosen = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
     with override(chosen or settings.LANGUAGE_CODE):
         subject, text = _mail_about(change, user)

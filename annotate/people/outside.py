@@ -83,6 +83,7 @@ def read_parameters(query: Iterable[tuple[str, str]]) -> dict[str, str]:
     for name, value in query:
         if name not in given and len(name) <= LONGEST_NAME and 0 < len(value) <= LONGEST_VALUE:
             given[name] = value
+    # First, so that the maximum number of parameters never cuts them off.
     usual = {name: given[name] for name in (PERSON, STUDY, SESSION) if name in given}
     clean = {name: value for name, value in {**usual, **given}.items() if "\0" not in name + value}
     return dict(list(clean.items())[:MOST_PARAMETERS])
@@ -134,11 +135,14 @@ def join_study(
     already, or the consent form has changed.
     """
     lock_project(study.project)
+    # After the lock: an admin may have closed the study or changed its form since the page loaded.
     study.refresh_from_db()
     refuse_closed_study(study)
     person = parameters.get(PERSON, "")
+    # The same person may have joined in another tab, or an admin changed the form that the person read.
     if rater_of_person(study, person) or consent.digest != digest_of(study.consent):
         raise InvitationUnusableError(gettext("This page is out of date. Open the link of the study again."))
+    # No password and no mailbox: only the link of the study and the session sign in.
     user = User.objects.create_user(f"rater-{secrets.token_hex(8)}@{OUTSIDE}", None, name=NAME)
     membership = add_member(project=study.project, role=Role.ANNOTATOR, user=user, label=LABEL)
     OutsideRater.objects.create(

@@ -61,6 +61,7 @@ def data_as_json(user: User) -> Iterator[str]:
         if isinstance(kept, dict):
             yield encode(kept)
         else:
+            # The first row comes without a comma; `next` has a default for a section without rows.
             rows = (encode(row) for row in kept.iterator(BATCH))
             yield from chain(("[\n  ", next(rows, "")), (f",\n  {row}" for row in rows), ("\n ]",))
     yield "\n}\n"
@@ -70,6 +71,7 @@ def _collect_sections(user: User) -> dict[str, dict[str, Any] | QuerySet[Any, An
     """Return the sections. They omit round and plan, so that no section reveals a hidden check."""
     memberships = Membership.objects.filter(user=user)
     former = FormerName.objects.filter(user=user)
+    # Invitations to former e-mails are about the same person.
     invited = sent_to([user.email, *former.values_list("email", flat=True)]) | Q(accepted_by=user)
     of_membership = {"project_name": F("place__project__slug")}
     of_rater = {"project_name": F("annotator__project__slug")}
@@ -186,6 +188,7 @@ def _other_rows(user: User, memberships: QuerySet[Membership]) -> dict[str, Any]
     """Return the numbers of all other rows that refer to a person, by table and column."""
     found = {}
     for model in apps.get_models(include_auto_created=True):
+        # Tables without a section, also of other apps, can still contain data about the person.
         for field in model._meta.fields if model not in IN_SECTIONS else ():
             whose = {User: Q(**{field.name: user}), Membership: Q(**{f"{field.name}__in": memberships})}
             if field.related_model in whose:

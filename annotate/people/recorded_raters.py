@@ -57,6 +57,7 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     other memberships. Raises NotReadyError if both rated an item, or if only one counts in the statistics.
     """
     lock_project(recorded.project)
+    # In the order of keys, as handing over work locks them.
     rows = Membership.objects.select_for_update(of=("self",)).filter(pk__in=(recorded.pk, member.pk))
     found = {each.pk: each for each in rows.select_related("project").order_by("pk")}
     if len(found) < 2:
@@ -66,9 +67,11 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     held = Assignment.objects.filter(annotator=recorded)
     theirs = Assignment.objects.filter(annotator=member)
     for round in set(held.values_list("round", flat=True)):
+        # An annotator can have an item of a round only once; `_refuse` has excluded started ones.
         both = theirs.filter(round=round, item__in=held.filter(round=round).values("item"))
         both.update(annotator=None, position=None, reserved_until=None)
     items = held.order_by().values("item").distinct().count()
+    # The recorded items follow the member's own, because positions are unique.
     last = theirs.aggregate(last=Max("position"))["last"] or 0
     held.update(annotator=member, position=F("position") + last)
     DisputeRater.objects.filter(rater=recorded).update(rater=member)
@@ -77,9 +80,11 @@ def join_recorded_rater(*, recorded: Membership, member: Membership, by: User | 
     RecordedName.objects.update_or_create(
         project=recorded.project, name=recorded.label, defaults={"place": member}
     )
+    # Invitations to the recorded membership end, because it is about to be deleted.
     offers = recorded.invitation_set.all()
     offers.filter(accepted_at=None, withdrawn_at=None).update(withdrawn_at=timezone.now())
     offers.update(place=None)
+    # A listed plan refers to memberships by key.
     plan = AssignmentPlan.objects.filter(project=recorded.project_id).first()
     if plan is not None and plan.pairs:
         pairs = ((item, member.pk if rater == recorded.pk else rater) for item, rater in plan.pairs)

@@ -17,6 +17,7 @@ def record_everywhere(person: User, act: str, *, by: User | None, note: str, **a
     """Record an act once in each project of the person, in the caller's transaction, and in the log."""
     logger.warning("%s: account %d, by account %s", act, person.pk, by.pk if by else "(command line)")
     memberships = Membership.objects.filter(user=person).select_related("project").order_by("project", "pk")
+    # One entry for each project, also with several roles in it.
     by_project = {membership.project_id: membership for membership in memberships}
     for membership in by_project.values():
         record(membership.project, act, person, after={"email": person.email, **after}, note=note, by=by)

@@ -65,6 +65,7 @@ def _check_session(request: HttpRequest, key: str, now: datetime) -> None:
     if signed_in_at is not None:
         known = UserSession.objects.filter(session_key=key)
         used_at = known.values_list("last_seen_at", flat=True).first()
+        # A session ends by age, even in use, and by inactivity.
         too_old = now.timestamp() - signed_in_at > settings.SESSION_LASTS.total_seconds()
         if too_old or (used_at is not None and now - used_at > settings.SESSION_IDLE):
             known.delete()
@@ -74,6 +75,7 @@ def _check_session(request: HttpRequest, key: str, now: datetime) -> None:
         seen: dict[str, Any] = {"last_seen_at": now, "ip": get_adapter(request).get_client_ip(request)}
         write_if_possible(lambda: known.update(**seen))
     if len(_looked_at) >= MOST_SESSIONS:
+        # A forgotten session costs one more look.
         _looked_at.clear()
     _looked_at[key] = now
 

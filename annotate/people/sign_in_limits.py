@@ -60,6 +60,7 @@ def count_attempt(counters: Sequence[Counter]) -> bool:
             cursor.execute(COUNT, values)
             count = int(cursor.fetchone()[0])
         if count > counter.limit.most:
+            # A rejected attempt counts nowhere, also not in the counters before the full one.
             take_back(counters[:number])
             return False
     return True
@@ -119,6 +120,7 @@ def guess_counters(request: HttpRequest, email: str) -> list[Counter]:
     """Return the counters for a password attempt on this account, the narrowest first."""
     email = email.lower()
     device, people = _device_of(request)
+    # A known device has separate limits, so attempts elsewhere never block the owner on it.
     if _mark(email) in people:
         return [limit.of(f"{email} on {device}") for limit in GUESSES]
     address = get_ip(request)
@@ -150,6 +152,7 @@ def remember_device(request: HttpRequest, response: HttpResponse, email: str) ->
     """Mark this device as known to the account, so that attempts elsewhere do not block its owner here."""
     device, people = _device_of(request)
     mark = _mark(email.lower())
+    # The latest person first: the one who has not signed in for longest drops out.
     kept = [mark, *(each for each in people if each != mark)][:MOST_PEOPLE]
     response.set_signed_cookie(
         DEVICE,

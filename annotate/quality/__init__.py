@@ -71,6 +71,7 @@ def signals_of(items: Sequence[RatedItem]) -> Signals:
         too_fast=tuple(item.assignment for item in items if item.is_too_fast),
         several_values=sum(item.values >= FEWEST_VALUES for item in items),
         straight=tuple(item.assignment for item in items if item.is_straight),
+        # Items with several values have no `one_value`, and end a run.
         longest_run=max(
             (len(list(run)) for value, run in groupby(item.one_value for item in items) if value is not None),
             default=0,

@@ -41,6 +41,7 @@ def decide_counting(*, membership: Membership, counted: bool, note: str, by: Use
     changes nothing. Raises InvalidValueError without a reason.
     """
     lock_project(membership.project)
+    # Another admin may have decided before this one got the lock.
     membership.refresh_from_db()
     if membership.counted == counted:
         return membership
@@ -110,6 +111,7 @@ def describe_gold(
     before = _values_of(gold)
     gold.explanation = explanation
     gold.save(update_fields=["explanation"])
+    # Values that stay keep their rows, to which practice answers refer.
     gold.values.exclude(dimension__in=values).delete()
     for key, right in values.items():
         GoldValue.objects.update_or_create(
@@ -177,6 +179,7 @@ def save_practice(
         raise NotReadyError(gettext("You restarted practice, so this answer no longer counts."))
     asked = {each.dimension_id: each for each in GoldValue.objects.filter(gold=gold)}
     problems: list[InvalidValueError | None] = []
+    # An invalid answer must not keep the others of the same request from being stored.
     for each in given:
         try:
             _save_practice_answer(membership, gold, asked.get(each.dimension.id), each)
@@ -226,6 +229,7 @@ def settle_practice_item(*, membership: Membership, gold: GoldItem) -> None:
         raise NotReadyError(
             gettext("Rate {listed} too; then you see the right values.").format(listed=", ".join(missing))
         )
+    # Answers that are final already keep their time.
     answers.filter(settled_at=None).update(settled_at=timezone.now())
     _pass_if_enough(membership)
 

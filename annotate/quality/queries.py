@@ -201,6 +201,7 @@ def practice_of(membership: Membership) -> Practice:
 
 def _practice(membership: Membership, attempt: _Attempt) -> Practice:
     settled = attempt.settled_pairs()
+    # The items with a value that is not final, in order.
     left = {each.gold_id: each.gold for each in attempt.asked if not attempt.is_settled(each.gold_id)}
     return Practice(
         attempt=membership.practice_attempt,
@@ -224,11 +225,13 @@ def practice_item_of(gold: GoldItem, membership: Membership) -> PracticeItem:
     attempt, opened = _attempt(membership), round_one(membership.project)
     guideline = guideline_at(membership.project, opened)
     is_settled, items = attempt.is_settled(gold.pk), attempt.items
+    # Before Round I no guideline is frozen.
     wording = opened.guideline if opened else Guideline(version=1)
     status = Round.Status.CLOSED if is_settled else Round.Status.OPEN
     round = Round(project=membership.project, number=1, guideline=wording, status=status)
     number = items.index(gold.pk) if gold.pk in items else 0
     left = [each for each in items if each != gold.pk and not attempt.is_settled(each)]
+    # In the order in which this rater will see the dimensions in Round I.
     dimensions = order_for_rater(guideline.dimensions, opened, membership) if opened else guideline.dimensions
     return PracticeItem(
         gold=gold,
@@ -247,6 +250,7 @@ def practice_item_of(gold: GoldItem, membership: Membership) -> PracticeItem:
         practice=_practice(membership, attempt),
         is_settled=is_settled,
         is_answered=attempt.is_answered(gold.pk),
+        # Going back leads only to items whose answers are final.
         previous=items[number - 1] if number and attempt.is_settled(items[number - 1]) else None,
         following=left[0] if left else None,
     )
@@ -342,6 +346,7 @@ def middle_rater(project: Project) -> MiddleRater | None:
 
 
 def _middle(dimension: FrozenDimension) -> float:
+    # Of an even number of values, the lower one of the two in the middle.
     return dimension.values[(len(dimension.values) - 1) // 2]
 
 
@@ -425,6 +430,7 @@ def evidence(membership: Membership, kept: KeptPage) -> RaterEvidence:
     assignments = {*signals.too_fast_shown, *signals.straight_shown}
     rows = Assignment.objects.filter(pk__in=assignments).annotate(characters=Length("item__text"))
     ratings = Rating.objects.filter(assignment__in=assignments).order_by("dimension__position", "dimension")
+    # The values of each item on scales, and its active time on all questions.
     given: dict[int, list[float | None]] = defaultdict(list)
     seconds: Counter[int] = Counter()
     names = ("assignment", "dimension__kind", "value", "active_seconds")

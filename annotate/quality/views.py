@@ -139,6 +139,7 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
     state = practice_of(membership)
     if state.next:
         return redirect("practice_item", slug, state.next.pk)
+    # By the present bar, which an admin may have changed since the last answer.
     membership = finish_practice(membership=membership)
     if membership.practised_at is None and screen_out(membership=membership):
         return redirect("outside_end", slug)
@@ -226,6 +227,7 @@ def _save_sent(
     shown = practice_item_of(gold, membership)
     read = [_read_answer(shown, each) for each in sent]
     given = [each for each in read if isinstance(each, SubmittedAnswer)]
+    # Replies are in the order in which answers were sent: each readable answer takes the next result.
     stored = iter(save_practice(membership=membership, gold=gold, attempt=_attempt_in(token), given=given))
     problems = [next(stored) if isinstance(each, SubmittedAnswer) else each for each in read]
     complete = practice_item_of(gold, membership).is_answered

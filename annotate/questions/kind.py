@@ -141,6 +141,7 @@ class QuestionKind:
         return gettext("The answers differ by {distance}.").format(distance=format_value(apart))
 
     def spread(self, dimension: FrozenDimension, answers: Iterable[Given]) -> float:
+        # Equal answers have distance 0, so only different ones are compared.
         different = {each.canonical: each for each in answers}.values()
         pairs = combinations(different, 2)
         return normalize(max((self.dispute_distance(dimension, *pair) for pair in pairs), default=0.0))
@@ -148,6 +149,7 @@ class QuestionKind:
     def rule(self, threshold: float | None, tolerance: float | None) -> tuple[float, float]:
         """Return the distance that opens a dispute, and the distance that settles it."""
         opens = self.threshold if threshold is None else threshold
+        # The largest distance that opens no dispute, because distances have DECIMALS decimals.
         nearest = normalize(opens - 10**-DECIMALS)
         return opens, max(nearest if tolerance is None else min(tolerance, nearest), 0)
 
@@ -205,6 +207,7 @@ def hidden_dimensions(dimensions: Iterable[FrozenDimension], answers: Mapping[in
     """
     known = {each.key: each for each in dimensions}
     hidden: set[int] = set()
+    # In guideline order: a condition refers to an earlier question, whose state is known by then.
     for each in known.values():
         asked = known.get(each.shown_if["dimension"]) if each.shown_if else None
         if each.shown_if is None or asked is None:
@@ -260,6 +263,7 @@ def read_list(reply: Mapping[str, Any], name: str) -> list[Any]:
 def read_key(rows: ChoiceRows, said: object) -> str:
     """Return the key of the choice that a reply names by its key or name. Raises InvalidValueError."""
     word = str(said).strip().casefold()
+    # Keys first, because the name of one choice may equal the key of another.
     for field in ("key", "name"):
         for row in rows:
             if row[field].casefold() == word:
@@ -292,6 +296,7 @@ class QuoteFinder:
         if not words:
             return None
         patterns = (re.escape(quote.strip()), r"\s+".join(map(re.escape, words)))
+        # An exact match in any source precedes a match with other blanks.
         for pattern in patterns:
             for part in among:
                 key = " ".join(words), part

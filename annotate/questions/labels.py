@@ -85,6 +85,7 @@ class LabelsKind(QuestionKind):
         known = [label["key"] for label in dimension.options["labels"]]
         if not isinstance(chosen, list) or not all(each in known for each in chosen):
             raise refuse_data(dimension)
+        # In the order of the list, so that the same labels are the same answer.
         ordered = [each for each in known if each in chosen]
         return Given(len(ordered), {"labels": ordered})
 

@@ -52,6 +52,7 @@ class PartsKind(QuestionKind):
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
         chosen = (given.data or {}).get("parts", []) if given else []
+        # A stored answer may have fewer parts than the item.
         padded = [*chosen, *[None] * len(item.parts)]
         return {
             "labels": [
@@ -84,6 +85,7 @@ class PartsKind(QuestionKind):
             number, label = (
                 (each.get("part"), each.get("label")) if isinstance(each, Mapping) else (position, each)
             )
+            # By exact type: True is an int, too.
             if type(number) is not int or number in labels:
                 raise unreadable_reply(gettext("A part has no number of its own."))
             labels[number] = read_key(dimension.options["labels"], label)
@@ -105,6 +107,7 @@ class PartsKind(QuestionKind):
             raise refuse_data(dimension)
         if not given:
             return None, None
+        # The answer is incomplete, so it has no number yet.
         if len(given) < len(chosen):
             return None, {"parts": chosen}
         share = given.count(dimension.options["counts"]) / len(given)

@@ -57,6 +57,7 @@ class PreferenceKind(QuestionKind):
         self, dimension: FrozenDimension, given: Given | None, item: ItemContent
     ) -> dict[str, Any]:
         strength = dimension.options["strength"]
+        # Steps run from left to right as the rater sees the sides; values are about the sides as stored.
         first_is_left = not item.order or item.order[0] == 0
         choices: list[dict[str, Any]] = []
         for step in range(-strength, strength + 1):
@@ -104,6 +105,7 @@ class PreferenceKind(QuestionKind):
             return self.clean(dimension, 0, None, item)
         if type(strength) is not int or not 1 <= strength <= dimension.options["strength"]:
             raise unreadable_reply(gettext("The reply has no strength of the question."))
+        # From the letter in the order shown to the side as stored.
         side = (item.order or (0, 1))["ab".index(better)]
         return self.clean(dimension, strength if side else -strength, None, item)
 
@@ -120,6 +122,7 @@ class PreferenceKind(QuestionKind):
             found.append(super().combine(dimension, own))
         values = [each.value for each in found if each]
         agree = len({sign(value) for value in values}) == 1
+        # If the orders agree on the winner, the weaker strength counts.
         return Given(min(values, key=abs) if agree else 0.0)
 
     def clean(

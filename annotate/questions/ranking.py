@@ -88,11 +88,13 @@ class RankingKind(QuestionKind):
     def read(self, dimension: FrozenDimension, reply: Mapping[str, Any], item: ItemContent) -> Cleaned:
         """Return the ranks of the sides; letters follow the order shown."""
         if dimension.options["best_worst"]:
+            # As three groups, which get the ranks 1, 2 and 3.
             groups = [[reply.get("best")], [], [reply.get("worst")]]
         else:
             said = read_list(reply, "ranking")
             groups = [each if isinstance(each, list) else [each] for each in said]
         order = list(item.order or range(len(item.sides)))
+        # Letters follow the order shown, and ranks the sides as stored.
         shown = dict(zip(LETTERS, order, strict=False))
         ranks: dict[int, int] = {}
         for rank, group in enumerate(groups, start=1):
@@ -128,6 +130,7 @@ class RankingKind(QuestionKind):
             sentence = gettext("Give every output a rank of its own.")
             raise InvalidValueError(sentence, fields={"data": sentence})
         else:
+            # Ranks without gaps, so that 1, 1, 3 and 1, 1, 2 are the same answer.
             levels = sorted(set(ranks))
             ranks = [levels.index(each) + 1 for each in ranks]
         return Given(ranks.index(1) + 1, {"ranks": ranks, "order": order})

@@ -148,6 +148,7 @@ class SpansKind(QuestionKind):
         spans = []
         for row in rows:
             part, start, end = (row.get(name) for name in ("part", "start", "end"))
+            # By exact type: True is an int, too.
             if not all(type(each) is int for each in (part, start, end)):
                 raise refuse_data(dimension)
             if not (0 <= part < len(texts) and 0 <= start < end <= len(texts[part])):
@@ -159,6 +160,7 @@ class SpansKind(QuestionKind):
                 raise refuse_data(dimension)
             names = ("part", "start", "end", "category", "severity")
             spans.append({name: row[name] for name in names})
+        # In one order, so that the same spans are the same answer.
         spans.sort(key=lambda each: tuple(each.values()))
         total = normalize(float(sum(weights[each["severity"]] for each in spans)))
         return Given(total, {"spans": spans})

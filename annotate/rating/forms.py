@@ -139,12 +139,15 @@ class PlanForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         values = self.cleaned_data
+        # Lists belong to fixed lists only; another plan drops them.
         values["pairs"] = []
+        # A request without these settings keeps the present ones.
         for name in ("dealt_by", "work_order", "dimension_order"):
             values[name] = values.get(name) or getattr(self.choice, name)
         if values.get("kind") == Kind.LISTED and "file" not in self.errors:
             if values.get("file"):
                 values["pairs"] = self._read_list(values["file"], self.choice.project)
+            # Without a new file the stored lists stay.
             elif self.choice.kind == Kind.LISTED and self.choice.pairs:
                 values["pairs"] = [(item, annotator) for item, annotator in self.choice.pairs]
             else:
@@ -179,6 +182,7 @@ NO_EVIDENCE = _("Evidence is a list of passages, each with its part, its start a
 class PointsFormField(forms.FloatField):
     def to_python(self, value: Any) -> Any:
         found = super().to_python(value)
+        # Whole numbers are ints, as the database returns them; validation rejects infinite ones.
         return found if found is None or not isfinite(found) else int_if_whole(found)
 
 
@@ -200,6 +204,7 @@ class EvidenceField(forms.Field):
             passages = sorted(Passage(*row) for row in rows)
         except (ValueError, TypeError, RecursionError):
             raise forms.ValidationError(NO_EVIDENCE) from None
+        # `true` is an int for Python, and 1.0 compares like one.
         if not all(type(number) is int for row in rows for number in row):
             raise forms.ValidationError(NO_EVIDENCE)
         return tuple(passages)

@@ -84,6 +84,7 @@ def severity_between_systems(plan: DealtPlan, systems: Sequence[int]) -> tuple[f
     if len(ratings) < 2:
         return None
     shares = ratings / ratings.sum(axis=1, keepdims=True)
+    # A row of `shares` has the part n_ar / n_a of each rater in a system's ratings.
     products = shares @ shares.T
     own = np.diag(products)
     # |a - b|^2 = aa + bb - 2ab for every pair of systems; rounding may leave it below 0.
@@ -131,6 +132,7 @@ def sharing(
         together = _draw_bundles(sizes, block, generator)
         rest = {bundle: size for bundle, size in sizes.items() if bundle not in together}
         dealt = _deal(rest, annotators, raters_per_item, generator)
+        # The bundles of the block are not in `dealt`: everybody rates their items.
         everybody = tuple(range(annotators))
         plan = DealtPlan(annotators, tuple(dealt.get(bundle, everybody) for bundle in bundles))
         if (plan.smallest_overlap or 0) >= promised:
@@ -157,6 +159,7 @@ def _draw_bundles(sizes: Mapping[int, int], items: int, generator: random.Random
     """Return a random sample of bundles with a total of `items` items or more."""
     order = list(sizes)
     generator.shuffle(order)
+    # A bundle belongs to the sample if the bundles before it do not fill it yet.
     before = accumulate((sizes[bundle] for bundle in order), initial=0)
     return {bundle for bundle, drawn in zip(order, before, strict=False) if drawn < items}
 
@@ -164,11 +167,13 @@ def _draw_bundles(sizes: Mapping[int, int], items: int, generator: random.Random
 def _deal(
     sizes: Mapping[int, int], annotators: int, raters_per_item: int, generator: random.Random
 ) -> dict[int, tuple[int, ...]]:
+    # The load of each annotator, and the number of items that each pair shares.
     loads = [0] * annotators
     shared = [[0] * annotators for _ in range(annotators)]
     dealt = {}
     order = list(sizes)
     generator.shuffle(order)
+    # The sort is stable, so bundles of equal size keep their random order.
     for bundle in sorted(order, key=lambda each: -sizes[each]):
         chosen: list[int] = []
         # `min` takes the first of equals, so this order breaks the remaining ties at random.
@@ -221,6 +226,7 @@ def read_list(text: str, *, items: Mapping[str, int], annotators: Mapping[str, i
 
     `items` and `annotators` map names to keys. A pair listed twice counts once. Raises ListRefusedError.
     """
+    # A byte order mark, as spreadsheets write it, would become part of the first column's name.
     rows = csv.DictReader(StringIO(text.removeprefix("\ufeff")))
     named = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
     if not {"item", "annotator"} <= named.keys():
@@ -310,6 +316,7 @@ class _Walk:
         self.counts[turn.check] += 1
         if turn.check == "repeat" and turn.item in self.far_back:  # it may have been handed over since
             self.far_back.remove(turn.item)
+        # An ordinary item is old enough for a repeat when GAP turns have followed it.
         if len(self.order) > GAP and not self.order[-GAP - 1].check:
             self.far_back.append(self.order[-GAP - 1].item)
 
@@ -326,6 +333,7 @@ class _Walk:
             return []
         document = self.generator.choice(far)
         repeat = Turn(self.generator.choice(self._repeatable(document)), "repeat")
+        # In random order, so that the position does not tell the repeat from the reserve item.
         pair = [repeat, Turn(self.kept.pop(document))]
         self.generator.shuffle(pair)
         return pair
@@ -335,6 +343,7 @@ class _Walk:
 
     def due_gold(self, fitting: Sequence[int] | None = None) -> list[Turn]:
         every, gold = self.checking.gold_every, self.counts["gold"]
+        # One gold item is due for each `gold_every` ordinary items, until all are used up.
         if not every or gold >= min(self.counts[""] // every, len(self.gold)):
             return []
         met = {turn.item for turn in self.order if turn.check == "gold"}
@@ -361,6 +370,7 @@ def due(
     are old enough and not yet repeated; documents with a reserve item come first.
     """
     walk = _Walk(gold, checking, generator, document_of)
+    # The past order is walked again: it decides about counts and about items old enough for a repeat.
     walk.kept = {walk.document_of[item]: item for item in kept}
     for turn in order:
         walk.meet(turn)
@@ -385,12 +395,14 @@ def insert_checks(
     comes with an item of its document that was kept back, so that both look like a return to a document.
     """
     walk = _Walk(gold, checking, generator, document_of)
+    # In mixed order checks may follow any item.
     if not document_of:
         for item in items:
             walk.meet(Turn(item))
             for check in walk.due():
                 walk.meet(check)
         return walk.order
+    # By document they come between documents.
     of = document_of
     documents = [list(group) for _, group in groupby(items, key=of.__getitem__)]
     returns = _Returns(walk, len(items))
@@ -398,6 +410,7 @@ def insert_checks(
         to_come = [item for later in documents[number + 1 :] for item in later]
         for item in returns.keep_one_back(document, len(to_come)):
             walk.meet(Turn(item))
+        # Checks follow the document: gold items that fit, then returns to earlier documents.
         fitting = _fitting(gold, of, of[document[0]], [of[each] for each in to_come])
         while found := walk.due_gold(fitting):
             walk.meet(found[0])
@@ -455,6 +468,7 @@ def keep_back(
     the last document. The next items are of one document, so that checks may follow each. Reserve items come
     last.
     """
+    # Items of documents that the annotator has left can only be in reserve.
     kept = [item for item, document in items if document in passed]
     ahead = [each for each in items if each[1] not in passed]
     for document, group in groupby(ahead, key=itemgetter(1)):
@@ -469,6 +483,7 @@ def keep_back(
 
 def _fitting(gold: Sequence[int], of: Mapping[int, int], ending: int, to_come: Sequence[int]) -> list[int]:
     """Return the possible gold items: of the document that ends, of the next, then of none to come."""
+    # The nearest documents first: there the gold item continues or precedes ordinary items.
     near = [ending, *to_come[:1]]
     beside = [item for document in near for item in gold if of.get(item) == document]
     later = set(to_come)

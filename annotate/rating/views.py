@@ -110,6 +110,7 @@ def rate(request: HttpRequest, slug: str) -> HttpResponse:
         url = reverse("disputes", args=[slug])
         return HttpResponseClientRedirect(url) if request.headers.get("HX-Request") else redirect(url)
     if round is not None and round.is_open:
+        # Items that the annotator has already come first; only then new ones are reserved.
         position = first_unfinished(round, membership)
         if position is None and reserve_items(round=round, annotator=membership):
             position = first_unfinished(round, membership)
@@ -138,6 +139,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
         return redirect("practice", slug)
     refusals: list[str] = []
     if request.method == "POST":
+        # Another item may have got this position after the page loaded.
         if request.POST.get("assignment") != access.token_of(assignment):
             raise Http404(gettext(ASSIGNMENT_GONE))
         refusals = _save_all(request, assignment)
@@ -148,6 +150,7 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
                 return redirect("rate", slug)
             return redirect("rate_item", slug, next_position)
     ahead = request.headers.get("Concord-Ahead", "")
+    # The page's script asks for items only, to load them ahead.
     if how_many := min(int(ahead), LOADED_AHEAD) if ahead.isdecimal() else 0:
         return HttpResponse("".join(_items_ahead(request, assignment, how_many)))
     context = _item_context(request, assignment) | {
@@ -197,6 +200,7 @@ def _item_context(request: HttpRequest, assignment: Assignment) -> dict[str, Any
     assert membership is not None
     renew_reservation(assignment=assignment, annotator=membership)
     page = item_page(assignment)
+    # At the end of the order the next items are reserved ahead, so that rating continues offline.
     if page.next is None and _reserve_more(membership):
         page = add_next(page)
     return {
@@ -224,6 +228,7 @@ def my_work(request: HttpRequest, slug: str) -> HttpResponse:
         return render_in_project(request, membership.project, "rating/my_work.html")
     dimensions = guideline_of(round).dimensions
     form = OwnWorkForm(request.GET, dimensions=dimensions, documents=own_documents(round, membership))
+    # Keys only: one page of items is read in full by `load_with_answers`.
     keys = own_items(round, membership, form.chosen).values_list("pk", flat=True)
     shown = Paginator(keys, ITEMS_PER_PAGE).get_page(request.GET.get("page"))
     done = progress(round, membership)
@@ -268,6 +273,7 @@ def guideline(request: HttpRequest, slug: str) -> HttpResponse:
     project = membership.project
     rounds = rounds_of(project)
     first, second = rounds.get(1), rounds.get(2)
+    # Between the rounds the page shows the guideline that Round II would freeze, with its changes.
     comes_next = not second and first is not None and not first.is_open
     latest = None if comes_next else second or first
     found = guideline_at(project, latest)
@@ -305,6 +311,7 @@ def _reserve_more(membership: Membership) -> bool:
     try:
         with little_patience():
             return bool(round and round.is_open and reserve_items(round=round, annotator=membership))
+    # The present page stays valid; only nothing more comes after its item.
     except RoundClosedError:
         return False
     except OperationalError as error:
@@ -336,6 +343,7 @@ def save_answers(request: HttpRequest, slug: str, position: int) -> HttpResponse
     An outcome is the reply of `save`, or the code, message and fields of its error.
     """
     assignment = _rateable(request, slug, position)
+    # Unreadable answers keep their position among the outcomes, and do not block the others.
     forms = [_read_answer(assignment, sent) for sent in sent_answers(request.POST.get("answers", ""))]
     given = [each for each in forms if isinstance(each, SubmittedAnswer)]
     became = iter(save_ratings(assignment=assignment, given=given, by=request_user(request)))
@@ -359,6 +367,7 @@ def hold_items(request: HttpRequest, slug: str, position: int) -> HttpResponse:
     assignment = _assignment_at(request, slug, position)
     assert assignment.annotator
     items = renew_reservations(assignment=assignment, annotator=assignment.annotator)
+    # By the token the page sees whether another item has a position that it has loaded.
     held = {each.position: access.token_of(each) for each in items}
     return JsonResponse({"held": held, "guideline": assignment.round.guideline.version})
 
@@ -417,6 +426,7 @@ def _save(
     request: HttpRequest, assignment: Assignment, dimension: FrozenDimension, prefix: str | None = None
 ) -> dict[str, object]:
     form = _valid(AnswerForm(request.POST, prefix=prefix))
+    # The page without scripts sends every dimension: empty ones are no answers.
     if prefix and form.is_untouched:
         return {}
     saved = save_rating(
@@ -481,6 +491,7 @@ def plan(request: Request, slug: str) -> HttpResponse:
         try:
             if form.is_valid():
                 values = {name: form.cleaned_data[name] for name in (*AssignmentPlan.SETTINGS, "pairs")}
+                # A preview shows the plan without saving it.
                 if "show" not in request.POST:
                     choose_plan(project=project, **values)
                     messages.success(request, gettext("The plan is saved; opening Round I follows it."))

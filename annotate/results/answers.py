@@ -100,6 +100,7 @@ def _answer_leader(tables: Tables) -> str:
     if not best:
         return gettext("No system has a mean yet.")
     names = list(best.values())
+    # Of several systems that lead equally often, the one of the earliest dimension.
     leader = max(dict.fromkeys(names), key=names.count)
     led = [dimension for dimension, name in best.items() if name == leader]
     sure = [dimension for dimension in led if ranks and _rank(ranks, leader, dimension) == "1"]
@@ -193,6 +194,7 @@ def answer_severity(tables: Tables) -> str:
     """Return the dimension with the largest differences in severity, and the dimension with a misfit."""
     raters = tables.get("raters")
     own: dict[str, list[float]] = {}
+    # Severities by dimension, without the rows that have a reason instead.
     columns = [column_of(raters, key) if raters else [] for key in ("dimension", "severity")]
     for name, cell in zip(*columns, strict=True):
         if isinstance(cell.value, float):
@@ -233,6 +235,7 @@ def answer_design(tables: Tables) -> str:
         return ""
     cells = {column.key: cell.value for column, cell in zip(designs.columns, designs.rows[0], strict=True)}
     raters, each, documents = (cells[key] for key in ("raters", "per_document", "documents"))
+    # If each rater rates every document, one number says it.
     panel = gettext("{each} of {raters} raters") if each != raters else gettext("{raters} raters")
     sentence = f"{panel} × {gettext('{documents:,} documents {reaches}')}".format(
         raters=raters, each=each, documents=documents, reaches=cells["reaches"]

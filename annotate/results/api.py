@@ -128,6 +128,7 @@ class ResultFile(ApiView):
         if ending in TABLE_TYPES:
             content = writer_of(ending, project, request.query_params)(table)
             return HttpResponse(content, content_type=TABLE_TYPES[ending])
+        # Without rows there is nothing to plot.
         if ending not in CONTENT_TYPES or not (table.plot and table.rows):
             raise Http404(gettext("There is no such file of this result."))
         drawn = plot_of(project, result, kept, table) if ending == "svg" else draw(table, ending)

@@ -72,6 +72,7 @@ def _intervals(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[st
             if isinstance(row[index].value, int | float):
                 name = table.columns[index].name
                 points.append((dimension, other, name, row[index], table.columns[index], row))
+    # Panels and series depend on the number of columns, and on heads next to the dimension.
     alone, many_heads = len(columns) == 1, at is not None and bool(others)
     names = list(dict.fromkeys(other for _, other, *_ in points))
     together = many_heads and alone and len(names) <= MOST_SERIES
@@ -89,6 +90,7 @@ def _intervals(table: Table, rows: Sequence[Sequence[Cell]], wanted: Sequence[st
             panel, series = "", "" if alone else name
         placed = {"panel": panel, "row": label, "series": series, "name": other or series}
         made.append({**placed, **_point(table, row, cell, column)})
+    # Series from columns keep the order of the columns, whatever the order of points.
     in_columns = not (alone or together or panels_of_columns)
     ordered = {"series": [table.columns[index].name for index in columns]} if in_columns else {}
     counted = all(table.columns[index].kind is ColumnKind.COUNT for index in columns)

@@ -99,6 +99,7 @@ def add_up_changes() -> None:
     for round, source, _ in many.order_by("round", "source"):
         rows = ChangeCount.objects.filter(round=round, source=source).order_by("pk")[:CHANGES_AT_ONCE]
         found = dict(rows.select_for_update(skip_locked=True).values_list("pk", "number"))
+        # A worker that skipped locked rows may have only one, whose sum would be the same row again.
         if len(found) > 1:
             ChangeCount.objects.filter(pk__in=list(found)).delete()
             ChangeCount.objects.create(round_id=round, source=source, number=sum(found.values()))
@@ -106,6 +107,7 @@ def add_up_changes() -> None:
 
 def _compute(row: ComputedResult) -> None:
     result = result_called(row.project, row.name)
+    # Read first: if data change during the computation, the reason counts for the earlier data only.
     version = version_of(result, row.project)
     try:
         compute_page(project=row.project, result=result)
@@ -137,6 +139,7 @@ def _keep(row: ComputedResult) -> None:
             "content": row.content,
             "computed_at": row.computed_at,
             "seconds": row.seconds,
+            # A stored result needs no task.
             "asked_at": None,
             "heartbeat_at": None,
             "lease": None,

@@ -131,6 +131,7 @@ def front_cards(project: Project, units: str) -> Sequence[FrontCard]:
         for card in page.arrangement.cards:
             table = tables.get(card.chart.table)
             chart = chart_of(table, card.chart, units, tables) if table else None
+            # A current page without points has nothing to show on the front page.
             if kept.is_current and chart is None:
                 continue
             answer = card.answer(tables) if tables else ""

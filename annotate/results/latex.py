@@ -162,6 +162,7 @@ def latex(
     caption: LaTeX that replaces the title. notes: lines that replace the small print.
     """
     choices = choices or LatexChoices()
+    # Choose the setting by widths, then cut the table into parts that fit.
     grid = _grid(table, choices)
     setting = _setting(grid, choices)
     parts = list(_parts(grid, setting, choices.width))
@@ -172,6 +173,7 @@ def latex(
     if is_long or choices.environment is Environment.LONG:
         return _long(parts, setting, choices.width, caption, table.key, notes)
     name = Environment.WIDE if choices.environment is Environment.WIDE else Environment.TABLE
+    # The parts follow each other in one float, under one caption.
     bodies: list[str] = []
     for part in parts:
         align = _align(part, setting, choices.width)
@@ -218,6 +220,7 @@ def _grid(table: Table, choices: LatexChoices) -> _Grid:
     names = [column.name for column in columns]
     if not choices.transposed or not rows:
         return _Grid(names, rows, [column.kind is ColumnKind.TEXT for column in columns], table.heads)
+    # The first column becomes the line of names, and every other column a row.
     first, *others = [[_RenderedCell(name), *(row[at] for row in rows)] for at, name in enumerate(names)]
     return _Grid([cell.value for cell in first], others, [True] + [False] * len(rows), 1)
 
@@ -291,12 +294,14 @@ def _lines_of(cell: _RenderedCell, setting: _TableSetting) -> tuple[str, str]:
 
 
 def _width(text: str) -> float:
+    # Thousandths of 10 points; signs beyond Latin-1 have unknown widths and count as the widest.
     return sum(_WIDTHS.get(sign, _WIDEST if ord(sign) > 255 else _CAPITAL) for sign in text) / 100
 
 
 def _align(grid: _Grid, setting: _TableSetting, width: float) -> str:
     natural, narrow = _widths(grid, setting), _narrow_widths(grid, setting, width)
     return "".join(
+        # LaTeX adds the gaps to the width that a `p` column names.
         (rf">{{\raggedright\arraybackslash}}p{{{less - 2 * setting.gap:.1f}pt}}" if less < whole else "l")
         if words
         else "r"

@@ -142,6 +142,7 @@ class NumberParameter(Parameter):
         try:
             number = float(asked)
         except ValueError:
+            # NaN is between no limits, so the next check rejects it.
             number = math.nan
         if not self.least <= number <= self.most:
             says = gettext("%(what)s is a number from %(least)s to %(most)s, not “%(asked)s”.")
@@ -231,6 +232,7 @@ def result_of(project: Project, page: ResultsPage | str, asked: Mapping[str, str
     page = (PAGES | PARTS)[page] if isinstance(page, str) else page
     choices = []
     for parameter in page.parameters:
+        # Without options, the page of this project does not have the parameter.
         if options := parameter.choices(project):
             value = parameter.read((asked or {}).get(parameter.name, options[0][0]), options)
             choices.append(Choice(parameter, options, value))
@@ -245,5 +247,6 @@ def result_called(project: Project, name: str) -> Result:
 def version_of(result: Result, project: Project) -> str:
     """Return a version string for the state of the data, and of Concord, on which the result depends."""
     page = result.page
+    # With VERSION, because another version of Concord may compute other results from the same data.
     parts = repr([VERSION, *page.version(project), *page.version_of_choice(project, result.chosen)])
     return hashlib.blake2b(parts.encode(), digest_size=20).hexdigest()

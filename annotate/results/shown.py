@@ -83,6 +83,7 @@ class ShownPage:
         listed = list(self._variants)
         last = len(ranks) + len(listed)
 
+        # Tabs in their order, then other tables in the page's order, and tables about the data last.
         def rank(key: str) -> int:
             return last if key in LAST else ranks.get(key, len(ranks) + listed.index(key))
 
@@ -125,6 +126,7 @@ class ShownPage:
     @cached_property
     def tabs(self) -> list[Link]:
         links = list(self._links())
+        # One tab beyond the limit is shown, because it would be alone in the menu.
         return links[:TABS] if len(links) > TABS + 1 else links
 
     @cached_property
@@ -201,6 +203,7 @@ class ShownPage:
         index = _dimension_index(table)
         if index is not None:
             return replace(table, rows=[row for row in table.rows if _key(row[index]) == self.dimension])
+        # Without a column of dimensions, the columns of other dimensions are removed.
         shown = [
             index
             for index, column in enumerate(table.columns)
@@ -212,6 +215,7 @@ class ShownPage:
     @cached_property
     def chart(self) -> Data | None:
         wanted = self.arrangement.chart
+        # The chart that the page asks for belongs to the first tab; other tabs plot their own table.
         if self.table is not None and (not wanted or self.tab != self._order[0]):
             own = self._find_table(self.arrangement.charts.get(self.tab, "")) or self.table
             if own.plot and (found := chart_of(self._filter(own), None, self._units)):
@@ -252,6 +256,7 @@ class ShownPage:
     @property
     def hidden_fields(self) -> list[tuple[str, str]]:
         """Hidden fields with the URL's query, for forms of filters."""
+        # The form itself has the filters, and another filter leads to the first page.
         names = {each.name for each in self.filters} | {"page"}
         fields = [(name, self._given[name]) for name in self._given if name not in names]
         return [(name, self.tab if name == "table" else str(value)) for name, value in fields]

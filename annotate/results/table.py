@@ -122,6 +122,7 @@ class KeptRows(Sequence[Sequence[Cell]]):
         chosen = range(self._count)[index]
         if isinstance(chosen, int):
             return self._part(chosen // ROWS_IN_TEXT)[chosen % ROWS_IN_TEXT]
+        # Each part that contains a requested row is parsed once.
         parts = {part: self._part(part) for part in {row // ROWS_IN_TEXT for row in chosen}}
         return [parts[row // ROWS_IN_TEXT][row % ROWS_IN_TEXT] for row in chosen]
 
@@ -220,6 +221,7 @@ def mark_best(rows: Sequence[Sequence[Cell]], columns: Sequence[Column], heads: 
     marked = [list(row) for row in rows]
     for index, column in enumerate(columns[heads:], start=heads):
         figures = [row[index].value for row in marked]
+        # Counts and names are not floats, so only measured values are marked.
         printed = {round(value, column.decimals) for value in figures if isinstance(value, float)}
         best = sorted(printed, reverse=True)[:2]
         rank = {value: rank for rank, value in enumerate(best, start=1)} if len(best) > 1 else {}

@@ -65,6 +65,7 @@ def number(value: float, column: Column) -> str:
     if column.kind is ColumnKind.P_VALUE and value < least:
         return f"< {least:.{column.decimals}f}"
     shown = f"{value:.{column.decimals}f}"
+    # A value that rounds to 0 has no minus sign.
     return (shown.lstrip("-") if float(shown) == 0 else shown).replace("-", MINUS)
 
 
@@ -124,6 +125,7 @@ def _counts_line(table: Table) -> str:
 def _parts_of(table: Table, index: int) -> list[str]:
     kind = table.columns[index].kind
     cells = [row[index] for row in table.rows]
+    # Names have no details, and counts only a reason if they are missing.
     said = {ColumnKind.TEXT: (), ColumnKind.COUNT: ("reason",)}.get(kind, _PARTS)
     return [part for part in said if any(getattr(cell, part) not in (None, "") for cell in cells)]
 

@@ -122,6 +122,7 @@ def results(request: Request, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def results_page(request: Request, slug: str, name: str) -> HttpResponse:
     project = access.project_for_reader(request.user, slug)
+    # Parts have pages of their own; only the task of a worker is started by this URL.
     if part := PARTS.get(name):
         if request.method == "POST":
             ask_worker(project, result_of(project, part))
@@ -136,6 +137,7 @@ def results_page(request: Request, slug: str, name: str) -> HttpResponse:
         if request.method == "POST":
             ask_worker(project, result)
             return redirect(request.get_full_path())
+        # Another page shows this result, with the same choices.
         if shown.shown_at and shown is page:
             return redirect(_append_query(shown.shown_at(slug, result.chosen), request))
         context = {

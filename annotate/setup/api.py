@@ -322,6 +322,7 @@ class ProjectView(ApiView):
         frozen = is_frozen(project)
         standing = {name: getattr(project, name) for name in (*FREE_FIELDS, *FROZEN_FIELDS)}
         sent = self.check(Settings)
+        # A frozen form would ignore changes of its disabled fields; the command rejects them instead.
         form = valid(SettingsForm({**standing, **sent}, project=project, frozen=False))
         if frozen and form.reworded:
             text, by = form.cleaned_data["guidelines"], request_user(request)

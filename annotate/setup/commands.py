@@ -114,6 +114,7 @@ def move_dimension(*, dimension: Dimension, up: bool) -> None:
                 name=second.name, other=first.name
             )
         )
+    # Neighbours change order, so only a condition between these two could break.
     order[here], order[there] = order[there], order[here]
     _put_in_order(order)
     before, after = {"place": here + 1}, {"place": there + 1}
@@ -138,6 +139,7 @@ def remove_dimension(*, dimension: Dimension) -> None:
     Raises FrozenError, and NotReadyError if something else was built on it.
     """
     lock_project(dimension.project)
+    # Before the general check, because this message also says how to continue without the dimension.
     if ratings := Rating.objects.filter(dimension=dimension.pk).count():
         raise FrozenError(
             gettext(
@@ -157,6 +159,7 @@ def remove_dimension(*, dimension: Dimension) -> None:
     before = asdict(spec_of(dimension))
     try:
         Dimension.objects.filter(pk=dimension.pk).delete()
+    # Rows of other apps may refer to it, such as judgments.
     except ProtectedError:
         raise NotReadyError(
             gettext("Judgments or ratings of this dimension exist, so it has to stay.")
@@ -203,9 +206,11 @@ def checked_question(
             gettext("The kind of question is one of {names}.").format(names=", ".join(KINDS))
         )
     dimension = _resolve_condition(project, dimension, besides)
+    # A category is stored as a nominal scale.
     if dimension.kind in ("scale", "category"):
         level = "nominal" if dimension.kind == "category" else dimension.measurement_level
         return replace(dimension, kind="scale", measurement_level=level, options=None)
+    # Other kinds have no scale of their own, so its columns hold the bounds of their numbers.
     kind = KINDS[dimension.kind]
     options = kind.read_options(dimension.options or {}) or {}
     lowest, highest = kind.bounds(options)
@@ -383,6 +388,7 @@ RESERVED_SLUGS = frozenset({"new"})
 @transaction.atomic
 def create_project(*, user: User | None, name: str, template: ProjectTemplate | None = None) -> Project:
     """Create a project, with a template's dimensions or none; the user, if any, becomes its admin."""
+    # The first of name, name-2, name-3, ... that no other project has.
     base = slugify(name)[:50].strip("-") or "project"
     candidates = (base if n == 1 else f"{base}-{n}" for n in count(1))
     project = Project(
@@ -402,6 +408,7 @@ def create_project(*, user: User | None, name: str, template: ProjectTemplate | 
     record(project, "project.begun", project, by=user)
     if user:
         add_member(project=project, role=Role.ADMIN, user=user)
+    # One by one, because the condition of a question names an earlier one.
     for dimension in template.dimensions if template else ():
         add_dimension(project=project, dimension=dimension)
     for picture in template.pictures if template else ():
@@ -419,6 +426,7 @@ def update_project(*, project: Project, **values: str | int) -> Project:
     changed = {field: value for field, value in values.items() if getattr(locked, field) != value}
     if unknown := changed.keys() - {*FREE_FIELDS, *FROZEN_FIELDS}:
         raise TypeError(f"Not settings of a project: {', '.join(sorted(unknown))}.")
+    # These need more than the lock: no round may have opened.
     if changed.keys() & set(FROZEN_FIELDS):
         lock_configurable(project)
     if "guidelines" in changed:
@@ -555,6 +563,7 @@ def _refuse_more_than_wording(dimension: Dimension, to: DimensionSpec) -> None:
         for field in DIMENSION_FIELDS
         if field not in WORDING and getattr(dimension, field) != getattr(to, field)
     ]
+    # Names and descriptions of options are wording; their keys and settings are not.
     if not changed and _drop_option_words(dimension.options) == _drop_option_words(to.options):
         return
     off = Rating.objects.filter(dimension=dimension).filter(

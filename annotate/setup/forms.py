@@ -162,6 +162,7 @@ class DimensionForm(forms.Form):
             self.fields.update(self.question_settings.fields())
         if self.kind_key == "category":
             self.fields["measurement_level"].required = False
+        # Nominal scales are categories, which have a kind of their own on this page.
         elif self.kind_key == "scale" and "kind" in self._entries():
             self.fields["measurement_level"].choices = LEVELS[1:]  # type: ignore[attr-defined]
         self._add_condition()
@@ -176,6 +177,7 @@ class DimensionForm(forms.Form):
         """
         chosen = entered.getlist("condition_values") if isinstance(entered, QueryDict) else []
         initial = {**dict(entered.items()), "condition_values": chosen}
+        # The fields are those of the kind chosen before, so only the general ones are kept.
         if "settings_of" in entered and entered["settings_of"] != entered.get("kind"):
             initial = _other_kind(initial)
         elif "settings_of" in entered:
@@ -242,6 +244,7 @@ class DimensionForm(forms.Form):
             return values
         if self.kind_key == "category":
             values["measurement_level"] = MeasurementLevelChoices.NOMINAL
+        # A missing or invalid end has an error of its own, so the rest needs both ends.
         lowest, highest = values.get("scale_minimum"), values.get("scale_maximum")
         if lowest is not None and highest is not None and lowest >= highest:
             self.add_error("scale_maximum", gettext("The highest value must be above the lowest."))
@@ -409,6 +412,7 @@ class DimensionForm(forms.Form):
         if len(scale) <= self._most_listed:
             return list(scale)
         another = _integer(self._entries().get("another_point"))
+        # Of a long scale only the ends, the points with words, and the requested one.
         wanted = {scale[0], scale[-1], another, *self._values_described()}
         return [value for value in scale if value in wanted]
 
@@ -529,6 +533,7 @@ class NewProjectForm(forms.Form):
             for each in own
         ]
         choices = [*saved, *presets, (NO_TEMPLATE, gettext("Nothing: add dimensions yourself."))]
+        # A link may name a template that this person does not have.
         known = start in (key for key, _ in choices)
         super().__init__(entered, initial={"template": start if known else presets[0][0]})
         self.fields["template"].choices = choices  # type: ignore[attr-defined]

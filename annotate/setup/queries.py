@@ -116,6 +116,7 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
     last = max(sum(by_kind.values()), 1 if Item.Kind.OUTPUT in kinds else 0) + lacks_example
     number = min(max(number, 1), last)
     found = items.select_related("document").prefetch_related("sides__output", "parts")
+    # Outputs come first, then comparisons of each kind.
     item = found.order_by(Case(When(kind=Item.Kind.OUTPUT, then=0), default=1), "kind", "pk")[
         number - 1 : number
     ].first()
@@ -210,6 +211,7 @@ def _paths() -> dict[type[Model], str]:
     """Return the lookup from each model's rows to their project: the shortest chain of references."""
     paths: dict[type[Model], str] = {Project: ""}
     reached: list[type[Model]] = [Project]
+    # Level by level: the first chain to a model is the shortest.
     while reached:
         reached = [
             model
@@ -327,6 +329,7 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
 
 def _count(rows: "QuerySet[Any]", path: str) -> Coalesce:
     counted = rows.filter(**{path: OuterRef("pk")}).order_by().values(path).annotate(count=Count("pk"))
+    # Without rows there is no group, and so no number.
     return Coalesce(Subquery(counted.values("count")), 0)
 
 
@@ -337,8 +340,10 @@ def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
     enough = annotators + invited >= raters
     needed = [gettext("Import items.")] if not items else []
     needed += [gettext("Add at least one dimension.")] if not dimensions else []
+    # What Round I cannot be opened without.
     lacks_comparisons = found["compares"] and not found["compared"]
     needed += [gettext("Draw comparisons.")] if lacks_comparisons else []
+    # The five steps, each with its progress.
     people = _count_annotators(annotators, invited)
     if not enough:
         people = gettext("{count} of {raters} annotators").format(count=annotators + invited, raters=raters)
@@ -359,8 +364,10 @@ def _setup(project: Project, page: str, found: Mapping[str, Any]) -> Setup:
         ),
         SetupStep("review", "review", not needed and enough, gettext("everything at a glance")),
     ]
+    # The step of the present page, and the one after it.
     here = next((at for at, each in enumerate(steps) if each.name == STEP_OF_PAGE.get(page)), None)
     following = None if here is None or here + 1 == len(steps) else steps[here + 1]
+    # Advice about people, which does not block opening.
     waiting = found["empty_count"] + invited
     advised = []
     if annotators < raters:
@@ -429,6 +436,7 @@ def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
     dimensions = tuple(map(spec_of, project.dimensions.prefetch_related("points")))
     texts = (project.guidelines, *(dimension.guidelines for dimension in dimensions))
     kept = {image.key: image for image in project.images.all()}
+    # Only the images that a guideline shows.
     shown = [kept[key] for key in image_keys_in(*texts) if key in kept]
     return ProjectTemplate(
         key="",
@@ -496,6 +504,7 @@ def wording(project: Project) -> tuple[list[GuidelineVersion], list[AskAgain]]:
     used = {version for version, _ in given} | {round.guideline_id for round in rounds.values()}
     versions: list[GuidelineVersion] = []
     for guideline in found:
+        # A version without ratings, a round or a note is used by judges only.
         if guideline.pk in used or guideline.note:
             versions.append(_version(guideline, versions[-1] if versions else None, rounds, given))
     return versions[::-1], _to_ask(rounds.get(1))
@@ -520,8 +529,10 @@ def ratings_to_ask_again(round: Round, dimension: int | None = None) -> QuerySet
     if dimension is not None:
         ratings = ratings.filter(dimension=dimension)
     in_force = frozen_guideline(round.guideline_id, round.guideline.digest)
+    # The empty start of a disjunction: it matches no rating.
     reworded = Q(pk__in=[])
     versions = Guideline.objects.filter(project=round.project_id)
+    # For each dimension, the versions in which its wording is the one in force.
     found: dict[int, list[int]] = {one.id: [] for one in in_force.dimensions}
     for version in versions:
         content = FrozenGuideline.from_json(version.content)

@@ -95,6 +95,7 @@ class PartsSettings(QuestionSettings):
         self, values: Mapping[str, Any], before: Mapping[str, Any], *, frozen: bool
     ) -> dict[str, Any]:
         made = super().options(values, before, frozen=frozen)
+        # The label that counts is no wording: it stays even if its name is corrected.
         if frozen:
             return {**made, "counts": before.get("counts")}
         name = str(values.get("counts", "")).strip()
@@ -205,6 +206,7 @@ def read_rows(text: str, *, weighted: bool = False) -> list[dict[str, Any]]:
         head, _colon, description = line.strip().partition(": ")
         row: dict[str, Any] = {"name": head.rstrip(": "), "description": description.strip()}
         if weighted and head:
+            # From the right, because a name may contain “=”.
             row["name"], _equals, weight = (each.strip() for each in head.rstrip(": ").rpartition("="))
             row["weight"] = _read_weight(weight, line)
         if head:
@@ -214,6 +216,7 @@ def read_rows(text: str, *, weighted: bool = False) -> list[dict[str, Any]]:
 
 def _read_weight(weight: str, line: str) -> float:
     try:
+        # Some languages write a comma before decimals.
         return int_if_whole(float(weight.replace(",", ".")))
     except (ValueError, OverflowError):
         raise InvalidValueError(
@@ -224,6 +227,7 @@ def _read_weight(weight: str, line: str) -> float:
 def keep_keys(rows: list[dict[str, Any]], before: Iterable[Mapping[str, Any]], *, by_number: bool) -> Rows:
     """Return rows with the keys that they had: by their number, or by their name."""
     known = list(before)
+    # In an open round names may be corrected, so a row is found by its number.
     if by_number and len(known) == len(rows):
         return [{**row, "key": old["key"]} for row, old in zip(rows, known, strict=True)]
     keys = {old["name"].casefold(): old["key"] for old in known}

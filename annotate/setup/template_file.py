@@ -68,6 +68,7 @@ def to_yaml(template: ProjectTemplate) -> str:
 class _TemplateDumper(yaml.SafeDumper):
     """Writes strings of several lines as blocks."""
 
+    # Repeated values are written out, because this module rejects anchors and aliases.
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
         return True
 
@@ -176,6 +177,7 @@ def read_template(text: str | bytes, *, key: str = "") -> ProjectTemplate:
                 )
             elif _item_kind(asked) != _item_kind(dimension):
                 reading.refuse(path, gettext("must be about outputs or comparisons, as this question is."))
+        # By the key that the dimension gets in a project, which conditions name.
         earlier[free_key(dimension.name, earlier)] = dimension
     if reading.problems:
         raise TemplateRefusedError(reading.problems)
@@ -210,6 +212,7 @@ def _check_format(content: Any) -> None:
     found = content.get("format") if isinstance(content, dict) else None
     if found == FORMAT or found in EARLIER:
         return
+    # A file of another origin gets another message than a template of another version.
     if not isinstance(found, str) or not found.startswith(FAMILY):
         raise TemplateRefusedError(
             [
@@ -270,6 +273,7 @@ class _Reading:
 
     def number_or_none(self, name: str, low: int, high: int) -> int | None:
         value = self.content.get(name)
+        # True is an int, too.
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
             return value
         if value is not None:
@@ -440,6 +444,7 @@ def _check_scale(reading: _Reading, spec: DimensionSpec) -> None:
         )
     if spec.measurement_level == "ratio" and spec.scale_minimum < 0:
         reading.refuse("minimum", gettext("must be zero or above on a ratio scale."))
+    # Points: each value once, and a name for every category.
     values = [point.value for point in spec.points]
     if len(set(values)) < len(values):
         reading.refuse("points", gettext("describe a value twice."))

@@ -271,6 +271,7 @@ def settings(request: Request, slug: str) -> HttpResponse:
         status = 422
         try:
             if form.is_valid():
+                # Guidelines of an open round change by a new version, which needs a note.
                 if frozen and form.reworded:
                     reword_guidelines(
                         project=project,

@@ -70,6 +70,7 @@ def start_edition(*, project: Project, by: User) -> Edition:
     if refusal := next_version(project).refusal:
         raise NotReadyError(refusal)
     number = 1 + max([1, *first.next_editions.values_list("number", flat=True)])
+    # The rest of the 150 characters of a name is for the edition.
     name = gettext("{project}, edition {number}").format(project=first.name[:130], number=number)
     made = create_project(user=by, name=name, template=template_of(project))
     documents = copy_documents(project, made, project.documents.values_list("pk", flat=True))
@@ -128,6 +129,7 @@ def _read_state(request: VersionRequest) -> _BenchmarkState:
         additions = finished_additions(project)
         projects = [project, *(each.project for each in additions)]
         digest, newest = content_hash(projects), project.versions.first()
+        # Writing exports takes long, and an unchanged benchmark needs none.
         if newest is not None and newest.content_hash == digest:
             return _BenchmarkState(digest)
         files = []
@@ -149,11 +151,14 @@ def _keep(request: VersionRequest, read: _BenchmarkState) -> bool:
     """Store the version; return whether its files belong to it. Locks the project."""
     with transaction.atomic():
         locked = lock_project(request.project)
+        # A worker that lost its lease must not make the version that the next one makes.
         if not own_row(request).exists():
             raise TakenOverError
         version = locked.versions.first()
+        # Another request may have made the same version since the snapshot.
         is_new = version is None or version.content_hash != read.digest
         if is_new:
+            # A round may have opened since the snapshot.
             coming = next_version(locked)
             if coming.refusal:
                 raise NotReadyError(coming.refusal)

@@ -106,6 +106,7 @@ def next_version(project: Project) -> NextVersion:
     newest = project.versions.first()
     edition = Edition.objects.filter(project=project).first()
     additions = [each.number for each in finished_additions(project)]
+    # The major number is the edition's; each version of it has the next minor number.
     major = newest.major if newest else edition.number if edition else 1
     number = f"{major}.{newest.minor + 1 if newest else 0}"
     rounds = rounds_of(project)

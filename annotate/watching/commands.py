@@ -41,6 +41,7 @@ def _remove_some(before: datetime) -> int:
     found = list(old.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
     if not found:
         return 0
+    # The trigger of the log permits to delete entries up to the last `up_to`.
     if not AuditRetention.objects.filter(up_to__gte=found[-1]).exists():
         AuditRetention.objects.create(at=timezone.now(), before=before, up_to=found[-1])
     return AuditEntry.objects.filter(pk__in=found).delete()[0]

@@ -67,6 +67,7 @@ class AuditForm(forms.Form):
             what=given.get("what", ""),
             word=given.get("word", "").strip(),
             since=_midnight(since) if since else None,
+            # That day is included.
             until=_midnight(until + timedelta(days=1)) if until else None,
         )
 

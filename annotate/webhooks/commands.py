@@ -89,6 +89,7 @@ def post(url: str, body: str, headers: Mapping[str, str]) -> DeliveryResponse:
     try:
         with closing(kind(parts.hostname or "", parts.port)) as connection, _cut_off(connection):
             connection.request("POST", path, body.encode(), dict(headers))
+            # The connection follows no redirect: its target could be a private host.
             reply = connection.getresponse()
             return DeliveryResponse(reply.status, _readable(reply.read(READ)))
     except PrivateAddressError as error:
@@ -225,6 +226,7 @@ def renew_secret(*, webhook: Webhook, by: User) -> str:
 @transaction.atomic
 def enable_webhook(*, webhook: Webhook, by: User) -> None:
     """Enable a webhook; pending deliveries are due at once. No change for an enabled one."""
+    # The condition makes a second request a no-op, without a second entry in the audit log.
     disabled = Webhook.objects.filter(pk=webhook.pk, disabled_at__isnull=False)
     if disabled.update(disabled_at=None, disabled_because="", failing_since=None):
         webhook.deliveries.filter(status=Delivery.Status.WAITING).update(due_at=timezone.now())
@@ -249,6 +251,7 @@ def try_webhook(*, webhook: Webhook) -> Delivery:
 def send_again(*, delivery: Delivery) -> Delivery:
     """Send a delivery again under its key; a pending one is tried at once. Raises NotReadyError."""
     _refuse_disabled(delivery.webhook)
+    # Without a lease, a worker that still sends this delivery cannot store its outcome over this state.
     delivery.status, delivery.due_at, delivery.lease = Delivery.Status.WAITING, timezone.now(), None
     delivery.save(update_fields=["status", "due_at", "lease"])
     return delivery
@@ -310,7 +313,9 @@ def _deliver(delivery: Delivery) -> None:
 
     If a worker dies between sending and storing, the next one sends it again under the same key.
     """
+    # Only the worker with the lease writes, here and in `_keep`.
     own_row(delivery).update(attempted_at=timezone.now())
+    # Without the secret there is no request: receivers would reject the signature.
     secret, answer = secret_of(delivery.webhook), DeliveryResponse(None, str(OTHER_KEY))
     if secret is not None:
         headers = headers_of(delivery, secret, at=timezone.now())
@@ -326,6 +331,7 @@ def pause_after(attempts: int) -> timedelta:
 @transaction.atomic
 def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
     now = timezone.now()
+    # The outcome of this delivery: delivered, to be repeated, or given up.
     patience = timedelta(days=settings.WEBHOOK_DAYS)
     status = Status.FAILED if now - delivery.created_at >= patience else Status.WAITING
     if answer.took_it:
@@ -336,12 +342,15 @@ def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
     )
     if kept and answer.took_it:
         Webhook.objects.filter(pk=delivery.webhook_id).update(failing_since=None)
+        # A success is the occasion to clear the log of this webhook.
         over = Delivery.objects.filter(webhook=delivery.webhook_id, created_at__lt=now - KEPT)
         over.exclude(status=Status.WAITING).delete()
     elif kept:
         webhook = delivery.webhook
         enabled = Webhook.objects.filter(pk=webhook.pk, disabled_at=None)
+        # Only the first failure in a row sets the time; a success clears it.
         enabled.filter(failing_since=None).update(failing_since=now)
+        # By 410 a receiver asks for no more deliveries, so the webhook is disabled at once.
         if answer.status == HTTPStatus.GONE:
             _disable(webhook, enabled, str(GONE))
         else:

@@ -114,6 +114,7 @@ def delivery_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> H
 def _page(
     request: HttpRequest, found: Webhook, form: WebhookForm, *, secret: str = "", status: int = 200
 ) -> HttpResponse:
+    # The page shows one less, and reports that it is not complete.
     deliveries = list(deliveries_of(found)[: SHOWN + 1])
     context = {
         "webhook": found,

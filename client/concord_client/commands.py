@@ -104,6 +104,7 @@ def list_commands() -> list[ApiCommand]:
 
 def _commands_of(operation: Operation) -> Iterator[ApiCommand]:
     parts = operation.path.strip("/").split("/")
+    # Most resources belong to a project, so the command omits it.
     if parts[:2] == ["projects", "{slug}"] and len(parts) > 2:
         parts = parts[2:]
     resource, *rest = parts
@@ -184,6 +185,7 @@ def _add_option(
         "string",
         "integer",
     }:
+        # Several words after one option; other lists and objects are JSON.
         options["nargs"], field = "*", inner
     elif kind in {"array", "object"} or kind is None:
         options |= {"type": _read_json, "metavar": "JSON"}
@@ -248,6 +250,7 @@ def _send(chosen: argparse.Namespace) -> None:
     with Server(*find_access()) as server:
         if operation.sends_file:
             server.download(operation.id, chosen.output, **given)
+        # Without a limit of the user's own, a list is read page by page.
         elif {"cursor", "limit"} & set(operation.in_query) and "limit" not in given:
             _write(list(server.list_rows(operation.id, **given)), chosen.output)
         else:

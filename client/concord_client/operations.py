@@ -93,6 +93,7 @@ def resolve(schema: Schema) -> Schema:
 def read_dates(value: Any, schema: Schema) -> Any:
     """Return a value with strings of these formats converted to datetime and date."""
     schema = resolve(schema)
+    # A branch that does not fit leaves the value as it is.
     for several in ("allOf", "oneOf", "anyOf"):
         for each in schema.get(several, ()):
             value = read_dates(value, each)
@@ -131,7 +132,9 @@ def _read_operations() -> Iterator[Operation]:
             found = methods[method]
             parameters = found.get("parameters", ())
             query = [each for each in parameters if each["in"] == "query"]
+            # An object in the query means any further names.
             free = [each["name"] for each in query if each["schema"].get("type") == "object"]
+            # Codes are strings: those below 300 are answers of success.
             answer = next(each for status, each in found["responses"].items() if status < "300")
             yield Operation(
                 id=found["operationId"],

@@ -275,6 +275,7 @@ class Project:
         """
         template = self._find("Prompts", prompt)
         sent = {"name": name, "model": model, **settings}
+        # A prompt of the project hides a method of Concord with the same name.
         sent["template"] = str(template["id"]) if template else f"{SHIPPED}{prompt}"
         if endpoint is not None:
             sent["endpoint"] = self._id("endpoint", endpoint)
@@ -413,6 +414,7 @@ class Project:
             raise RefusedError(f"The export stopped: {found['message']}", "export_stopped")
         self.server.download("getExportFile", path, slug=self.slug, id=made["id"])
         same = ("format", "left_out", "licence", "content_hash", "size", "concord_version")
+        # The file is here, so of two equal exports only the earlier one stays on the server.
         for row in self.list_rows("getExports"):
             if row["id"] < made["id"] and all(row[name] == found[name] for name in same):
                 self.call("deleteExport", id=made["id"])
@@ -429,8 +431,10 @@ class Project:
         if _is_same(row, sent):
             return row
         change = find_operation(f"put{what}")
+        # The request replaces the whole row, so fields that are not sent come from the present one.
         kept = {name: row[name] for name in change.fields if row.get(name) is not None}
         body = {**kept, **{name: value for name, value in sent.items() if name in change.fields}}
+        # The API returns the id of a prompt as a number, and takes it as a string.
         if "template" in body:
             body["template"] = str(body["template"])
         return self.call(change.id, **{by: row[by]}, **body)
@@ -487,6 +491,7 @@ def _split(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]
     piece: list[Mapping[str, Any]] = []
     size = 0
     for row in rows:
+        # The size as it is sent, because the server limits the bytes of a request.
         length = len(write_json(row))
         if piece and (len(piece) == SENT_AT_ONCE or size + length > LARGEST):
             yield piece

@@ -154,6 +154,7 @@ class Server:
                 with partial.open("wb") as file:
                     for piece in answer.iter_bytes():
                         file.write(piece)
+            # Only a complete file gets its name.
             return partial.replace(path)
         except httpx2.TransportError as error:
             raise self._describe_silence(error) from error
@@ -176,6 +177,7 @@ class Server:
             if monotonic() >= until:
                 raise TooSlowError(f"{sentence} It is not finished after {seconds:g} seconds.", "too_slow")
             sleep(pause)
+            # Short jobs are noticed soon, and long ones cause few requests.
             pause = min(1.5 * pause, LONGEST_PAUSE)
         if said:
             self.tell(describe(found))
@@ -193,7 +195,7 @@ class Server:
             except httpx2.TransportError as error:
                 if attempt == attempts:
                     raise self._describe_silence(error) from error
-                sleep(2**attempt / 4)
+                sleep(2**attempt / 4)  # 0.5, 1, 2 and 4 seconds
                 continue
             if answer.status_code != httpx2.codes.TOO_MANY_REQUESTS or attempt == attempts:
                 break

@@ -88,5 +88,6 @@ def _is_blank(value: Any) -> bool:
 def _read_cells(keys: list[str], row: list[Any]) -> Iterator[tuple[str, Any]]:
     for key, cell in zip(keys, row, strict=True):
         held = cell if isinstance(cell, Mapping) else {"value": cell}
+        # The key identifies the subject of a cell for programs.
         yield key, held.get("key", held.get("value"))
         yield from ((f"{key}_{name}", held[name]) for name in BESIDE if held.get(name) not in (None, ""))

@@ -33,6 +33,7 @@ RESTORED = "restored.env"
 @sensitive_variables("passphrase")
 def make_backup(path: Path, *, passphrase: str) -> dict[str, Any]:
     """Write a backup and read it again; return its contents. Concord stays usable during the backup."""
+    # In this order: the manifest has the digests of all parts, and the secrets that of the manifest.
     with writing(path) as writer, held_files() as held:
         hold_files(held)
         made_at = timezone.now()
@@ -97,6 +98,7 @@ def _keep_secrets(secrets: dict[str, str]) -> Path | None:
 
 @sensitive_variables("text")
 def _write_for_owner(path: Path, text: str) -> None:
+    # An existing file would keep its mode, which others may read by; O_EXCL demands a new one.
     path.unlink(missing_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text)

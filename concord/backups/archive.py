@@ -39,6 +39,7 @@ class Writer:
 
     def add(self, name: str, chunks: Iterable[bytes]) -> None:
         digest = hashlib.sha256()
+        # The size is unknown at the start, and may exceed what the plain format allows.
         with self.archive.open(_entry(name), "w", force_zip64=True) as part:
             for chunk in chunks:
                 digest.update(chunk)
@@ -56,6 +57,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
     # Without a timestamp, and fast: most of a backup compresses well at any level.
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
+    # The upper 16 bits are the Unix mode.
     entry.external_attr = 0o600 << 16
     return entry
 
@@ -71,6 +73,7 @@ def writing(path: Path) -> Iterator[Writer]:
             with zipfile.ZipFile(file, "w", compresslevel=1) as archive:
                 yield Writer(archive)
             file.flush()
+            # Before the rename, so no incomplete backup has this name after a power failure.
             os.fsync(file.fileno())
         unfinished.rename(path)
     except OSError as error:
@@ -195,6 +198,7 @@ def _hold(name: str, target: Path) -> None:
         try:
             os.link(path, target)
             return
+        # A deleted file cannot be copied either; `hold_files` expects this error.
         except FileNotFoundError:
             raise
         except OSError:  # some shared folders do not support links

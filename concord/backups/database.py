@@ -28,6 +28,8 @@ NOT_EMPTY = (
     "SQLite: another CONCORD_DATA)."
 )
 OTHER_TABLES = f"The backup does not match its recorded migrations ({{}}): {MOVE}"
+# Tables with the columns that COPY can write, in order: a partition's rows come with its table, and the
+# database computes generated columns.
 TABLES = """
 SELECT c.relname::text, array_agg(a.attname::text ORDER BY a.attnum)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -40,6 +42,7 @@ SELECT a.attname::text FROM pg_index i
 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)
 WHERE i.indrelid = quote_ident(%s)::regclass AND i.indisprimary ORDER BY a.attnum
 """
+# COPY does not advance the counters of these columns.
 COUNTERS = """
 SELECT table_name::text, column_name::text FROM information_schema.columns
 WHERE table_schema = current_schema() AND is_identity = 'YES'
@@ -76,6 +79,7 @@ def _dump_file(writer: Writer) -> tuple[dict[str, Any], Comparison]:
         connection.ensure_connection()
         with sqlite3.connect(copy) as target:
             connection.connection.backup(target)  # all pages in one step: what others write comes after it
+        # `with` commits, but does not close.
         target.close()
         with copy.open("rb") as file:
             writer.add(SQLITE_FILE, chunks_of(file))
@@ -84,6 +88,7 @@ def _dump_file(writer: Writer) -> tuple[dict[str, Any], Comparison]:
 
 def _read_file(path: Path) -> tuple[dict[str, Any], Comparison]:
     """Return the tables of an SQLite file with their rows, and its schema; BackupError if it is damaged."""
+    # No one else uses this copy, so SQLite needs no locks and no file next to it.
     source = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
     try:
         if source.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
@@ -152,6 +157,7 @@ def _load_rows(reader: Reader) -> None:
                 for chunk in reader.chunks(f"{FOLDER}{table}"):
                     copy.write(chunk)
         for table, kept in tables.items():
+            # The rows are read again in the same order and format, so they must have the written digest.
             digest = hashlib.sha256()
             for chunk in _rows(table, kept["columns"]):
                 digest.update(chunk)
@@ -183,6 +189,7 @@ def _load_file(reader: Reader) -> None:
         is_whole = database.get("fingerprint") in (None, compared.fingerprint)
         if tables != database["tables"] or not is_whole:
             raise BackupError("The database was not restored as it was: nothing is kept of this restore.")
+        # An open connection would continue to use the replaced file.
         connection.close()
         # They belong to the file before, and SQLite would apply them to the new one.
         for beside in ("-wal", "-shm"):

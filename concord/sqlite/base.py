@@ -30,6 +30,7 @@ class WriterQueue:
     def __init__(self, path: str) -> None:
         self._path = path
         self._begin_anew()
+        # A child would inherit locked mutexes, and an open file whose locks belong to its parent.
         os.register_at_fork(after_in_child=self._begin_anew)
 
     def _begin_anew(self) -> None:
@@ -43,6 +44,7 @@ class WriterQueue:
         until = monotonic() + seconds
         if not self._wait_in_process(seconds):
             return False
+        # The first thread of this process joins the queue of processes.
         if self._wait_for_processes(until):
             return True
         self._pass_on()
@@ -93,6 +95,7 @@ class WriterQueue:
         if self._file is None:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         while True:
+            # A blocking lock has no timeout, so this polls.
             with suppress(BlockingIOError, PermissionError):  # another process has it
                 fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
                 return True
@@ -122,6 +125,7 @@ class QueuingCursor(SQLiteCursorWrapper):
         self._wrapper = wrapper
 
     def execute(self, query: str, params: Any = None) -> Any:
+        # A transaction joined the queue at its start, and reading needs no turn.
         if self.connection.in_transaction or not _WRITES.match(query):
             return super().execute(query, params)
         self._wrapper.wait_to_write()
@@ -146,6 +150,7 @@ class DatabaseWrapper(DjangoWrapper):
         if self._queue or self.is_in_memory_db():
             return
         queue = queue_of(str(self.settings_dict["NAME"]))
+        # The present timeout, which `set_patience` may have changed for this request.
         (milliseconds,) = self.connection.execute("PRAGMA busy_timeout").fetchone()
         if not queue.acquire(milliseconds / 1000):
             raise OperationalError("database is locked")
@@ -164,6 +169,7 @@ class DatabaseWrapper(DjangoWrapper):
         self.wait_to_write()
         try:
             super()._start_transaction_under_autocommit()  # type: ignore[misc]
+        # Without this, a failed start would keep the turn for ever.
         except BaseException:
             self.let_others_write()
             raise

@@ -91,6 +91,7 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
     unless the judges have answered with the settings that the certificates bind. Raises RoutingRefusedError.
     """
     project = lock_project(addition.project)
+    # Safe to repeat: an addition follows one route at a time.
     existing = RoutingPolicy.objects.filter(project=project, calibration__learned_in__isnull=False)
     if policy := existing.exclude(status=RoutingPolicy.Status.WITHDRAWN).order_by("-pk").first():
         return policy
@@ -101,6 +102,7 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
     made = Calibration.objects.filter(learned_in=learned, project=project).select_related(
         "project", *OF_JUDGES
     )
+    # The newest copied certificates that still hold for the judges of the addition.
     holding = (
         each for each in made.order_by("-pk") if not any(check_lapses(load_calibration(each)).values())
     )
@@ -136,6 +138,7 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
                 "{judge} cannot be asked in the addition: it has no server, or needs a reference."
             )
             raise CalibrationRefusedError(message.format(judge=judge))
+        # Ids of dimensions differ between the two projects; their keys are the same.
         keys = dict(judge.project.dimensions.values_list("pk", "key"))
         ids = dict(project.dimensions.values_list("key", "pk"))
         settings: dict[str, Any] = {name: getattr(judge, name) for name in names_of_settings()}
@@ -160,9 +163,11 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
         endpoint = Endpoint.objects.filter(project=project, name=original.name).first()
         if endpoint is None:
             values = {each.name: getattr(original, each.name) for each in fields(EndpointSpec)}
+            # An encrypted key is valid for its endpoint only, so it is decrypted and encrypted again.
             key = key_of(original) if EndpointKey.objects.filter(endpoint=original).exists() else ""
             endpoint = add_endpoint(project=project, spec=EndpointSpec(**values), key=key, by=by)
             for price in original.model_prices.order_by("pk"):
+                # Without an id, saving makes a copy of the row.
                 price.pk, price.endpoint = None, endpoint
                 price._state.adding = True
                 price.save()
@@ -186,6 +191,7 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
     if waiting := waiting_judges(addition, learned):
         message = gettext("{judge} has to judge {count:,} units first.")
         raise CalibrationRefusedError(message.format(judge=waiting[0].judge, count=len(waiting[0].units)))
+    # A certificate binds the settings of its judges, and the models that answer for them.
     for mine, theirs in zip(stages, stages_of(learned), strict=True):
         for judge, original in zip(mine.judges, theirs.judges, strict=True):
             _refuse_other_settings(judge, original)
@@ -198,11 +204,13 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
                 )
                 raise CalibrationRefusedError(message.format(judge=judge, model=other[0], known=known[-1]))
     guideline = guideline_at(project, round_one(project))
+    # The calibration of the addition: the same test, bound to its own judges and units.
     material = material_of(project, None, guideline)
     dimensions = [each for each in guideline.scales if each.key in learned.grids]
     samples = samples_of([judge for stage in stages for judge in stage.judges], material)
     population = population_of(project, material)
     now = timezone.now()
+    # Columns that describe the test, which is the same in the addition.
     same = (
         *("loss", "cut", "risk", "significance_level", "confidence", "expected_error", "accepted_share"),
         *("raters", "size", "fitting", "grids", "seed"),
@@ -221,6 +229,7 @@ def _learn(addition: Addition, learned: Calibration, by: User | None) -> Calibra
     )
     CalibrationStage.objects.bulk_create(
         CalibrationStage(calibration=made, position=each.position, judge=each.judge, other=each.other)
+        # The first stage is in the columns of the calibration.
         for each in stages[1:]
     )
     loaded = load_calibration(Calibration.objects.select_related("project", *OF_JUDGES).get(pk=made.pk))
@@ -241,6 +250,7 @@ def _copy_certificate(
     original: Certificate, loaded: LoadedCalibration, dimension: int, judges: Mapping[int, Judge]
 ) -> None:
     """Copy a certificate's threshold to the addition; no unit of the addition is in its sample."""
+    # The result of the test; counts of ratings are 0, since the addition drew no sample.
     same = (
         *("significance_level", "threshold", "reason", "upper_bound", "steps", "controls", "error_model"),
         *("ceiling", "ceiling_units", "ceiling_reason"),
@@ -262,9 +272,11 @@ def _copy_certificate(
         # A constant judge that does less well was weighed there; its share here is unknown.
         copy.controls = {**original.controls, "constant": {**constant, "threshold": None}}
         if loaded.is_cascade:
+            # Later judges are not asked yet, so the share in the benchmark is the estimate.
             copy.kept = round(copy.units * original.kept_share)
         else:
             copy.kept = int((decide_items(loaded, key, copy).deciding < len(loaded.stages)).sum())
+        # Reasons against the certificate in the addition: its units then all go to people.
         if as_good:
             _abstain(copy, gettext("A judge that always gives one value is certified as well."))
         elif not copy.units:

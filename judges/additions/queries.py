@@ -48,6 +48,7 @@ def route_of(benchmark: Project) -> BenchmarkRoute:
     certified = Calibration.objects.filter(
         project=benchmark, status=Calibration.Status.CERTIFIED, certificates__threshold__isnull=False
     ).select_related("project", *OF_JUDGES)
+    # Units of the benchmark follow the certificates of its policy, so the addition does, too.
     if policy and policy.calibration_id:
         certified = certified.filter(pk=policy.calibration_id)
     calibration = certified.order_by("-pk").first()
@@ -61,6 +62,7 @@ def settings_by_key(judge: Judge) -> dict[str, Any]:
     """Return the judge's settings that certificates bind, with dimension keys instead of ids."""
     keys = dict(Dimension.objects.filter(project=judge.project_id).values_list("pk", "key"))
     found: dict[str, Any] = {each.key: each.read(judge) for each in BOUND_SETTINGS}
+    # Values with ids of dimensions are replaced, since these differ between the two projects.
     found["asked_together"] = [keys[pk] for pk in judge.asked_together]
     if judge.template:
         wordings = {keys[int(pk)]: text for pk, text in judge.template.wordings.items() if int(pk) in keys}
@@ -129,6 +131,7 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
     length = gettext("characters")
     outputs = Item.objects.filter(document__project=addition.project, gold__isnull=True)
     keys = set(outputs.order_by().values_list("document__key", flat=True))
+    # Lengths of outputs by system: of the benchmark first, then of the addition.
     lengths: list[dict[str, list[float]]] = []
     for project in (calibration.project, addition.project):
         own: dict[str, list[float]] = {}
@@ -141,6 +144,7 @@ def find_outside(addition: Addition, calibration: Calibration) -> list[OutsideFi
     old, new = lengths
     findings = [OutsideFinding(name, length, _compare(own, old), 0) for name, own in sorted(new.items())]
     stages = own_stages(addition, calibration)
+    # Without copies of the judges there are no values to compare, only lengths.
     if not stages:
         return findings
     before = _values(calibration.project, calibration.judge, keys)
@@ -166,6 +170,7 @@ def _values(
     found: dict[str, tuple[str, dict[str, list[float]]]] = {}
     for each in material.dimensions:
         given = samples[judge.pk, each.key].as_read
+        # Rows without a value are left out of `nanmean`, which would warn of them.
         means = np.array([np.nanmean(row) if not np.isnan(row).all() else np.nan for row in given])
         by_system: dict[str, list[float]] = {}
         rows = zip(material.document_keys, material.systems, means.tolist(), strict=True)
@@ -222,6 +227,7 @@ def addition_route(addition: Addition) -> AdditionRoute:
     stopped = describe_stops(policy) if policy else ()
     if route.calibration is None:
         return AdditionRoute(addition, route, learned_on, policy=policy, stopped=stopped)
+    # People rate the dimensions without a certified threshold.
     certified = route.calibration.certificates.filter(threshold__isnull=False)
     without = addition.project.dimensions.exclude(key__in=certified.values("dimension__key"))
     stages, round = own_stages(addition, route.calibration), round_one(addition.project)

@@ -51,6 +51,7 @@ def project_for_judges(user: SomeUser, slug: str) -> Project:
 
 def project_for_routing(user: SomeUser, slug: str) -> Project:
     """Return the project of an admin who does not rate in it, because routing shows results."""
+    # Both checks: the first demands an admin, the second excludes one who rates here.
     project_for_admin(user, slug)
     return project_for_reader(user, slug)
 

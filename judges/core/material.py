@@ -83,6 +83,7 @@ class KindPrompts:
         """Return the sides with their aliases, or the output, with its parts for a question about parts."""
         kind = kind_of(dimension)
         if kind.compares:
+            # Letters follow the order in this prompt; `content_of` passes it on to the reading.
             shown = [subject.sides[side] for side in subject.order or range(len(subject.sides))]
             return [(f"text_{letter}", text) for letter, text in zip(LETTERS, shown, strict=False)]
         texts = [("text", subject.text)]

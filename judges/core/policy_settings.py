@@ -65,6 +65,7 @@ class _LeastAuditedField(forms.IntegerField):
 
     def clean(self, value: Any) -> int:
         entered = super().clean(value)
+        # 0 is a choice (by share only), so an empty field must not become 0.
         return LEAST_RATINGS if entered is None else int(entered)
 
 

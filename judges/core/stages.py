@@ -42,6 +42,7 @@ class JudgeStage:
 def stages_of(calibration: Calibration) -> list[JudgeStage]:
     """Return the stages of a stored calibration, the first included. Maximum one query."""
     further = calibration.stages.all()
+    # `select_related` would ignore stages that are loaded already, and query again.
     if "stages" not in getattr(calibration, "_prefetched_objects_cache", {}):
         further = further.select_related(*OF_JUDGES)
     first = JudgeStage(1, calibration.judge, calibration.other)
@@ -66,6 +67,7 @@ def units_to_ask(judge: Judge, units: Collection[Unit]) -> set[Unit]:
     found: dict[Unit, bool] = {}
     for item, dimension, status, problem in rows.iterator(5_000):
         has_ended = status in ended or (status == Judgment.Status.FAILED and problem in ABOUT_THE_TEXT)
+        # A unit has all answers only if each of its samples has ended.
         found[item, dimension] = found.get((item, dimension), True) and has_ended
     return {unit for unit in units if not found.get(unit, False)}
 
@@ -87,6 +89,7 @@ class JudgeToAsk:
 
 def judges_to_ask(stages: Iterable[JudgeStage], units: Collection[Unit]) -> list[JudgeToAsk]:
     """Return the judges of some stages that lack answers about the units. One query for each judge."""
+    # A judge that several stages share is asked once.
     judges = {judge.pk: judge for stage in stages for judge in stage.judges}
     found = [(judge, units_to_ask(judge, units)) for judge in judges.values()]
     return [JudgeToAsk(judge, sorted(missing)) for judge, missing in found if missing]

@@ -18,6 +18,7 @@ def map_values(values: npt.ArrayLike, scale: OwnScale, dimension: Scaled) -> npt
     The map is the line through the end points, or the scale's table with linear interpolation between its
     points. A value beyond the last point of a table takes that point's value.
     """
+    # `interp` passes NaN on, and gives values beyond the last corner that corner's value.
     return np.asarray(np.interp(np.asarray(values, dtype=float), *scale.corners(dimension)))
 
 

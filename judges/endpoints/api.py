@@ -280,6 +280,7 @@ class PricesOfEndpoint(JudgesApi):
         endpoint = endpoint_in(project_for_admin(request.user, slug), pk)
         spec = valid(ModelPriceForm(self.check(ModelPriceInput))).to_spec()
         set_model_price(endpoint=endpoint, spec=spec)
+        # Read like the list, so that a written price has the same shape.
         row = next(each for each in model_prices_of(endpoint) if each.model == spec.model)
         return Response(ModelPriceShape(row).data, status=201)
 
@@ -447,6 +448,7 @@ class PromptView(JudgesApi):
 def _add_wordings(request: Request, template: PromptTemplate, sent: dict[str, Any]) -> PromptTemplate:
     for key, text in sent.get("wordings", {}).items():
         dimension = dimension_in(template.project, key)
+        # The first wording may write the next version, to which the others then go.
         template = edit_wording(template=template, dimension=dimension, text=text, by=request_user(request))
     return template
 
@@ -534,8 +536,10 @@ def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None)
     if sent.get("score_from") == ScoreFrom.PROBABILITIES:  # these are of plain replies
         usual["structured"] = False
     if standing is not None:
+        # A change names some settings, and all others keep their values.
         usual = {name: value for name, value in initial_judge(standing).items() if name in usual}
     sent = {**usual, **sent}
+    # The form reads lists in the notation of its fields, so both ways have one validation.
     sent["scale_table"] = table_line(sent.get("scale_table", ()))
     sent["stop"], sent["extra_body"] = (
         stop_lines(sent.get("stop", ())),

@@ -38,6 +38,7 @@ def archive(*, kept: Archived, by: User | None) -> None:
     """
     lock_project(kept.project)
     runs = Run.objects.filter(project=kept.project_id).exclude(status__in=Run.OVER)
+    # Evaluated for its locks, in the order of ids, as the sweeper locks runs.
     list(runs.order_by("pk").select_for_update().values_list("pk"))
     if run := _run_that_asks(kept):
         message = gettext("Run {run} still calls {name}. Finish or cancel it first.")
@@ -65,6 +66,7 @@ def delete_unused(*, unused: Archived, by: User | None) -> None:
     computed = isinstance(unused, Judge) and Panel.objects.filter(judge=unused.pk).exists()
     if computed:  # its replies come from its members, unless a person corrected them
         Judgment.objects.filter(judge=unused.pk, is_corrected=False).delete()
+    # After the deletion above, so that only other references count.
     if user := user_of(unused):
         message = gettext("{name} is in use: there are {things} with it. Archive it instead.")
         raise InUseError(message.format(name=unused.name, things=user))
@@ -91,6 +93,7 @@ def _run_that_asks(kept: Archived) -> Run | None:
     """Return a run that has calls left for it, or would resume automatically."""
     by_it = {"judge": kept.pk} if isinstance(kept, Judge) else {"judge__endpoint": kept.pk}
     left = Judgment.objects.filter(**by_it, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED))
+    # A stopped run that may still resume would call an archived judge by itself.
     going = Q(status=Run.Status.RUNNING) | Q(resumes_until__gt=timezone.now())
     runs = Run.objects.filter(going, project=kept.project_id, pk__in=left.values("run"))
     return runs.order_by("pk").first()
@@ -103,8 +106,10 @@ def user_of(unused: Archived, besides: Sequence[type[models.Model]] = ()) -> str
         if not isinstance(relation, ForeignObjectRel):
             continue
         model = relation.related_model
+        # Rows that belong to it are deleted with it, and do not count as a use.
         if not isinstance(model, type) or model in (*OWN, *besides):
             continue
+        # By the base manager, since default managers hide candidates and copies.
         if model._base_manager.filter(**{relation.field.name: unused}).exists():
             return str(model._meta.verbose_name_plural)
     return ""

@@ -77,6 +77,7 @@ class Client:
             raise RequestFailed(no_server_sentence(self._server, self._dialect.kind))
         rest = min(seconds_until_reset(response.headers, self._dialect.limits) or 0.0, LONGEST_REST)
         learned = OTHER_NAME if question.model in self._reasoning_models else USUAL_NAME
+        # The name that this server took is stored, so later runs need no rejected call.
         name = question.max_tokens_name or learned
         return [replace(reply, rest=rest, max_tokens_name=name) for reply in replies]
 
@@ -102,6 +103,7 @@ class Client:
             is_new = self._dialect.renames_limit and question.model not in self._reasoning_models
             if error.status != 400 or OTHER_NAME not in error.message or not is_new:
                 raise
+        # The second call uses the other name at once, and so does every later one to this model.
         self._reasoning_models.add(question.model)
         return await self._complete(question)
 
@@ -183,6 +185,7 @@ class TextProbabilities:
         self._server, self._model = server, model
         self._dialect = DIALECTS[Endpoint.Dialect.OPENAI]
         self._http = client_of_one(server, self._dialect.key_headers(server.key))
+        # None until the first passage shows whether the server has `echo`.
         self._echoes: bool | None = None
 
     def close(self) -> None:
@@ -201,6 +204,7 @@ class TextProbabilities:
                 if found is not None:
                     self._echoes = True
                     return found
+                # It gave probabilities before, so only this passage lacks them.
                 if self._echoes:
                     raise RequestFailed(_cannot(self._server), permanent=True)
                 self._echoes = False
@@ -212,6 +216,7 @@ class TextProbabilities:
         probabilities, starts = found.get("token_logprobs"), found.get("text_offset")
         if not isinstance(probabilities, list) or not isinstance(starts, list):
             return None
+        # Without the first token, which has no probability, and the generated one behind the passage.
         own = [
             float(each)
             for each, start in zip(probabilities, starts, strict=True)
@@ -225,12 +230,14 @@ class TextProbabilities:
         for index in range(1, len(tokens)):
             answer = self._complete(prompt=tokens[:index], logit_bias={str(tokens[index]): BIAS})
             said = _first(object_in(_first(answer.get("choices")).get("logprobs")).get("content"))
+            # A server that ignores `logit_bias` returns another token, so its number means nothing here.
             if said.get("id") != tokens[index] or not isinstance(said.get("logprob"), float | int):
                 raise RequestFailed(_cannot(self._server), fatal_for_run=True, permanent=True)
             found.append(float(said["logprob"]))
         return TextProbability(tuple(found), len(tokens))
 
     def _tokens(self, text: str) -> list[int]:
+        # llama.cpp serves `/tokenize` beside `/v1`, not below it.
         root = self._server.base_url.rstrip("/").removesuffix("/v1")
         try:
             tokens = self._post(f"{root}/tokenize", {"content": text}).get("tokens")

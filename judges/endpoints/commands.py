@@ -81,6 +81,7 @@ def enter_key(*, endpoint: Endpoint, key: str, by: User | None) -> EndpointKey:
     values = {
         "origin": origin,
         "encrypted": encrypt(key, endpoint=endpoint.pk, origin=origin),
+        # Admins recognize a key by its end, without a way to read it.
         "ends_with": key[-SHOWN:] if len(key) >= SHOWN_FROM else "",
         "entered_at": timezone.now(),
         "entered_by": by,
@@ -182,6 +183,7 @@ def update_endpoint(
     values = asdict(spec)
     before = {field: getattr(endpoint, field) for field in values}
     record(endpoint.project, "endpoint.changed", endpoint, before=before, after=values)
+    # Another server may run another model: answers from before this moment are not reused.
     if spec.base_url != endpoint.base_url:
         endpoint.moved_at = timezone.now()
     for field, value in values.items():
@@ -201,6 +203,7 @@ def set_model_price(*, endpoint: Endpoint, spec: ModelPriceSpec) -> ModelPrice:
     Locks the project. Stored costs do not change.
     """
     lock_project(endpoint.project)
+    # A price keeps its currency: it counts as unknown once the installation uses another one.
     values = {**asdict(spec), "currency": settings.CURRENCY}
     known = ModelPrice.objects.filter(endpoint=endpoint, model=spec.model).first()
     before = {name: getattr(known, name) for name in values} if known else {}
@@ -370,7 +373,9 @@ def add_version(
 def _lock_template(template: PromptTemplate) -> PromptTemplate:
     lock_project(template.project)
     judgments = Judgment.objects.filter(judge__template=template)
+    # Workers lease under the lock of the run, so none of them begins to use this version.
     runs = Run.objects.filter(pk__in=judgments.values("run")).order_by("pk")
+    # Evaluated for its locks, in the order of ids, as the sweeper locks runs.
     list(runs.select_for_update().values_list("pk"))
     return PromptTemplate.objects.select_for_update().get(pk=template.pk)
 
@@ -383,6 +388,7 @@ def _change(locked: PromptTemplate, to: dict[str, Any], by: User | None) -> Prom
     before = _content(locked)
     if before == to:
         return locked
+    # Stored judgments refer to this version, so its text must stay as it was sent.
     if was_asked(locked):
         return _write(locked.project, locked.method, locked.name, by, **to)
     record(locked.project, "prompt.changed", locked, before=before, after=to, by=by)
@@ -442,6 +448,7 @@ def add_judges(
     lock_project(project)
     found: list[Judge] = []
     for each in judges:
+        # An equal judge is taken under any name: a second one would ask the same again.
         alike = _find_alike(project, _values(project, each, by))
         named = replace(each, name=free_name(project, each.name)) if numbers_names else each
         found.append(alike or add_judge(project=project, judge=named, by=by))
@@ -479,6 +486,7 @@ def _refuse_repeated(judges: Sequence[Judge]) -> None:
 def free_name(project: Project, name: str) -> str:
     """Return a name that no judge of the project has: this one, or this one with a number. One query."""
     taken = set(Judge.with_candidates.filter(project=project).values_list("name", flat=True))
+    # 75 characters leave room for a number within the 80 that names may have.
     numbered = (f"{name[:75]} {number}" for number in range(2, len(taken) + 3))
     return next(each for each in (name, *numbered) if each not in taken)
 
@@ -520,6 +528,7 @@ def update_judge(*, judge: Judge, to: JudgeSpec, by: User | None, may_be_same: b
     values = _values(project, to, by)
     if may_be_same and all(getattr(judge, field) == value for field, value in values.items()):
         return judge
+    # Its judgments rest on these settings, which exports report with them.
     if has_judgments:
         says = gettext("{name} has judgments, so you cannot change it; create a new judge.")
         raise InUseError(says.format(name=judge.name))
@@ -537,7 +546,9 @@ _RECORDED = ["name", "endpoint", "model", "method", "template", *names_of_settin
 def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, Any]:
     template = judge.template
     if isinstance(template, str):
+        # The first judge with a shipped prompt makes it a version of the project.
         template = shipped_template(project=project, key=template, by=by)
+    # Specifications have keys of dimensions; judges store their ids, in the same order.
     keys = judge.asked_together
     found = dict(project.dimensions.filter(key__in=keys).values_list("key", "pk"))
     ids = [found[key] for key in keys]
@@ -554,6 +565,7 @@ def _values(project: Project, judge: JudgeSpec, by: User | None) -> dict[str, An
 
 
 def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None = None) -> None:
+    # Candidates of searches are hidden, but their names are in use, too.
     others = Judge.with_candidates.filter(project=project).exclude(pk=besides.pk if besides else 0)
     if others.filter(name=judge.name).exists():
         says = gettext("The project has a judge {judge} already; choose another name.")
@@ -562,6 +574,7 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
         raise invalid_field("endpoint", gettext("This endpoint belongs to another project."))
     if not isinstance(judge.template, str) and judge.template.project_id != project.pk:
         raise invalid_field("template", gettext("This prompt belongs to another project."))
+    # What the endpoint's interface and the reading of replies support.
     if judge.structured and judge.score_from == ScoreFrom.PROBABILITIES:
         raise invalid_field(
             "structured", gettext("Probabilities are read in plain replies; choose one of both.")
@@ -569,6 +582,7 @@ def _judges_refuse(project: Project, judge: JudgeSpec, *, besides: Judge | None 
     dialect = DIALECTS[judge.endpoint.dialect]
     if refused := dialect.refuses(judge):
         raise invalid_field(refused.field, refused.sentence)
+    # An additional field must not contradict a setting that Concord stores and sends.
     if own := sorted(dialect.own_fields & judge.extra_body.keys()):
         raise invalid_field(
             "extra_body", gettext("Concord sends {field} itself; leave it out here.").format(field=own[0])
@@ -626,6 +640,7 @@ def _refuse_scale(judge: JudgeSpec) -> None:
         if judge.scale_modifiers or judge.scale_thirds or judge.scale_table:
             raise invalid_field("scale_minimum", gettext("Enter both ends of the judge’s own scale first."))
         return
+    # The scale itself, then what the method can ask on it.
     ends, table = (judge.scale_minimum, judge.scale_maximum), tuple(judge.scale_table)
     scale = OwnScale(*ends, judge.scale_modifiers, table, judge.scale_thirds)
     if scale.problem:

@@ -108,9 +108,11 @@ def problem_of_own(url: str) -> str:
     """
     parts = urlsplit(url)
     host, names = parts.hostname or "", [name for name in _own_names() if name not in LOOPBACK | {"*"}]
+    # Django's own rule for hosts, with its wildcards; a final dot names the same host.
     if not validate_host(f"[{host}]" if ":" in host else host.rstrip("."), names):
         return ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
+    # The operator permits a model server that runs on Concord's own host.
     if is_listed(host, port):
         return ""
     return gettext("{host} is Concord's own host. Enter the URL of a server that runs a model.").format(
@@ -148,6 +150,7 @@ class Destination:
         self._refuse_other_hosts(request)
         if self._is_due():
             async with self._resolving:
+                # Another request may have resolved the host while this one waited for the lock.
                 if self._is_due():
                     await asyncio.to_thread(self._resolve, request)
         self._point(request)
@@ -164,11 +167,13 @@ class Destination:
         return time.monotonic() - self._resolved_at >= RESOLVED_FOR
 
     def _resolve(self, request: "httpx2.Request") -> None:
+        # At each resolution, because the lists of the operator may have changed since.
         refuse_call(self._url)
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
         addresses = ENDPOINT_GUARD.resolve(request.url.host, port)
         # IPv4 first: model servers on this machine often listen there alone, and not every host has IPv6.
         self._address = min(addresses, key=lambda address: ip_address(address).version)
+        # The stored URL has the address of the previous resolution.
         self._asked, self._resolved_at = None, time.monotonic()
 
     @sensitive_variables()
@@ -176,6 +181,7 @@ class Destination:
         for name in set(request.headers) - SENT:
             del request.headers[name]
         request.headers.update(self._key_headers)
+        # The certificate is checked against the name, although the connection goes to an address.
         if request.url.scheme == "https":
             request.extensions = {**request.extensions, "sni_hostname": request.url.host}
         if request.url != self._asked:  # usually the host of the previous request
@@ -218,5 +224,6 @@ def _options(hook: Callable[..., Any], seconds: float) -> dict[str, Any]:
 @lru_cache(maxsize=4)
 def _authorities(file: str | None, folder: str | None) -> ssl.SSLContext:  # noqa: ARG001
     """Return the trusted certificate authorities, a university's own included, read once: it takes 20 ms."""
+    # Both arguments only key the cache: changed variables make a new context.
     context: ssl.SSLContext = httpx2.create_ssl_context()
     return context

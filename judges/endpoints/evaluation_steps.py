@@ -83,9 +83,11 @@ def write_steps(
     scales: Sequence[FrozenDimension | None] = current_guideline(template.project).scales
     for dimension in [None] if writes_schema(template) else scales:
         key = str(dimension.id) if dimension else SCHEMA
+        # Written by an earlier attempt or by a person, which no new steps replace.
         if key in template.wordings:
             continue
         written = WrittenSteps(dimension.name if dimension else SCHEMA, template, [])
+        # A reply that an earlier attempt paid replaces the call.
         text = (replies or {}).get(key)
         if text is None:
             message = ask_for_steps(dimension) if dimension else ask_for_schema(_examples(template.project))
@@ -95,6 +97,7 @@ def write_steps(
                 yield replace(written, problem=error.sentence)
                 continue
             cost = prices.cost(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+            # Before it is parsed, so that a crash or an unreadable reply does not lose what was paid.
             persistently(partial(keep_reply, key, reply.text, cost))
             text, written = reply.text, replace(written, cost=cost)
         steps = steps_in(text) if dimension else schema_in(text)
@@ -104,6 +107,7 @@ def write_steps(
         if dimension:
             own = Dimension.objects.get(pk=dimension.id)
             wording = replace_steps(template.text, steps)
+            # Each wording may write a new version, which the next dimension continues from.
             template = edit_wording(template=template, dimension=own, text=wording, by=by)
         else:
             template = edit_template(template=template, text=replace_schema(template.text, steps), by=by)
@@ -164,6 +168,7 @@ def start_steps_writing(*, template: PromptTemplate, judge: Judge, by: User | No
     prompt has no steps, or the judge has no endpoint.
     """
     lock_project(template.project)
+    # Two jobs for one prompt would pay for the same steps.
     latest = latest_steps_writing(template)
     if latest and latest.status in StepsWriting.UNDER_WAY:
         return latest

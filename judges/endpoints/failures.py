@@ -110,6 +110,7 @@ def _until(said: str, parse: Callable[[str], datetime]) -> float | None:
         moment = parse(said)
     except ValueError:
         return None
+    # A date without a zone is in UTC.
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max((moment - timezone.now()).total_seconds(), 0.0)
 
@@ -228,6 +229,7 @@ def _log(error: Exception, server: Server) -> None:
 
 def _request_failed(error: ProviderError, server: Server, kind: Kind) -> RequestFailed:
     failed = _classify(error, _hide_key(error.message, server.key))
+    # Only an error in the form of the dialect has a message that users may see.
     if error.message or failed.problem is RequestProblem.TOO_LONG:
         return failed
     _log(error, server)
@@ -249,6 +251,7 @@ def _classify(error: ProviderError, says: str) -> RequestFailed:
     def failure(sentence: str, **facts: Any) -> RequestFailed:
         return RequestFailed(sentence.format(error=says), **facts)
 
+    # Words come before the status: a 429 may be an empty account, which no pause refills.
     status, refused = error.status, gettext("The server refuses the request: {error}")
     if status == 402 or _has(error, UNPAID_WORDS) or (status == 429 and _has(error, DAILY_WORDS)):
         return failure(gettext("The account has nothing left to spend: {error}"), fatal_for_run=True)
@@ -295,6 +298,7 @@ def error_inside(answer: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]] | N
 
     OpenRouter sends one when a model fails after the answer has started, as a field of it or of the choice.
     """
+    # The error is a field of the answer, or of its first choice.
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else {}
     for holder in (answer, choice if isinstance(choice, dict) else {}):
@@ -306,4 +310,5 @@ def error_inside(answer: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]] | N
 
 
 def _hide_key(text: str, key: str) -> str:
+    # "none" is sent where no key is needed, and may be a word of the message.
     return text.replace(key, "[key]") if key and key != "none" else text

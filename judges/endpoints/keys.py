@@ -46,6 +46,7 @@ def decrypt(encrypted: str, *, endpoint: int, origin: str) -> str:
         bound = json.loads(encryption.cipher_for(PURPOSE).decrypt(encrypted.encode()))
     except (fernet.InvalidToken, ValueError) as error:
         raise UnreadableKeyError from error
+    # The row was copied from another endpoint or server.
     if bound[:2] != [endpoint, origin]:
         raise UnreadableKeyError
     return str(bound[2])

@@ -97,6 +97,7 @@ def model_prices_of(endpoint: Endpoint) -> list[ModelPriceRow]:
 def list_price(host: str, model: str) -> ModelCost:
     """Return the listed prices of a model at a host, with or without the date in its name."""
     name = model.lower().removeprefix("models/")
+    # The operator's list first, then a dated name before its plain one, a host before any host.
     for listed in (_operators_list(), _read_file(str(SHIPPED), 0.0, settings.CURRENCY)):
         for wanted in (name, DATED.sub("", name)):
             for listed_host in (host, ANY_HOST):
@@ -110,6 +111,7 @@ def _operators_list() -> Mapping[tuple[str, str], ModelCost]:
     if not settings.PRICES_FILE:
         return {}
     try:
+        # Time and currency are part of the cache's key: a changed file is read again.
         return _read_file(settings.PRICES_FILE, os.stat(settings.PRICES_FILE).st_mtime, settings.CURRENCY)
     except (OSError, PriceListError) as error:
         logger.warning("The price list %s is not used: %s", settings.PRICES_FILE, error)
@@ -141,6 +143,7 @@ def read_prices(lines: Iterable[str] | TextIO) -> dict[tuple[str, str], ModelCos
                 number=reader.line_num, error=error
             )
             raise PriceListError(problem) from error
+        # In lower case, as `list_price` looks them up.
         found[row["host"].strip().lower(), row["model"].strip().lower()] = cost
     return found
 

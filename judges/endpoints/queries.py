@@ -34,6 +34,7 @@ HOSTS_WITH_SCHEMAS = (
 )
 """Servers of which all present models take a JSON schema."""
 CHARACTERS_A_TOKEN = 4
+# A planned judgment with calls or steps was sent before, with the present text of its prompt.
 ASKED = ~Q(status=Judgment.Status.PLANNED) | Q(attempts__gt=0) | Q(steps_done__gt=0)
 
 
@@ -93,6 +94,7 @@ def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet
     endpoints = Endpoint.objects.filter(project=project).select_related("entered_key")
     if archived is not None:
         endpoints = endpoints.filter(archived_at__isnull=not archived)
+    # Without candidates of searches and copies of drift checks, which are hidden everywhere.
     own = Count("judges", filter=Q(judges__tried_by=None, judges__rechecks=None))
     return endpoints.annotate(judges_count=own).order_by("name")
 
@@ -223,6 +225,7 @@ def refusal_of_reference(judge: Judge) -> str | None:
             "Its prompt shows a reference, and the system whose texts these were is gone; make a new judge."
         )
     documents = Document.objects.filter(project=judge.project_id, items__isnull=False).distinct()
+    # Every document needs the reference, or its prompt would have a gap.
     without = documents.exclude(items__system=judge.reference_id).count()
     return (
         gettext("{count} documents have no text of the system that it shows as reference.").format(
@@ -326,6 +329,7 @@ def preview_of(
     wordings: replacements of the prompt for dimensions with their own wording, by id.
     """
     guideline, asks_kinds = current_guideline(project), METHODS[method].asks_kinds
+    # A method asks either about scales or about questions of other kinds.
     dimensions = [each for each in guideline.dimensions if each.is_scale != asks_kinds]
     chosen = next((each for each in dimensions if each.key == dimension), None) or next(
         iter(dimensions), None
@@ -338,12 +342,14 @@ def preview_of(
     count = items.count()
     if chosen is None or not count:
         return PromptPreview(gettext("Add a dimension and import items to see what the model would read."))
+    # A number out of range shows the nearest item.
     number = min(max(number, 1), count)
     item = items.select_related("document")[number - 1]
     text = (wordings or {}).get(str(chosen.id), text)
     asked = dimensions if METHODS[method].asks_several else [chosen]
     shown = PromptPreview(item=item, number=number, items=count, dimension=chosen)
     if asks_kinds:
+        # Sample 0 shows the sides in their own order.
         subject = rotate_sides(contents_of([item.pk])[item.pk], 0)
     else:
         subject = _subject(item, pair=METHODS[method].asks_pairs)

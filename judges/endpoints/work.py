@@ -161,6 +161,7 @@ class Prices:
         """Return the cost of a call, None if prices or tokens are unknown; cached tokens are input too."""
         if self.input is None or self.output is None or input_tokens is None or output_tokens is None:
             return None
+        # A server may report more cached tokens than it counts as input; the cost must not fall below 0.
         cached = 0 if self.cached is None else min(cached_tokens or 0, input_tokens)
         sent = self.input * (input_tokens - cached) + (self.cached or 0) * cached
         return (sent + self.output * output_tokens) / 1_000_000

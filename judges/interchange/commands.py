@@ -55,6 +55,7 @@ def import_judgments(
     """
     on_progress = on_progress or silent
     continues = data_import is not None and data_import.must_be_finished
+    # Rows of the file are written already, so lines that became invalid are skipped.
     only_good = only_good or continues
     checked = read_judgments(project, source, on_progress, only_good=only_good)
     report = checked.report()
@@ -64,10 +65,12 @@ def import_judgments(
     if data_import is None or not writes_in_steps():
         return write_when_free(project, lambda locked: _write(locked, source, checked.skip, on_progress, by))
     project = hold_project(data_import, report)
+    # The first check had no lock; from here on nothing else changes the project.
     if not continues:
         checked = read_judgments(project, source, silent, only_good=only_good)
         if (report := checked.report()).is_refused:
             return report
+    # From this step on, a worker that finds the import must finish it.
     with holding_project(), step():
         note_written(data_import, DataImport.Written.RATINGS)
     with holding_project():
@@ -142,6 +145,7 @@ class JudgmentImporter(JudgmentCheck):
                 seconds=row.seconds,
             )
         )
+        # Memory holds one portion of a large file.
         if len(self._judgments) >= BATCH:
             self._flush()
 
@@ -160,6 +164,7 @@ class JudgmentImporter(JudgmentCheck):
             for judge in self.judges.values():
                 if judge.given:
                     assert judge.pk is not None
+                    # Never fewer: an earlier file may have had more samples.
                     own = Judge.objects.filter(pk=judge.pk, samples__lt=judge.samples)
                     own.update(samples=judge.samples)
 
@@ -182,6 +187,7 @@ def add_recorded_judge(
     Its prompt has the same name. Locks the project; an existing judge of that name does not change.
     """
     project = lock_project(project)
+    # A second import of the same release finds its judges, and adds to their replies.
     if Judge.objects.filter(project=project, name=name).exists():
         return
     template = create_template(

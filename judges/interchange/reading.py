@@ -93,6 +93,7 @@ class JudgmentMapping:
     def __post_init__(self) -> None:
         given = {field: value for field, value in self.given.items() if value}
         columns = {field: column for field, column in self.columns.items() if column and field not in given}
+        # A value for all rows replaces the column of that field; the class is frozen.
         object.__setattr__(self, "given", given)
         object.__setattr__(self, "columns", columns)
 
@@ -103,6 +104,7 @@ class JudgmentMapping:
     @property
     def problem(self) -> str:
         """The missing fields of rows as a message; empty if none is missing."""
+        # Each row needs one of the fields of every group.
         needed = (
             ("judge", "model"),
             ("method",),
@@ -154,6 +156,7 @@ def judgment_mapping_from_options(
                 ),
             )
         named[field] = column
+    # A column that an option names must not be guessed for another field, too.
     guessed = columns_by_words([each for each in columns if each not in named.values()], WORDS)
     return JudgmentMapping({**guessed, **named}, given)
 
@@ -245,6 +248,7 @@ def _reply_and_value(cells: _Cells) -> tuple[str | None, float | None]:
     """Return reply and value; an empty string is a reply, unless there is a value."""
     reply, value = cells.optional("reply", text_of), cells.optional("value", _value)
     if reply is None and value is None:
+        # An empty reply is an answer of the model, which counts as unreadable.
         if isinstance(empty := cells.cell("reply"), str):
             return empty, None
         raise RefusedFieldError(
@@ -255,6 +259,7 @@ def _reply_and_value(cells: _Cells) -> tuple[str | None, float | None]:
 
 def number_of(cell: object, name: str) -> Decimal:
     """Return a number; a string with a decimal point or comma is accepted."""
+    # `repr` gives the shortest number that equals a float, so 0.1 stays 0.1.
     written = cell.strip() if isinstance(cell, str) else repr(cell)
     if isinstance(cell, bool) or not NUMBER.fullmatch(written):
         raise RefusedFieldError(name, gettext("“{name}” has to be a number.").format(name=name), written[:40])

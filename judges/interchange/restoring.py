@@ -44,6 +44,7 @@ def restore_judges(restored: Restored, archive: ExportArchive) -> None:
     rows = archive.rows("judgments")
     while batch := list(islice(rows, JUDGMENTS_AT_ONCE)):
         Judgment.objects.bulk_create(_restoring_judgment(restored, row, judges, runs) for row in batch)
+    # In a second pass, since the judgment with the answer may come later in the file.
     reused = (row for row in archive.rows("judgments") if row["reused_from"])
     while batch := list(islice(reused, JUDGMENTS_AT_ONCE)):
         own, sources = (
@@ -84,6 +85,7 @@ def _restore_proposals(
         )
         proposals[row["proposal"]], parts[proposal] = proposal, row["parts"]
         proposal.items.set([restored.items[document, system] for document, system in row["units"]])
+    # After all proposals exist: one may be made of any others.
     for proposal, numbers in parts.items():
         proposal.parts.set([proposals[number] for number in numbers])
 
@@ -113,6 +115,7 @@ def _judge(restored: Restored, row: Row) -> Judge:
         judge.endpoint, _ = Endpoint.objects.get_or_create(
             project=project, name="not exported", defaults={"base_url": NOWHERE}
         )
+        # Judges may share a version, and each of their rows repeats it.
         judge.template, _ = PromptTemplate.objects.get_or_create(
             project=project,
             name=row["prompt"],
@@ -135,12 +138,14 @@ def _ids(restored: Restored, keys: list[str]) -> list[int]:
 
 
 def _run(restored: Restored, row: Row) -> Run:
+    # A running run would call its endpoint, which is not exported.
     status = Run.Status.PAUSED if row["status"] == Run.Status.RUNNING else row["status"]
     run = Run.objects.create(
         project=restored.project,
         guideline=restored.guidelines[row["guideline_version"]],
         **RUNS.fields(row) | {"status": status},
     )
+    # By an update, because a new row gets the present time (`auto_now_add`).
     Run.objects.filter(pk=run.pk).update(created_at=row["created_at"])
     return run
 
@@ -168,6 +173,7 @@ def _ids_of_judgments(restored: Restored, rows: list[Row], judges: dict[str, Jud
     """Return the judgments for rows, in order. One query."""
     keys = [_key_of_judgment(restored, row, judges) for row in rows]
     own = Judgment.objects.filter(judge__in={key[0] for key in keys}, item__in={key[1] for key in keys})
+    # The filters match more rows than wanted; the keys pick the right ones.
     found = {(*key,): pk for *key, pk in own.values_list(*_KEY, "pk")}
     return [found[key] for key in keys]
 

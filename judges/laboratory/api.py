@@ -480,6 +480,7 @@ class ExperimentRow(serializers.ModelSerializer[Experiment]):
 
 def _read_experiment(project: Project, sent: dict[str, Any]) -> ExperimentForm:
     for name in ("models", "temperatures", "samples"):
+        # The form, which checks both requests, has lists as text with commas.
         sent[name] = ", ".join(map(str, sent.get(name, ())))
     return valid(ExperimentForm(sent, project=project))
 

@@ -134,6 +134,7 @@ def cluster_cases(cases: Sequence[Case], most: int) -> list[Cluster]:
     of clusters is not preset). The similarity is the cosine with the weights of the cluster's other
     documents. A unit without words is in no cluster.
     """
+    # Weights by the reasons of all cases, also those that people and the judge agree on.
     words = {case.name: _words_of_reasons(case) for case in cases}
     frequencies = inverse_frequencies(list(words.values()))
     weights = {name: weigh_words(own, frequencies) for name, own in words.items()}
@@ -146,13 +147,16 @@ def cluster_cases(cases: Sequence[Case], most: int) -> list[Cluster]:
         near = []
         for index, group in enumerate(groups):
             if group[0].direction == case.direction:
+                # Two units of one document share its topic, which is no common fault.
                 others = [one for one in group if not case.document or one.document != case.document]
+                # The negated index lets the older of two equally near clusters win.
                 near.append((cosine(weights[case.name], _sum(others, weights)), -index))
         closeness, index = max(near, default=(0.0, 0))
         if closeness >= NEAR:
             groups[-index].append(case)
         else:
             groups.append([case])
+    # A cluster of one unit shows no pattern.
     several = [group for group in groups if len(group) > 1]
     several.sort(key=lambda group: -sum(abs(case.error) + (case.kind == CaseKind.DISPUTE) for case in group))
     return [
@@ -216,6 +220,7 @@ def pool_text(cases: Sequence[Case], show: Callable[[int], str], shown: int) -> 
 
 def _example(case: Case, answer: str) -> str:
     rationale = _short(case.rationale, LONGEST_REASON)
+    # Half a point or more away, the judge's mean value is nearer to another point.
     is_right = case.judge is not None and case.point is not None and abs(case.judge - case.point) < 0.5
     reasons = case.reasons or ((rationale,) if rationale and is_right else ())
     wrong = [f"Wrong reason: {rationale}"] if rationale and not is_right else []
@@ -232,6 +237,7 @@ def insert_addition(template: str, kind: str, addition: str) -> str:
     if kind == WORDING:
         return addition.strip()
     if is_pool(addition.strip()):
+        # A template can have one pool only, so further examples join it.
         return join_pools(template, addition.strip()) or _insert(template, addition.strip())
     plain = addition.replace("{{", "").replace("}}", "").strip()
     heading = HEADINGS[kind]

@@ -45,6 +45,7 @@ def _ask_for_all(drafting: Drafting) -> str:
     No transaction is open during a call. A killed worker loses the call in flight, and its cost counts as
     spent.
     """
+    # A worker that died during a call has left its mark in the row.
     _count_lost_calls(drafting)
     drafter = drafting.drafter
     if drafter.endpoint is None:
@@ -54,6 +55,7 @@ def _ask_for_all(drafting: Drafting) -> str:
     except DomainError as error:
         return error.message
     for proposal in drafting.proposals.filter(status=Proposal.Status.DRAFTING).order_by("pk"):
+        # A reply that a dead worker stored is paid already, so only its parsing is repeated.
         if proposal.reply is None:
             if not _affords(drafting, proposal):
                 return gettext(
@@ -61,15 +63,18 @@ def _ask_for_all(drafting: Drafting) -> str:
                 ).format(budget=f"{drafting.budget:f}")
             with transaction.atomic():
                 _lock(drafting)
+                # The mark is committed before the call, so that a crash during the call counts as spent.
                 Proposal.objects.filter(pk=proposal.pk).update(is_in_flight=True)
             try:
                 reply = _ask(server, _question(drafter, proposal))
             except RequestFailed as error:
+                # The failure is not about this request, so the drafting stops until a person resumes it.
                 if not error.permanent:
                     _store(drafting, proposal, {})
                     return error.sentence
                 _store(drafting, proposal, {"status": Proposal.Status.FAILED, "problem": error.sentence})
                 continue
+            # The call is paid, so a database that is away for a moment must not lose its reply.
             persistently(partial(_store_reply, drafting, proposal, reply))
         _store(drafting, proposal, _fields_of_reply(drafting, proposal))
     return ""
@@ -78,6 +83,7 @@ def _ask_for_all(drafting: Drafting) -> str:
 def _affords(drafting: Drafting, proposal: Proposal) -> bool:
     if drafting.budget is None:
         return True
+    # `drafting` is older than the calls that this worker has stored.
     spent = Drafting.objects.values_list("spent", flat=True).get(pk=drafting.pk)
     cost = plan_of_calls(drafting.drafter, [proposal]).cost
     return cost is not None and spent + cost <= drafting.budget
@@ -116,6 +122,7 @@ def _fields_of_reply(drafting: Drafting, proposal: Proposal) -> Mapping[str, Any
         problem = gettext("The reply is empty.")
     if not problem and proposal.kind == Proposal.Kind.WORDING:
         template = drafting.judge.template
+        # The request hides the pool of examples behind a placeholder, which the reply keeps.
         text = restore_pool(text, template.text_about(proposal.dimension_id)) if template else text
         problem = _problem_of_wording(drafting.judge, text)
     if problem:

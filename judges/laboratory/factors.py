@@ -76,8 +76,10 @@ def design_of(base: JudgeSpec, factors: Factors) -> CrossedDesign:
     """
     levels = {}
     for key, (own, others) in _levels(base, factors).items():
+        # The base level changes nothing, so values equal to the base's drop out.
         found = [_Level(own)]
         for level in others:
+            # Two names of the same settings are one level.
             if all(_change(base, level) != _change(base, each) for each in found):
                 found.append(level)
         if len(found) > 1:
@@ -119,6 +121,7 @@ class _Level:
 
 
 def _levels(base: JudgeSpec, factors: Factors) -> dict[str, tuple[str, list[_Level]]]:
+    # A level sets every setting of the scale, so that nothing of the base's own scale is left.
     without_scale = {"scale_modifiers": False, "scale_thirds": False, "scale_table": []}
     return {
         "model": (base.model, [_Level(each, each, {"model": each}) for each in factors.models]),

@@ -57,6 +57,7 @@ def combine_parts(wordings: Sequence[Part], additions: Sequence[Part], most: int
     subsets = [subset for size in range(len(additions) + 1) for subset in combinations(additions, size)]
     found = [(*head, *subset) for subset, head in product(subsets, heads) if head or subset]
 
+    # Single parts first, then all additions together, then the other combinations by size.
     def rank(parts: tuple[Part, ...]) -> tuple[bool, bool, int]:
         is_joined = len(parts) > 1
         return is_joined, is_joined and parts != tuple(additions), len(parts)
@@ -74,6 +75,7 @@ def plan_stages(candidates: int, documents: int) -> list[Stage]:
     """
     if candidates < 1 or documents < LEAST_DOCUMENTS:
         raise ValueError("A search needs a candidate and two documents.")
+    # One candidate still needs a stage to be compared with the judge.
     count = max(1, math.ceil(math.log2(candidates)))
     stages = []
     for stage in range(count):

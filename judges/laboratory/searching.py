@@ -51,10 +51,12 @@ def _advance(found: PromptSearch) -> None:
         return
     assert found.run is not None
     is_finished = found.run.status == Run.Status.FINISHED
+    # Slow reads come before the transaction, so the lock on the search is short.
     standings = standings_of(found) if is_finished and found.step in RANKING else []
     cases = _errors_of_best(found) if is_finished and found.step == Step.TEACH else []
     with transaction.atomic():
         search = lock_search(found)
+        # Another worker or a person has changed the search during the reads.
         if _has_moved(search, found):
             return
         if not is_finished:
@@ -110,6 +112,7 @@ def _repeat(search: PromptSearch, run: Run) -> None:
 
 def _rank(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
     """Drop the worse half; at the end of a round all but the best."""
+    # Without a comparable candidate any ranking would be chance.
     if not any(each.counts for each in standings):
         _stop(
             search,
@@ -122,6 +125,7 @@ def _rank(search: PromptSearch, standings: Sequence[CandidateRank]) -> None:
     _keep_ranks(search, standings)
     ends_round = search.stage + 1 == len(search.stages)
     best = choose_best(standings)
+    # The end of a round keeps no candidate that is not better than the unchanged judge.
     kept = ([] if best is None else [best]) if ends_round else keep_half(standings)
     left = search.candidates.filter(dropped_after__isnull=True).exclude(pk__in=kept)
     left.update(dropped_after=search.stage)
@@ -165,6 +169,7 @@ def _choose(search: PromptSearch) -> None:
 def _errors_of_best(search: PromptSearch) -> list[Case]:
     """Return the errors of the best candidate on the documents for teaching, the largest first."""
     best = _best(search)
+    # If no candidate is better, the unchanged judge's own errors are the material.
     judge = best.candidate if best and best.candidate else search.judge
     cases = cases_of(judge, search.dimension, Part.TEACH)
     return [case for case in most_different(cases) if abs(case.error) >= FAR]
@@ -173,6 +178,7 @@ def _errors_of_best(search: PromptSearch) -> list[Case]:
 def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
     """Let a model draft additions to the best prompt, one for each cluster of its errors."""
     assert search.drafter is not None
+    # Without an error there is nothing to learn, so the rounds end.
     if not cases:
         _choose(search)
         return
@@ -181,6 +187,7 @@ def _draft(search: PromptSearch, cases: Sequence[Case]) -> None:
     prompt = best.text if best else _text_of(search.judge, frozen)
     parts = Proposal.objects.filter(proposal__search=search).exclude(kind=Proposal.Kind.WORDING)
     tried = list(parts.order_by("pk").distinct().values_list("text", flat=True))
+    # A request can show a few errors at once; only more than that need clusters.
     clusters = cluster_cases(cases, DRAFTS) if len(cases) > MOST_CASES else []
     groups = [(each.about, each.cases[:MOST_CASES]) for each in clusters] or [("", tuple(cases[:MOST_CASES]))]
     requests: list[tuple[str, Sequence[Case], str]] = [
@@ -216,6 +223,7 @@ def _start_next_round(found: PromptSearch) -> None:
     with transaction.atomic():
         search = lock_search(found)
         drafting = search.draftings.order_by("-pk").first()
+        # Another worker has started the round, or a person has resumed the drafting.
         if _has_moved(search, found) or drafting is None or drafting.status in Drafting.UNDER_WAY:
             return
         drafted = list(drafting.proposals.filter(status=Proposal.Status.PROPOSED).order_by("pk"))
@@ -231,6 +239,7 @@ def _begin_round(search: PromptSearch, drafted: Sequence[Proposal]) -> None:
     best = _best(search)
     before = list(best.parts.order_by("pk")) if best else []
     before.sort(key=lambda each: each.kind != Proposal.Kind.WORDING)  # a wording comes first
+    # Each addition alone, and all of them together, on top of the best candidate.
     sets = [[each] for each in drafted] + ([list(drafted)] if len(drafted) > 1 else [])
     try:
         with transaction.atomic():
@@ -251,6 +260,7 @@ def _begin(search: PromptSearch, step: "PromptSearch.Step") -> None:
         with transaction.atomic():
             begin_step(search, step)
     except DomainError as error:
+        # The step is stored without a run, so that continuing the search plans its run again.
         search.step, search.run = step, None
         _stop(search, error.message)
 
@@ -261,6 +271,7 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
     Raises NotReadyError if the budget is spent, RunRefusedError if a judge cannot be called.
     """
     left = money_to_spend(search)
+    # A new run may have failed calls of its own, which again may be repeated once.
     search.step = Step.SELECT if step == Step.REPEAT else step
     related = search.candidates.select_related("candidate__endpoint", "candidate__template").order_by("pk")
     project = search.judge.project
@@ -271,9 +282,11 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
     elif step == Step.TEACH:
         asked = related.filter(dropped_after__isnull=True)
         documents = sorted(documents_of(project, Part.TEACH))
+        # Only the best candidate's errors count; without one, those of the unchanged judge.
         judges = [] if asked else judges
     else:
         asked = related.filter(dropped_after__isnull=True)
+        # Documents of earlier stages are included; their judgments exist and cost nothing.
         documents = search.documents[: stages_of(search)[search.stage].documents]
     judges += [each.candidate for each in asked if each.candidate]
     scope = Scope(judges, [search.dimension.key], chosen=documents)
@@ -330,6 +343,7 @@ def lock_search(search: PromptSearch) -> PromptSearch:
 
 
 def _has_ended() -> Q:
+    # A search can go on when its run has ended, or when none of its draftings is in progress.
     drafts = Drafting.objects.filter(search=OuterRef("pk"), status__in=Drafting.UNDER_WAY)
     return Q(run__status__in=ENDED) | Q(Q(step=Step.DRAFT), ~Exists(drafts))
 

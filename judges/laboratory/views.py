@@ -244,6 +244,7 @@ def _render(
     form: forms.Form | None = None,
     **entered: forms.Form,
 ) -> HttpResponse:
+    # After a rejected form the page shows the judge and dimension of its input.
     whose = {**request.GET.dict(), **request.POST.dict()}
     if decided:
         whose = {"judge": str(decided.judge_id), "dimension": decided.dimension.key}
@@ -253,6 +254,7 @@ def _render(
         judge, dimension = asked.cleaned_data["judge"], asked.cleaned_data["dimension"]
         context |= _context_of(request, project, judge, dimension, parts)
         context |= {"decided": decided, "form": form, **entered}
+    # An address with an unknown judge or dimension is an error of the reader; missing ones are not.
     elif request.method == "GET" and asked.errors and whose.keys() & {"judge", "dimension"}:
         status = 422
     return render_judges(request, project, "judges/laboratory/alignment.html", context, status=status)

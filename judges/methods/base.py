@@ -130,6 +130,7 @@ class Method(ABC):
         values = (
             subject_placeholders(subject) | dimension_placeholders(dimension) | self.own_values(dimension)
         )
+        # Examples depend on the item, so they are chosen here and not when the prompt is written.
         if pool:
             document = "\n\n".join(text for _, text in subject.document_parts)
             values[PLACEHOLDER] = pool.nearest(document, subject.text)

@@ -93,6 +93,7 @@ class ContentUnits(SteppedMethod):
         if isinstance(said, Unreadable):
             return Unreadable(gettext("Step “answers”: {reason}").format(reason=said.reason))
         there = sum(unit.weight for unit, is_there in zip(units, said, strict=True) if is_there)
+        # The pyramid score: the weight of the units that are present, of the weight of all.
         share = there / sum(unit.weight for unit in units)
         missing = [unit.text for unit, is_there in zip(units, said, strict=True) if not is_there]
         rest = f" Missing: {' | '.join(missing)}" if missing else ""
@@ -107,6 +108,7 @@ def units_of(reply: str) -> list[Unit]:
     """
     found = json_value(reply)
     if isinstance(found, dict):
+        # A structured reply is an object, with the list in a field.
         found = next((each for each in found.values() if isinstance(each, list)), None)
     units = [_unit(each) for each in found] if isinstance(found, list) else []
     return [unit for unit in units if unit is not None][:MOST_UNITS]

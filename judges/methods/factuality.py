@@ -62,6 +62,7 @@ class FactualityBySentence(SteppedMethod):
     ) -> MethodStep | Reading:
         """Return the question about the next sentence, or the share of supported ones."""
         answers = [read_yes_or_no(reply) for reply in replies]
+        # One unreadable answer leaves the share unknown, so further calls would be wasted.
         if unreadable := next((each for each in answers if isinstance(each, Unreadable)), None):
             return unreadable
         sentences = sentences_of(subject.text)
@@ -120,6 +121,7 @@ def sentences_of(text: str) -> list[str]:
             found[-1] = f"{found[-1]} {part}"
         elif part:
             found.append(part)
+    # The last one contains the rest, which limits the calls without dropping text.
     if len(found) > MOST_SENTENCES:
         found = [*found[: MOST_SENTENCES - 1], " ".join(found[MOST_SENTENCES - 1 :])]
     return found or [text.strip()]

@@ -78,6 +78,7 @@ class ExamplePool:
         Ranked by the cosine of tf-idf of document and output; of equal ones the first in the pool is nearer.
         """
         own = weigh_words(words_of(f"{document} {text}"), self.frequencies)
+        # An example of the same document would reveal people's values of its outputs.
         digest = digest_of(document or text)
         others = [each for each in self.examples if each.digest != digest]
         ranked = sorted(others, key=lambda each: -cosine(own, each.weights))
@@ -130,6 +131,7 @@ def split_pool(template: str) -> tuple[str, ExamplePool | None]:
     if before.strip() or not found:
         raise ValueError("Each example stands below a line of --- and the 12 digits of its document.")
     digests, texts = found[::2], [text.strip() for text in found[1::2]]
+    # Only documents and outputs are compared; reasons have no counterpart in an item.
     words = [
         words_of(" ".join(line for line in text.splitlines() if line.startswith(MATERIAL))) for text in texts
     ]

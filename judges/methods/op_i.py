@@ -93,6 +93,7 @@ def _degree(value: int, values: Sequence[int]) -> str:
     """Return the degree nearest to a value's position between the ends; of two as near the lower one."""
     share = (value - values[0]) / (values[-1] - values[0])
     halfway = [(index + 0.5) / (len(DEGREES) - 1) for index in range(len(DEGREES) - 1)]
+    # The small step below makes exact halves fall to the lower degree despite rounding errors.
     return DEGREES[bisect(halfway, share - 1e-9)]
 
 

@@ -30,6 +30,7 @@ def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, fl
                 share=share
             )
         )
+    # "1" may begin "10", so its probability may belong to either score.
     if beginning := _beginning(chances, candidates):
         return Unreadable(
             gettext("The token {beginning} may be the beginning of a longer score.").format(
@@ -37,6 +38,7 @@ def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, fl
             )
         )
     value = math.fsum(chance * candidates[token] for token, chance in chances.items()) / share
+    # A sum of floats can exceed the ends of the scale by a rounding error.
     return Readable(min(max(value, min(candidates.values())), max(candidates.values())))
 
 
@@ -81,6 +83,7 @@ def _chances(top_logprobs: Mapping[str, float], candidates: Mapping[str, float])
     for token, logprob in top_logprobs.items():
         candidate = written.get(token.strip(" \t\n\"'*(").casefold())
         if candidate is not None and not math.isnan(logprob):
+            # All spellings of an answer add up; a logarithm above 0 would be a probability above 1.
             chances[candidate] = chances.get(candidate, 0.0) + math.exp(min(logprob, 0.0))
     return chances
 
@@ -90,6 +93,7 @@ def _beginning(chances: Mapping[str, float], candidates: Iterable[str]) -> str |
     scores.
     """
     longer = [candidate for candidate in candidates if len(candidate) > 1]
+    # A whole longer score is among the tokens, so this model has tokens for whole scores.
     if any(candidate in chances for candidate in longer):
         return None
     for token, chance in chances.items():

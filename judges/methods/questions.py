@@ -103,6 +103,7 @@ class KindMethod(Method):
         texts = kinds.texts(dimension, subject)
         if not texts:
             raise ValueError(f"There is nothing that {dimension.name} could be asked about.")
+        # Tags of parts and sides depend on the item, so their material is made safe here.
         tags = ["document", *(tag for tag, _ in texts)]
         known = dimension_placeholders(dimension) | subject_placeholders(subject)
         values = {name: known[name] for name in ("dimension", "definition", "guidelines", "reference")} | {

@@ -36,6 +36,7 @@ def takes_thirds(dimension: FrozenDimension) -> bool:
 
 def ends(dimension: FrozenDimension) -> tuple[float, float]:
     """Return the lowest and the highest value that a reply can give."""
+    # With thirds there is no "weak" lowest and no "strong" highest score, so the ends stay.
     reach = MODIFIER if takes_modifiers(dimension) and not takes_thirds(dimension) else 0.0
     return dimension.scale_minimum - reach, dimension.scale_maximum + reach
 
@@ -185,6 +186,7 @@ class OwnScale:
             ).format(points=points, count=len(self.table))
         if not all(isfinite(value) for value in self.table):
             return gettext("The table needs a number for each point.")
+        # Equal neighbours are allowed: points of a finer scale may share a value.
         if any(after < before for before, after in zip(self.table, self.table[1:], strict=False)):
             return gettext(
                 "The table falls: a higher score of the judge must not be a lower value of the dimension."
@@ -212,6 +214,7 @@ class OwnScale:
 
         Descriptions of the dimension's points remain if the points are the same.
         """
+        # Descriptions of the dimension's points would be wrong for the points of another scale.
         same = (self.minimum, self.maximum) == (dimension.scale_minimum, dimension.scale_maximum)
         return ScaledDimension(
             id=dimension.id,

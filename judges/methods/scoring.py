@@ -74,6 +74,7 @@ def score_schema(dimension: FrozenDimension) -> dict[str, Any]:
         }
     if scales.takes_modifiers(dimension):
         words = [f"{word}{value}" for value in dimension.whole_values for word in ("weak ", "", "strong ")]
+        # With thirds there is no "weak" lowest and no "strong" highest score.
         return {"type": "string", "enum": words[1:-1] if scales.takes_thirds(dimension) else words}
     if scales.takes_thirds(dimension):
         thirds = (value + third for value in dimension.whole_values for third in (0, 0.33, 0.67))

@@ -89,6 +89,7 @@ class SeveralDimensions(ScoreMethod):
         """Return the score on one of the dimensions of a call; other parts of the reply are ignored."""
 
         def read(part: str) -> Reading:
+            # A structured reply is JSON, so the prompt's pattern does not apply.
             if structured or not pattern:
                 return score(part)
             return super(SeveralDimensions, self).read_with(pattern, part, dimension)

@@ -76,6 +76,7 @@ class SteppedMethod(Method):
             raise ValueError(f"The template needs a section behind a line === {missing} ===.")
         for name, required in self.sections.items():
             of_document = name == self.document_section
+            # The step about a document is asked once for all outputs, so it must not depend on one.
             known = OF_DOCUMENT | self.of_steps if of_document else self.placeholders
             check(found[name], known=known, required=required)
         if unknown := sorted(found.keys() - self.sections.keys()):
@@ -101,6 +102,7 @@ class SteppedMethod(Method):
     ) -> MethodStep:
         """Return a step by the section of this name; filled: placeholder values from earlier replies."""
         given = subject_placeholders(subject) | dimension_placeholders(dimension)
+        # Placeholders of later steps are empty here, so a template may name them.
         values = given | dict.fromkeys(self.of_steps, "") | dict(filled)
         text = sections_of(template)[name]
         return MethodStep(name, chat(text, values, required=self.sections[name]), shape)

@@ -152,6 +152,7 @@ class SummEQuAL(SteppedMethod):
         self, template: str, subject: Subject, dimension: FrozenDimension, replies: Sequence[str]
     ) -> MethodStep | Reading:
         parts = SummEQuALScore()
+        # Every call plans from the stored replies, so they are read in order each time.
         for (name, take), reply in zip(_TAKERS.items(), replies, strict=False):
             if problem := take(parts, reply):
                 return Unreadable(f"Step “{name}”: {problem}")
@@ -171,6 +172,7 @@ def _take_key_points(parts: SummEQuALScore, reply: str) -> str:
     found = json_value(reply)
     if not isinstance(found, dict):
         return gettext("The reply has no JSON object of key points.")
+    # A slot has a list of key points, or one of them without a list.
     flat = [each for slot in found.values() for each in (slot if isinstance(slot, list) else [slot])]
     points = [each.strip() for each in flat if isinstance(each, str) and each.strip()]
     parts.key_points = points[:MOST_POINTS]
@@ -197,6 +199,7 @@ def _take_questions(parts: SummEQuALScore, reply: str) -> str:
 def _question(said: Any) -> tuple[str, bool] | None:
     if not isinstance(said, dict) or not isinstance(said.get("question"), str):
         return None
+    # The answer is read as a list of one, so all spellings of true and false count.
     answer = read_answers(f'["{said.get("answer")}"]', 1)
     return None if isinstance(answer, Unreadable) else (said["question"].strip(), answer[0])
 

@@ -56,6 +56,7 @@ def shared_beginning(template: str, values: Mapping[str, str]) -> int:
     first = next(found, None)
     if first is None:
         return 0
+    # The part before the material is the same for all items, so servers can cache it.
     return len(_fill(user[: first.start()], values, frozenset()))
 
 
@@ -86,4 +87,5 @@ def _fill(template: str, values: Mapping[str, str], tags: frozenset[str]) -> str
 def neutralise_tags(material: str, tags: Iterable[str]) -> str:
     """Return material in which none of these tags opens or closes anything; everything else is unchanged."""
     names = "|".join(sorted(map(re.escape, tags), key=len, reverse=True))
+    # Spaces and slashes count too: a model may read "< / document>" as the end of the material.
     return re.sub(rf"<(?=[\s/\\]*(?:{names})\b)", "‹", material, flags=re.IGNORECASE)

@@ -121,12 +121,14 @@ def _write_measured(
     lock_project(project)
     source = f"computed here: {measure.says}"
     metric, _ = Metric.objects.get_or_create(project=project, name=name, defaults={"source": source})
+    # Values of two sources under one name could not be compared.
     if metric.source != source:
         raise MetricRefusedError(
             gettext("“{name}” is another metric already ({source}); remove that one first.").format(
                 name=name, source=metric.source
             )
         )
+    # Again, under the lock: another process may have written values during the computation.
     there = set(MetricValue.objects.filter(metric=metric).values_list("item", flat=True))
     found = [(metric.pk, item, value) for item, value in values.items() if item not in there]
     write_rows(MetricValue, VALUE, found)
@@ -152,6 +154,7 @@ def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTe
             by_document.setdefault(item.document_id, []).append(item.text)
     measured = [item for item in rows if item.system.name not in references]
     for item in measured:
+        # All documents need one: a metric with gaps would compare systems on different documents.
         if references and item.document_id not in by_document:
             raise MetricRefusedError(
                 gettext("The document “{document}” has no reference; add one first.").format(

@@ -73,6 +73,7 @@ def measure_perplexities(
             # Keys first: no cursor stays open over calls that take seconds.
             items = items_without_perplexity(judge, of_documents=of_documents)
             rows = list(items.values_list("document" if of_documents else "pk", "pk"))
+            # The items that get the value of one call: all outputs of a document, or the item alone.
             texts: dict[int, list[int]] = {}
             for text, pk in rows:
                 texts.setdefault(text, []).append(pk)
@@ -88,6 +89,7 @@ def measure_perplexities(
                         else item.text
                     )
                 except RequestFailed as error:
+                    # Only a permanent failure of this text lets the others continue.
                     if not error.permanent or error.fatal_for_run:
                         raise
                     yield MeasuredText(name, None, error.sentence)
@@ -101,6 +103,7 @@ def measure_perplexities(
                 )
                 cost = prices.cost(found.input_tokens, 0, None)
                 yield MeasuredText(name, found.perplexity, problem, cost, new)
+    # Values stored before an error are in the audit log, too.
     finally:
         if kept:
             record(judge.project, "metrics.computed", metric.name, after={"values": kept}, by=by)

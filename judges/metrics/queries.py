@@ -92,6 +92,7 @@ class MetricCheck:
             known = self._values[name]
             there = known.get(item)
             if there is None:
+                # Later lines of the file are compared with this value, too.
                 known[item] = value
                 self.made.values += 1
                 self.accept(name, item, value)

@@ -88,6 +88,7 @@ def metric_rows(record: Record, mapping: MetricMapping, documents: int) -> Itera
 
     Raises RefusedFieldError with the problem and the remedy.
     """
+    # A line is a document: each cell is an object with the metrics of one system.
     if not mapping.system:
         document = _document(record, mapping)
         for name in mapping.metrics:
@@ -97,10 +98,12 @@ def metric_rows(record: Record, mapping: MetricMapping, documents: int) -> Itera
                 )
         return
     system = key_of(require_field(record.fields, mapping.system), mapping.system)
+    # A line is an item: each cell is a number.
     if mapping.document or mapping.number:
         cells = {name: number_in(record.fields.get(name), name) for name in mapping.metrics}
         yield MetricRow(record.line, _document(record, mapping), system, _numbers_in(cells))
         return
+    # A line is a system: each cell is a list with a number for every document.
     lists = {name: _list_in(record.fields.get(name), name, documents) for name in mapping.metrics}
     for index in range(documents):
         cells = {name: numbers[index] for name, numbers in lists.items() if numbers}
@@ -111,6 +114,7 @@ def number_in(cell: object, name: str) -> Number:
     """Return a number of any size, None for a blank cell, null or NaN; RefusedFieldError for all else."""
     if is_blank(cell):
         return None
+    # Infinity marks all that is no number, and is rejected below, as is a written one.
     try:
         number = float(str(cell).strip().replace(",", ".")) if not isinstance(cell, bool) else math.inf
     except ValueError:
@@ -150,6 +154,7 @@ def _list_in(cell: object, name: str, documents: int) -> list[Number]:
             "“{name}” is no list of numbers; say which column is the document, or leave the column out."
         ).format(name=name)
         raise RefusedFieldError(name, reason)
+    # A list has no keys: only its length shows that it is about the documents of this project.
     if len(values) != documents:
         raise RefusedFieldError(
             name,

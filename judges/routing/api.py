@@ -264,6 +264,7 @@ class PolicyStep(ApiView):
 def _detail(policy: RoutingPolicy, *, status: int = 200) -> Response:
     plan = routing_plan(policy, policy.project)
     state = routing_state(policy, policy.project)
+    # The verdict on a routed policy comes from its audit, which only the state has.
     shown = replace(plan, verdict=state.verdict) if state else plan
     return Response(PolicyDetail(shown).data, status=status)
 

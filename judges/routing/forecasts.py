@@ -84,6 +84,7 @@ class UnitCosts:
     def call_costs(self, judges: Sequence[Judge], reached: npt.NDArray[np.float64]) -> float | None:
         """Return the money for the calls, if `reached` units arrive at each judge."""
         prices = [self.calls.get(judge.pk) for judge in judges]
+        # An unknown price does not matter for a judge that no unit reaches.
         if any(price is None and count for price, count in zip(prices, reached, strict=False)):
             return None
         return float(sum((price or 0) * count for price, count in zip(prices, reached, strict=False)))
@@ -131,6 +132,7 @@ class RatedJudges:
 
     def forecast(self, project: Project, risks: Sequence[float]) -> CascadeForecast | None:
         """Return the forecast of the stages; None with too few documents."""
+        # Thresholds come from other documents than those that they decide.
         if len(np.unique(self.documents)) < 2:
             return None
         return forecast_cascade(
@@ -159,6 +161,7 @@ def routes_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return the comparison at the accepted risk, and the curve over accepted risks by dimension."""
     by_key = {str(judge.pk): judge for judge in measured_judges(project)}
     further = [by_key[chosen[name]] for name in ("then", "last") if chosen.get(name)]
+    # A judge that is chosen twice is one stage.
     judges = list({judge.pk: judge for judge in (chosen_judge(project, chosen), *further)}.values())
     measured = list(by_key.values())
     loss: Loss = another_point if chosen["wrong"] == Calibration.Loss.ANOTHER_POINT else more_than_one_point
@@ -218,6 +221,7 @@ def _costs(project: Project, judges: Sequence[Judge], measured: Sequence[Judge],
     for judge in judges:
         stage, _ = stage_of(judge, measured)
         prices = [
+            # Reused answers cost nothing and would lower the mean.
             each.judgments.filter(cost__isnull=False, reused_from=None).aggregate(mean=Avg("cost"))["mean"]
             for each in stage.judges
         ]
@@ -226,6 +230,7 @@ def _costs(project: Project, judges: Sequence[Judge], measured: Sequence[Judge],
             for price, each in zip(prices, stage.judges, strict=True)
             if price is not None
         ]
+        # The pair has no known cost if one of its judges has no price.
         calls[judge.pk] = sum(known) if len(known) == len(prices) else None
     seconds = median_seconds(project)
     return UnitCosts(calls, None if seconds is None else seconds * project.raters_per_item, wage)
@@ -247,6 +252,7 @@ def _option(
         if found is None:
             people += each.units
             continue
+        # The last column is people; the forecast is a share, applied to all units of the dimension.
         people += each.units * found.decided[0, -1]
         wrong += each.units * found.errors[0]
         reached += each.units * found.reached[0, :-1]
@@ -298,6 +304,7 @@ def _find_indicator_option(
             for each in stage.judges
         )
         values = [found.coefficient.value for found in indicator(own, other.as_read, spearman)]
+        # R by system; a system without R goes to people.
         levels = np.array([np.nan if value is None else value for value in values], dtype=float)
         losses = loss(own.judge, own.human_means)
         kept = errors = 0.0  # shares of the units, at the r that keeps most within the risk
@@ -402,6 +409,7 @@ def answer_routes(tables: Tables) -> str:
     people = amounts_of(table, "people") if table else []
     if not table or len(people) < 2:
         return gettext("Nothing can be forecast: people and the judges have rated no unit in common.")
+    # Row 0 is people alone, with which the routes are compared.
     best = min(range(1, len(people)), key=people.__getitem__)
     if people[best] >= people[0]:
         return gettext("No route of these judges saves ratings at this risk: people rate everything.")

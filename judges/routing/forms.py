@@ -250,6 +250,7 @@ class RoutingForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or self.cleaned_data
         given = ("threshold", "budget")
+        # An invalid field has a message of its own already.
         if all(data.get(name) is None and name not in self.errors for name in given):
             self.add_error("threshold", _("Enter r, or the ratings that you can afford."))
         return data

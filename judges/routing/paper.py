@@ -146,6 +146,7 @@ def _alphas(page: PaperPage, values: str) -> Iterator[PaperTable]:
     rows = []
     for dimension in dimensions:
         own = [cells[dimension, name] for name in names if (dimension, name) in cells]
+        # A row needs a value of every judge, because the plot has a column for each.
         if len(own) == len(names):
             rows.append([own[0][0], *(alpha for _, alpha in own)])
     columns = [DIMENSION, *(Column(f"judge_{index}", str(name)) for index, name in enumerate(names))]

@@ -221,6 +221,7 @@ _STEPS: dict[Ground, tuple[str, str, tuple[str, ...]]] = {
 
 def _next_step(project: Project, each: TrustEvidence) -> Cell:
     verdict, calibration = each.verdict, each.calibration
+    # The step leads to the evidence that decided the verdict, else to a calibration.
     by_certificate = verdict.ground in (Ground.CERTIFICATE, Ground.CERTIFIED_CONSTANT)
     if calibration is not None and by_certificate:
         link = reverse("certificate", args=[project.slug, calibration.pk])
@@ -305,6 +306,7 @@ def _controls(each: TrustEvidence) -> tuple[Cell, str]:
         return Cell(reason=gettext(_NOT_RATED)), ""
 
     def lower_bound(control: ReplacementControl) -> float:
+        # Without an interval the lead is unknown, so the control counts as the nearest.
         return control.interval[0] if control.interval else -1.0
 
     least = min(controls, key=lower_bound)
@@ -361,11 +363,13 @@ _COST = gettext_noop("Per 1,000 units")
 def verdicts_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return a table of judges by dimensions. Raises NoJudgesError if no judge has values."""
     judges = measured_judges(project)
+    # Raises NoJudgesError if there is none.
     first_judge(judges)
     found = {judge: trust_in(project, judge, chosen) for judge in judges}
     dimensions = {each.dimension.key: each.dimension.name for trust in found.values() for each in trust}
     spent = spent_by_judges(judges, with_corrected=counts_corrected(chosen), with_reused=False)
     rows = [_row_of_judge(project, judge, trust, list(dimensions), spent) for judge, trust in found.items()]
+    # Judges with the most full verdicts first, then those with the most partial ones.
     rows.sort(key=lambda row: [-sum(cell.key == str(use) for cell in row) for use in (Use.ALL, Use.PART)])
     columns = [
         JUDGE_COLUMN,
@@ -376,6 +380,7 @@ def verdicts_sections(project: Project, chosen: Chosen) -> list[Section]:
     ]
     people = {each.dimension.key: each.alpha.among_people for trust in found.values() for each in trust}
     seconds, raters = median_seconds(project), project.raters_per_item
+    # The row of people is for comparison: their agreement, and the hours for 1,000 units.
     hours = None if seconds is None else THOUSAND * raters * seconds / 3600
     page = reverse("results_page", args=[project.slug, "agreement"])
     in_words = gettext("{hours:,.1f} h of {raters} people")
@@ -435,11 +440,14 @@ def answer_verdicts(tables: Tables) -> str:
         return ""
     decided: dict[tuple[str, str], list[str]] = {}
     left: dict[str, list[str]] = {}
+    # Without the judge's name and the three columns of costs.
     for position, column in enumerate(table.columns[1:-3], start=1):
         uses = {use: [row for row in rows if row[position].key == str(use)] for use in Use}
+        # On each dimension one judge is named, or why there is none.
         best = uses[Use.ALL] or uses[Use.PART]
         if best:
             costs = [row[-2].value for row in best]
+            # Among equal verdicts the cheapest judge is named; an unknown price comes last.
             numbers = [float(cost) if isinstance(cost, int | float) else float("inf") for cost in costs]
             row = best[numbers.index(min(numbers))]
             decided.setdefault((str(row[0].value), row[position].key), []).append(column.name)

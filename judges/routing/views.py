@@ -228,6 +228,7 @@ def _edit_policy(request: Request, project: Project, policy: RoutingPolicy | Non
         budget = form.cleaned_data.get("budget")
         return fit_budget(project, form.spec(), budget, policy=policy, preview=preview)
 
+    # A stored draft has its effect as it is; input is previewed, or stored without `show`.
     if policy and not form.is_bound:
         context = _effect_context(project, policy, lambda _preview: policy)
     elif form.is_valid():
@@ -267,6 +268,7 @@ def _effect_context(
         kept = load_figures(project, error.result)
         if not kept.is_current:
             return {"plan": None, "computing": kept}
+        # The stored page is current, so no worker would compute it again: R is computed here.
         plan = routing_plan(policy_as(False), project)
     if policy is None:
         return {"plan": plan}

@@ -243,6 +243,7 @@ class Runs(RunsApi):
         project = project_for_admin(request.user, slug)
         scope, form = _read_scope(project, self.check(RunInput))
         plan = plan_of(project, scope, form.cleaned_data["via"])
+        # An empty run would seem to work although no judgment is missing.
         if plan.judgments and not plan.calls:
             raise RunRefusedError(str(NOTHING_MISSING))
         run = plan_run(project=project, scope=scope, by=request_user(request), **form.how())
@@ -306,6 +307,7 @@ class Judgments(RunsApi):
         named = judgments.select_related(
             "judge__template", "dimension", "item__document", "item__system", "other__system"
         )
+        # Texts are large, and no column of a row needs them.
         rows = named.defer("item__text", "item__document__parts", "other__text")
         return self.page(rows, JudgmentRow, keys=keys_of_dimensions(project.pk))
 
@@ -314,6 +316,7 @@ class Judgments(RunsApi):
         """Import judgments made elsewhere, all or none; judges are created by name."""
         project = project_for_admin(request.user, slug)
         rows = self.check(JudgmentsInput)["judgments"]
+        # The rows pass through a file, because an import checks and writes files only.
         columns = {field: field for row in rows for field in row}
         with as_file(rows) as path:
             source = Source(path, "judgments.jsonl", JudgmentMapping(columns, {}))
@@ -463,6 +466,7 @@ class ExcludedJudgments(RunsApi):
         project = project_for_routing(request.user, slug)
         found, form = _select(project, self.check(SelectionInput))
         judgments = list(found.values_list("pk", flat=True))
+        # The same ids are counted and excluded: answers that come later are not among them.
         refuse_other_count(len(judgments), form.cleaned_data["shown"])
         by, note = request_user(request), form.cleaned_data["note"]
         excluded = exclude_all(project=project, judgments=judgments, note=note, by=by)
@@ -476,6 +480,7 @@ def _select(project: Project, sent: dict[str, Any]) -> tuple[QuerySet[Judgment],
 
 def _read_scope(project: Project, sent: dict[str, Any]) -> tuple[Scope, RunForm]:
     page = run_form(project, None)
+    # A request that names no judges or dimensions gets those that the page would select.
     usual = {name: page.get_initial_for_field(page.fields[name], name) for name in ("judges", "dimensions")}
     usual["judges"] = [judge.pk for judge in usual["judges"]]
     form = valid(run_form(project, {**usual, **sent}))

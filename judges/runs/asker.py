@@ -93,6 +93,7 @@ class Asker:
         renewing = asyncio.create_task(self._keep_lease())
         try:
             while await self._start_pipelines() or self._pipelines:
+                # Calls in flight end under the lease, which is renewed until then.
                 if limiter.server_is_silent or _stopping.is_set() or time.monotonic() >= self._until:
                     self._begin_no_more()
                 await self._store_limits()
@@ -131,6 +132,7 @@ class Asker:
         endpoint = self._endpoint
         with transaction.atomic():
             locked = leases.lock_endpoint(run=self._run, endpoint=endpoint.pk)
+            # The run was deleted with its project.
             if locked is None:
                 return False
             if not leases.hold_endpoint(endpoint=locked, run=self._run, holder=endpoint.holder):
@@ -141,6 +143,7 @@ class Asker:
 
     async def _start_pipelines(self) -> bool:
         """Start a pipeline for each run that has none; return whether any is started."""
+        # Without a pipeline it looks at once: the answer decides whether this worker ends.
         if self.is_over or (self._pipelines and not self._is_due("sought", RUNS_SOUGHT_EVERY)):
             return False
         now = time.monotonic()
@@ -149,6 +152,7 @@ class Asker:
         at_work = {pipeline.run for pipeline in self._pipelines.values() if not pipeline.is_ending}
         found = await self._endpoint.later(partial(runs_that_ask, self._endpoint.pk))
         new = [run for run in found if run not in at_work and run not in self._let_alone]
+        # `call_endpoints` waits for this run: without more of its calls, the worker ends.
         if self._ends_with_run and self._run not in {*at_work, *new}:
             self._begin_no_more()
             return False
@@ -210,15 +214,18 @@ class Asker:
     def _renew(self) -> bool:
         """Renew the leases; return whether the endpoint is called as before, with the same settings."""
         endpoint = self._endpoint
+        # A copy of the values: the event loop changes the dictionary while this thread reads it.
         runs = sorted({pipeline.run for pipeline in list(self._pipelines.values())}) or [self._run]
         if not leases.renew(endpoint=endpoint.pk, runs=runs, holder=endpoint.holder):
             return False
         found = Endpoint.objects.filter(pk=endpoint.pk).select_related("project").first()
         try:
+            # Changed settings end the calls of this worker; the next one begins with the new settings.
             if found is None or server_of(found) != endpoint.server:
                 return False
         except KeyMissingError:
             return False
+        # New prices apply from here on, without an end of the calls.
         endpoint.prices = EndpointPrices(found)
         return True
 
@@ -239,6 +246,7 @@ def call_in_background(found: Sequence[Endpoint], *, run: int) -> None:
     sys.setswitchinterval(SWITCH_INTERVAL)
     for endpoint in found:
         with _at_work_lock:  # several tasks of this process may start calls in the same moment
+            # One thread for each endpoint, whose lease a second one could not take.
             called = {worker.pk for worker in _at_work.values()}
             if endpoint.pk in called or len(called) >= MOST_AT_WORK or _stopping.is_set():
                 continue
@@ -280,6 +288,7 @@ def wait_for_calls() -> None:
 def save_slowdowns(*, endpoint: int, slowdowns: Mapping[str, Slowdown]) -> None:
     """Store the slowdowns of models of an endpoint."""
     for model, slowdown in slowdowns.items():
+        # One row for each model, which every later slowdown replaces.
         values = {
             "slowed_at": timezone.now(),
             "resumes_at": datetime.fromtimestamp(slowdown.resumes_at, UTC),

@@ -46,12 +46,14 @@ async def ask_together(
     pending a second call is also delivered when a later call ends the run or the task is cancelled. Judgments
     without a call have no outcome. longest: the maximum duration of a call, in seconds. Raises RunMustStop.
     """
+    # One reply answers all of these, so they are asked once, without `n`.
     if works[0].shared is not None:
         await _ask_all([Asking(works)], client, pace, deliver, longest)
         return
     replies = await _samples(works, client, pace, longest) if len(works) > 1 else []
     left = []
     for work, reply in zip_longest(works, replies or []):
+        # The question carries `n` here: the parameters are stored as they were sent.
         first = (
             outcome_of_reply(replace(work, question=replace(work.question, n=len(works))), reply)
             if reply
@@ -187,8 +189,10 @@ class Asking:
 
     def _note_failure(self, error: RequestFailed) -> None:
         self._pause = 0.0
+        # A request to slow down is no failure of the judgment: only MAX_WAITS limits these.
         if error.wait is not None:
             self._waits += 1
+        # The jitter keeps calls that failed together from returning together.
         elif not error.permanent:
             self._pause = min(FIRST_PAUSE * 2.0**self._calls, LONGEST_PAUSE) * random.uniform(0.5, 1.5)
             self._calls += 1
@@ -221,6 +225,7 @@ class _Unanswered:
     def note_failure(self, error: RequestFailed) -> Outcome | None:
         """Count a call without an answer; return the outcome if another call would fail too."""
         self._spent = replace(self._spent, attempts=self._spent.attempts + 1, reason=error.sentence)
+        # The server would reject every request of this judge, so this outcome stops the judge.
         if self._work.first_of and error.concerns_judge:
             return replace(self._spent, problem=Judgment.Problem.REJECTED)
         if error.permanent:
@@ -232,6 +237,7 @@ class _Unanswered:
         self._spent = _add_usage(self._work, self._spent, reply)
         outcome = _read_reply(self._work, reply, self._spent)
         is_unreadable = outcome.status == Judgment.Status.UNREADABLE
+        # A second unreadable reply is final, and a first one if the same call gives the same reply.
         if not is_unreadable or self._unreadable is not None or not self._work.may_vary:
             return outcome
         self._unreadable = outcome
@@ -246,6 +252,7 @@ class _Unanswered:
 
     def put_back(self, calls: int) -> Outcome | None:
         """Return what another worker continues from: calls are counted, a first unreadable reply is kept."""
+        # Without a call of its own there is only the reply of a call for several samples to store.
         if not calls:
             return self.unstored_reply
         so_far = self._unreadable or self._spent
@@ -279,6 +286,7 @@ async def _answer(work: JudgmentWork, client: Client, pace: RunPace, longest: fl
         except RequestFailed as error:
             if work.first_of and error.concerns_judge:  # the others of the run may be answered
                 raise
+            # The run stops here, before its other calls fail for the same reason.
             if error.fatal_for_run:
                 raise RunMustStop(error.sentence) from error
             if error.permanent and question.schema and REFUSED_SCHEMA.search(error.sentence):
@@ -439,6 +447,7 @@ def log_probabilities(work: JudgmentWork, reply: Reply) -> Mapping[str, float] |
     token = None if position is None else _token_at(position, reply.tokens)
     found = answer_logprobs(token.top_logprobs, candidates) if token else {}
     others = (answer_logprobs(each, candidates) for each in _behind_thinking(reply, reply.tokens))
+    # Tokens behind the thinking are read only if the stated answer has no probable token.
     return found or next(filter(None, others), None)
 
 

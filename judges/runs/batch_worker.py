@@ -52,6 +52,7 @@ def work_on_batches(*, run: int, seconds: float) -> None:
     """
     holder, until = uuid4(), time.monotonic() + seconds
     while time.monotonic() < until:
+        # Existing batches first: their end frees budget, and returns judgments for the next batch.
         batch = batches.take(run=run, holder=holder) or batches.begin(run=run, holder=holder)
         if batch is None:
             break
@@ -77,6 +78,7 @@ def _advance(batch: Batch) -> None:
                 # useless.
                 if error.permanent and batch.status in (Status.PREPARED, Status.SUBMITTING):
                     _refuse(batch, error.sentence)
+                # The provider has deleted the replies by now.
                 elif timezone.now() > batch.created_at + batches.KEPT:
                     batches.drop(
                         batch,
@@ -119,6 +121,7 @@ def _upload(batch: Batch, client: BatchClient) -> bool:
         requests, written = write_requests(judgments, file, _dialect(batch), str(batch.pk))
         if written < len(judgments):
             batches.shorten(batch, kept=judgments[:written])
+        # A provider without tokens finds a batch by this number, so it must be exact.
         if requests != batch.requests:
             batches.note(batch, requests=requests)
         file.seek(0)
@@ -199,6 +202,7 @@ def _look(batch: Batch, client: BatchClient) -> bool:
     if remote.has_ended:
         batches.note(batch, status=Status.COLLECTING, **counts)
         return True
+    # The batch stays open: replies before the cancellation are paid, and are collected.
     if _was_cancelled(batch) and remote.can_be_cancelled:
         client.cancel(batch.provider_id)
     assert batch.submitted_at is not None
@@ -223,6 +227,7 @@ def _collect(batch: Batch, client: BatchClient) -> bool:
                 why = next((each.sentence for each in failures), why)
                 fatal = next((each.sentence for each in failures if each.fatal_for_run), fatal)
     batches.close(batch, without_reply=why)
+    # A fatal failure of one request, such as an empty account, concerns all further batches.
     if fatal:
         endings.stop_run(batch.run, fatal)
     if remote.status == "cancelled":
@@ -231,6 +236,7 @@ def _collect(batch: Batch, client: BatchClient) -> bool:
             gettext("The batch {batch} was cancelled at the provider.").format(batch=batch.provider_id),
         )
     elif remote.status == "completed" and not replies and batch.requests >= MAX_CONSECUTIVE_REFUSALS:
+        # So many requests without a reply have one cause, which the next batch would meet, too.
         reason = gettext(
             "None of the {requests} requests of a batch had a reply. The last one: {reason}"
         ).format(requests=batch.requests, reason=why)
@@ -271,6 +277,7 @@ def _give_up_or_stop(batch: Batch, sentence: str) -> None:
 
 def _put_off(batch: Batch, reason: str, *, wait: float = 0) -> None:
     now = timezone.now()
+    # Doubles from SOONEST to LATEST, unless the server asks for a longer pause.
     pause = max(min(SOONEST * 2 ** min(batch.failures, 8), LATEST), timedelta(seconds=wait))
     failing = {"failures": batch.failures + 1, "failing_since": batch.failing_since or now}
     batches.note(batch, reason=reason, due_at=now + pause, **failing)

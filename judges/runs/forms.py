@@ -222,6 +222,7 @@ class RunForm(forms.Form):
         assert isinstance(scope, forms.MultipleChoiceField)
         assert isinstance(chosen, forms.MultipleChoiceField)
         asked.queryset, scope.choices = judges, dimensions
+        # The help names how many documents there are, since only these can be sampled.
         drawable = len(drawable_documents(project, [key for key, _ in dimensions]))
         self.fields["documents"].help_text = gettext(
             "Size of a random sample of the {count:,} documents that results use: rated by people, outside "
@@ -235,6 +236,7 @@ class RunForm(forms.Form):
         compares = any(METHODS[judge.method].asks_pairs for judge in data.get("judges", ()))
         if compares and data.get("pairs") == "chosen" and not data.get("chosen_pairs"):
             self.add_error("chosen_pairs", gettext("Choose at least one pair of systems."))
+        # Pairs count only for judges that compare, whatever the page sent.
         data["pairs"] = (data.get("pairs") or "all") if compares else ""
         return data
 
@@ -275,6 +277,7 @@ def filtered_items(project: Project, query: str) -> list[int]:
     chosen = form.chosen
     if unknown := [name for name in entered if name not in {*form.fields, "page"}] or list(form.errors):
         raise invalid_field("items", gettext("Items cannot be filtered by “{word}”.").format(word=unknown[0]))
+    # A filter without effect is a mistake, and a run over everything would be paid.
     if not form.query:
         raise invalid_field("items", gettext("This filter finds all items: leave it empty for all."))
     found = select_keys(project, chosen)

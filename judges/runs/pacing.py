@@ -56,10 +56,13 @@ def allowed_rate(slowdown: Slowdown | None, now: float) -> float:
         return inf
     since = max(now - slowdown.resumes_at, 0.0)
     if slowdown.rate is None:
+        # No earlier rate is known, so the rate doubles until the server objects.
         rate = FIRST_RATE * 2 ** min(since / DOUBLED_IN, 50)
     elif since < slowdown.climb:
+        # Additive increase: linear, from DECREASE times the earlier rate back to it.
         rate = slowdown.rate * (DECREASE + (1 - DECREASE) * since / slowdown.climb)
     else:
+        # Beyond the earlier rate: doubling finds out soon whether the limit is lifted.
         rate = slowdown.rate * 2 ** min((since - slowdown.climb) / DOUBLED_IN, 50)
     return rate if rate < MOST else inf
 
@@ -75,6 +78,7 @@ def slow_down(before: Slowdown | None, *, now: float, wait: float, answered: flo
     # Answers come a call's time after their calls began: while the rate grows there are too few of them.
     rate = min(LATE_ANSWERS * answered, allowed_rate(before, now))
     climb = FIRST_CLIMB
+    # The server objects at about the same rate again, so its limit persists: climb more slowly.
     if before is not None and before.rate and 1 / SAME_LIMIT < rate / before.rate < SAME_LIMIT:
         climb = min(2 * before.climb, max(LONGEST_CLIMB, CLIMB_PER_PAUSE * wait))
     return Slowdown(rate, resumes_at, climb)
@@ -89,6 +93,7 @@ def answered_rate(answered: Sequence[float], *, now: float, since: float) -> flo
     lately = [moment for moment in answered if moment > max(since, now - LONGEST_LOOK_BACK)]
     if not lately:
         return 0.0
+    # From the fifth last answer on, and over a second at least, in which more may have come.
     begin = min(lately[-LAST_ANSWERS:][0], now - 1.0)
     return sum(moment >= begin for moment in lately) / (now - begin)
 
@@ -190,6 +195,7 @@ class RateLimiter:
         """Begin calls that wait, one of each run in turn: the run with fewest calls in flight comes first."""
         free = self.calls_in_flight - self.in_flight
         while free > 0 and (runs := [run for run in self._runs if run.waiting]):
+            # Of runs with equally many calls, the one that waits longest comes first.
             next_run = min(runs, key=lambda run: (run.in_flight, run.last_began))
             turn = next_run.waiting.popleft()
             if not turn.done():  # it was cancelled

@@ -85,6 +85,7 @@ class LeasedQueue:
 
     def take_call(self, models_without_n: set[str]) -> list[JudgmentWork]:
         """Take what is asked next: a judgment, with those behind it that the same call may give."""
+        # Judgments of a shared reply always go together, samples of a unit only if the model takes `n`.
         works, ready = [self._works.popleft()], self._works
         shared, unit, model = works[0].shared, works[0].unit, works[0].question.model
         while shared is not None and ready and ready[0].shared == shared:
@@ -183,6 +184,7 @@ class ToStore:
     def is_due(self, *, calls: int) -> bool:
         """Return whether outcomes should be written now, one write at a time."""
         waited = time.monotonic() - self._last > STORED_AFTER
+        # Without calls in flight no further outcome comes that could join this write.
         due = waited or not calls or len(self.outcomes) >= STORED_AT_ONCE // 2
         return bool(self.outcomes) and self.under_way is None and due
 
@@ -276,6 +278,7 @@ class Pipeline:
         unanswered = leased.calls + self._in_flight.calls
         if unanswered < most or unanswered - most < leased.ahead // 2:
             limiter = self._endpoint.limiter
+            # As many calls as the server answers in LOOK_AHEAD seconds, shared by the runs.
             wanted = int(limiter.answered_within(1.0) * LOOK_AHEAD / limiter.runs)
             leased.ahead = min(wanted, MOST_AHEAD * most)
             # A worker that has all that it can hold leases nothing, and learns whether the run goes on.
@@ -300,11 +303,13 @@ class Pipeline:
         ended, leased.under_way = leased.under_way, None
         found, works = ended.result()
         leased.add(works)
+        # The run was paused, the server is silent, or another worker has the endpoint.
         if found.has_ended:
             # A lease requested before a call failed may have older information than this worker.
             limiter = self._endpoint.limiter
             limiter.server_is_silent = limiter.server_is_silent or found.server_is_silent
             self.begin_no_more()
+        # A lease that arrives after the stop is given back, and no call is made for it.
         if self._pace.is_stopped:
             self._unasked += leased.drop()
             return
@@ -322,6 +327,7 @@ class Pipeline:
         while leased.calls:
             works = leased.take_call(limiter.models_without_n)
             most = limiter.calls_in_flight * len(works) + STORED_AT_ONCE
+            # A run below its share may begin a call even if the others use all of the room.
             if (
                 limiter.held_judgments + len(works) > most
                 and pace.held_judgments + len(works) > most // limiter.runs
@@ -342,6 +348,7 @@ class Pipeline:
         self._news.set()
 
     def _take_stored(self) -> None:
+        # The write may have found that the run does not go on, or made next steps.
         stored = self._to_store.take_result()
         if stored is None:
             return
@@ -349,6 +356,7 @@ class Pipeline:
             self.begin_no_more()
         elif stored.has_steps and not self._pace.is_stopped:  # the next call of their judgments
             self._leased.more = True
+        # The outcome may be the first of its judge, whose other judgments may be leased then.
         if self._leased.awaits_first:
             self._leased.next_at = 0.0
 
@@ -374,6 +382,7 @@ class Pipeline:
             persistently(partial(note_max_tokens_name, endpoint.pk, model, name))
         if any(outcome.status == Judgment.Status.UNREADABLE for outcome in batch):
             persistently(partial(pause_if_unreadable, run=self.run))
+        # An answer of any run ends the silence of the server for all of them.
         if limiter.was_answered:
             limiter.was_answered = False
             persistently(partial(silence.note_answer, endpoint=endpoint.pk))
@@ -408,6 +417,7 @@ class Pipeline:
                 await self._store_later(batch)
 
     async def _give_back_unasked(self) -> None:
+        # A copy, since calls that end during the write add more.
         if unasked := list(self._unasked):
             holder = self._endpoint.holder
             await self._later(partial(leases.give_back, holder=holder, judgments=unasked))

@@ -168,6 +168,7 @@ def _render_without_value(
 @require_http_methods(["GET", "POST"])
 def judgment(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show the details of a judgment; an admin who does not rate corrects it."""
+    # Corrections change results, so a person who rates in the project makes none.
     if request.method == "POST":
         project_for_routing(request.user, slug)
     project = project_for_reader(request.user, slug)
@@ -233,11 +234,13 @@ def find_judgments(request: Request, slug: str) -> HttpResponse:
             found = answers_of(project, form.selection())
             if form.cleaned_data["act"] and request.method == "POST":
                 by, data = request_user(request), form.cleaned_data
+                # More answers may match by now than the person saw on the page.
                 refuse_other_count(found.count(), data["shown"])
                 if data["act"] == "ask":
                     return redirect(
                         "run", project.slug, ask_again(project=project, judgments=found, by=by).pk
                     )
+                # Ids, because excluded judgments no longer match the filter.
                 keys = list(found.values_list("pk", flat=True))
                 count = exclude_all(project=project, judgments=keys, note=data["note"], by=by)
                 messages.success(request, gettext("Judgments excluded: {count}.").format(count=count))
@@ -282,6 +285,7 @@ def rereading(request: Request, slug: str, pk: int) -> HttpResponse:
     shown = rereading_in(project, pk)
     if request.method == "POST":
         with show_refusal(request):
+            # The job has no worker or stopped, and continues from its last step.
             if "restart" in request.POST:
                 restart_rereading(rereading=shown)
             else:
@@ -312,6 +316,7 @@ def run_plan(request: Request, slug: str) -> HttpResponse:
     plan, remarks, status = None, list[str](), 200
     try:
         if form.is_valid():
+            # The same plan for the preview and before the start, so no run starts without its cost.
             scope = scope_of(project, form)
             plan = plan_of(project, scope, form.cleaned_data["via"])
             remarks = plan.remarks(form.cleaned_data["budget"])
@@ -361,6 +366,7 @@ def judge_watch(request: Request, slug: str, pk: int) -> HttpResponse:
     """Show drift of a judge's model; admins start a watch."""
     if request.method == "POST":
         project = project_for_routing(request.user, slug)
+        # A form with `show` previews the cost of a check and starts nothing.
         form, status = WatchForm(request.POST), 422
         if form.is_valid() and "show" not in request.POST:
             try:
@@ -400,6 +406,7 @@ def _show_watch(
     models, watch = answering_models(judge), latest_watch(judge)
     items = form.cleaned_data.get("items", USUAL_ITEMS) if form.is_bound and form.is_valid() else USUAL_ITEMS
     is_watchable = judge.endpoint is not None and judge.template is not None and not judge.asks_pairs
+    # An active watch has its units already, so there is no preview of others.
     units = choose_units(judge, items) if is_watchable and not (watch and watch.is_active) else {}
     context = {
         "judge": judge,

@@ -116,6 +116,7 @@ class Round(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint("project", "number", name="round_number_once_in_project"),
+            # The round of checks is open together with Round I.
             models.UniqueConstraint(
                 "project", condition=Q(status="open", number__lt=3), name="one_open_round_per_project"
             ),

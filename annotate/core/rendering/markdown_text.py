@@ -90,6 +90,7 @@ class _Text:
                 self._write_formula(token, self.offsets[start], self.offsets[end - 1], is_block=True)
                 self.writer.markup("</div>\n")
             else:
+                # Tokens of cells have no position, so a row is split here as the parser does.
                 if token.type == "tr_open" and token.map:
                     row = takewhile(lambda each: each.type != "tr_close", tokens[index:])
                     texts = [each.content for each in row if each.type == "inline"]
@@ -141,6 +142,7 @@ class _Text:
         line = token.map[0]
         if opening.tag in ("th", "td"):
             return self._positions_in_source(next(self.cells, []))
+        # The text of a heading can equal its marks, so the search starts after these.
         if opening.type == "heading_open" and opening.markup.startswith("#"):
             after = self.lines[line].index(opening.markup) + len(opening.markup)
             start = self.starts[line] + self.lines[line].find(token.content, after)
@@ -174,6 +176,7 @@ class _Text:
         while True:
             cells = _split_row(line, start)
             shown = ["".join(line[at] for at in cell) for cell in cells]
+            # The row may be within quotes or lists, whose marks are skipped until the cells match.
             if all(text == (own or "") for text, own in zip_longest(texts, shown[: len(texts)])):
                 return iter([[self.starts[number] + at for at in cell] for cell in cells])
             container = _CONTAINER.match(line, start)
@@ -212,6 +215,7 @@ class _Text:
             with suppress(ClassNotFound, ImportError):
                 lexer = get_lexer_by_name(language[0])
         pieces = list(lexer.get_tokens_unprocessed(code)) if lexer else []
+        # Offsets are right only if the pieces of the lexer are the whole code.
         if "".join(value for _, _, value in pieces) != code:
             self.writer.text(code, offsets)
             return
@@ -303,6 +307,7 @@ def _split_row(line: str, start: int) -> list[list[int]]:
             cells[-1][-1] = at  # instead of the backslash
         else:
             cells.append([])
+    # Bars at either end of a row delimit no cells.
     cells = cells[not cells[0] :]
     if cells and not cells[-1]:
         cells.pop()

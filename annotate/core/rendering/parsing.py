@@ -61,6 +61,7 @@ def _serialize(element: Element) -> str:
     inner = escape(unescape(element.text or "")) + "".join(
         _serialize(each) + escape(unescape(each.tail or "")) for each in element
     )
+    # Unknown elements lose their tag and keep their words.
     if element.tag not in _ELEMENTS:
         return inner
     attributes = "".join(
@@ -130,6 +131,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
     if not silent:
         token = state.push("formula", "", 0)
         token.content, token.markup = found[found.lastgroup or 0], found[0]
+        # Both `$$` and `\[` show a formula as a block.
         token.block = found.lastgroup in ("shown", "square")
     state.pos = found.end()
     return True
@@ -143,6 +145,7 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
         return False
     lines: list[str] = []
     for line in range(start, min(end, start + MOST_LINES)):
+        # The line leaves the list or quote in which the formula began.
         if line > start and not state.isEmpty(line) and state.sCount[line] < state.blkIndent:
             return False
         first = begin + 2 if line == start else state.bMarks[line] + state.tShift[line]

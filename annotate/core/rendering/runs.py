@@ -49,6 +49,7 @@ class JsonString:
 
 def read_messages(text: str) -> list[LocatedObject] | None:
     """Return the messages of a chat, each an object with a role; None for any other source."""
+    # Most sources are no chats, and this avoids parsing them.
     if not text.lstrip().startswith("["):
         return None
     try:
@@ -76,6 +77,7 @@ def read_string(source: str, string: LocatedString) -> JsonString:
     offsets: list[int] = []
     lengths: dict[int, int] = {}
     at = string.start
+    # An escape such as \n is one character of the text and several of the source.
     for match in _ESCAPE.finditer(source, string.start, string.end):
         offsets.extend(range(at, match.start()))
         offsets.append(match.start())
@@ -151,6 +153,7 @@ class RunWriter:
         """Add characters of the source, each with its offset. style: a class of their runs."""
         if not text:
             return
+        # The usual case without escapes: all characters follow each other.
         if not self.lengths and offsets[-1] - offsets[0] == len(text) - 1 and offsets[0] != NOWHERE:
             self._add(text, offsets[0], style)
             return
@@ -198,6 +201,7 @@ class RunWriter:
             return
         text = "".join(self._run)
         self._run = []
+        # A wrong offset would attach marked passages to other words.
         if not self.source.startswith(text, self._start):
             raise MisplacedRunError(text)
         self._html.append(f'<span data-start="{self._start}"{_class(self._style)}>{escape(text)}</span>')
@@ -271,6 +275,7 @@ def mark_spans(html: str, spans: Sequence[Span], mark: PieceMarker) -> str:
             text = escape(run.text[at - run.start : end - run.start])
             return f'<span data-start="{at}"{match[3]}>{text}</span>' if text else ""
 
+        # The pieces before, within and after each span are separate runs with their own offsets.
         for span in met:
             found.append(piece(max(span.start, at)))
             at = max(span.start, at)

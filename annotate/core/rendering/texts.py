@@ -166,11 +166,13 @@ def render_text(text: str, format: str, *, project: str = "", anchor: str = "") 
     """
     if format not in (TextFormat.MARKDOWN, TextFormat.CHAT) or len(text) > LONGEST:
         return RenderedText(SafeString(escape(text)))
+    # The language counts because labels of turns and tables are words of the page.
     about = json.dumps([text, format, project, anchor, get_language()])
     key = f"rendered-text-{hashlib.sha256(about.encode()).hexdigest()}"
     kept: RenderedText | None = caches["process"].get(key)
     if kept is None:
         kept = _render(text.replace("\r\n", "\n"), format, project, anchor)
+        # The cache limits its entries and not their length.
         if len(kept.html) <= MOST_KEPT:
             caches["process"].set(key, kept, timeout=None)
     return kept
@@ -184,6 +186,7 @@ def _render(text: str, format: str, project: str, anchor: str) -> RenderedText:
             markdown = MarkdownWriter(RunWriter(text), project, anchor)
             markdown.write(text, range(len(text)))
             html, headings = markdown.writer.html, markdown.headings
+    # Wrong offsets would mark wrong words, so the page then shows the plain source.
     except (MisplacedRunError, IndexError):
         return RenderedText(SafeString(escape(text)))
     return RenderedText(SafeString(html), is_rendered=True, headings=tuple(headings))

@@ -76,6 +76,7 @@ def write_digests(*, now: datetime | None = None) -> None:
 
 def _send_digest(digest: DisputeDigest) -> None:
     user, preferences = digest.user, preferences_of(digest.user)
+    # Read again at sending: the person may have answered after the digest's row appeared.
     needing = disputes_needing(user, since=last_digest_at(user))
     if preferences.digest_address and any(each.is_new for each in needing):
         with override(preferences.language or settings.LANGUAGE_CODE):
@@ -132,6 +133,7 @@ def nudge_raters(*, project: Project, waiting: Mapping[int, int], by: User, link
     They read it with their work. With a link to the work, a worker sends it by mail. Locks the project.
     Raises NotReadyError unless Round II is open.
     """
+    # Two admins at once would otherwise both find no nudge of today.
     lock_project(project)
     if not project.rounds.filter(number=2, status=Round.Status.OPEN).exists():
         raise NotReadyError(gettext("Round II is not open, so no dispute waits for a rater."))

@@ -84,10 +84,12 @@ def set_dispute_rules(
     locked.dispute_threshold, locked.tolerance = rule.threshold, rule.tolerance
     locked.keep_reasons = reasons
     locked.save(update_fields=["dispute_threshold", "tolerance", "keep_reasons"])
+    # Dimensions follow, with the project's rule that this command has just set.
     for dimension in locked.dimensions.filter(pk__in=own):
         wanted = own[dimension.pk]
         if wanted.tolerance is not None:
             kind = kind_of(dimension)
+            # Without an own threshold a scale follows the project, and another question its kind.
             usual = rule.threshold if kind is SCALE else kind.threshold
             _refuse_wide_tolerance(wanted.threshold or usual, wanted.tolerance)
         before = {"threshold": dimension.dispute_threshold, "tolerance": dimension.tolerance}
@@ -147,10 +149,12 @@ def answer_dispute(
     standing = held[rater.pk]
     kept = value is None and data is None
     assignment = Assignment.objects.get(round=round, item=dispute.item_id, annotator=rater)
+    # The first answer starts from the value of Round I, which the history then has as the value before.
     unit = {"assignment": assignment, "dimension_id": dispute.dimension_id}
     rating = Rating.objects.filter(**unit).first() or Rating(
         **unit, revision=0, value=standing.value, data=standing.data
     )
+    # None means the passages of the previous answer; an empty tuple removes them.
     marked = passages_from_json(rating.evidence)
     evidence = marked if evidence is None else evidence
     answer = Answer(
@@ -165,11 +169,14 @@ def answer_dispute(
     given = Given(answer.value, answer.data)
     if evidence != marked:
         check_passages(evidence, item_texts(dispute.item_id))
+    # An outdated page must not overwrite an answer from another window.
     if seen_revision is not None and rating.revision != seen_revision:
         return _return_unchanged(dispute, rating, kind_of(dimension).describe(dimension, standing), answer)
+    # A changed value speaks for itself; a kept one needs a reason.
     if given == standing and not differs:
         _refuse_without_reason(answer, short_reason, dispute)
     after = {**held, rater.pk: given}
+    # Judged before the write, by the status that this answer would lead to.
     _refuse_unseen_reopening(dispute, seen_status, status_with(dispute, after))
     cause = RatingChange.Cause.DIFFERS if differs else RatingChange.Cause.KEPT
     if given != standing:
@@ -180,6 +187,7 @@ def answer_dispute(
         by=rater.user,
         cause=cause,
         guideline=seen_guideline(round, guideline_version),
+        # A kept value is a separate act in the history.
         repeat=True,
         short_reason=short_reason if given == standing else "",
     )
@@ -241,10 +249,12 @@ def take_back(*, dispute: Dispute, rater: Membership, revision: int) -> Dispute:
         dimension=dispute.dimension_id,
     ).first()
     if rating is None or rating.revision != revision:
+        # A request that arrives twice finds that its first arrival has undone this revision.
         undone = {"revision": revision + 1, "cause": RatingChange.Cause.TAKEN_BACK}
         if rating is not None and rating.changes.filter(**undone).exists():
             return dispute
         raise ChangedElsewhereError(gettext("Nothing was taken back: this is not your last answer any more."))
+    # Without an earlier answer in Round II, an empty one brings back the value of Round I.
     answer = Answer()
     if before := rating.changes.filter(revision=revision - 1).first():
         answer = Answer(
@@ -293,11 +303,13 @@ def adjudicate(*, dispute: Dispute, value: float | None, note: str, by: User, da
     InvalidValueError, RoundClosedError, NotReadyError.
     """
     dispute, round, dimension = lock_dispute(dispute)
+    # Not saved: the check of the answer reads the item's content through an assignment.
     shown = Assignment(round=round, item=dispute.item)
     answer = checked_answer(dimension, Answer(value=value, data=data), shown)
     if answer.value is None:
         raise InvalidValueError(gettext("Choose the final value."))
     given, note = Given(answer.value, answer.data), _reason(note)
+    # A request that arrives twice must not write a second event.
     if _is_stored_already(dispute, Dispute.Status.ADJUDICATED, given, note):
         return dispute
     return decide(dispute, Dispute.Status.ADJUDICATED, by, given=given, note=note)

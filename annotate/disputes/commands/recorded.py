@@ -75,6 +75,7 @@ class AnswerCheck(RatingCheck):
             return RefusedLine(row.line, "rater", reason)
         dispute = self.disputes.get((item.number, scale.id))
         if dispute is None:
+            # A unit without a dispute keeps its value of Round I, which a file may repeat.
             if first == row.value:
                 self.already_there.ratings += 1
                 return None
@@ -86,6 +87,7 @@ class AnswerCheck(RatingCheck):
             shared = {"status": dispute.get_status_display()}
             reason = LineReason.fill(sentence, example=example, shared=shared, unit=unit)
             return RefusedLine(row.line, "value", reason)
+        # Checked last, since rows that change nothing are accepted in a closed round, too.
         if self.round and not self.round.is_open:
             raise RoundClosedError(
                 gettext("Round II is closed and takes no more ratings; import into a new project.")
@@ -104,6 +106,7 @@ class AnswerImporter(AnswerCheck):
     def __init__(self, project: Project, catalogue: Catalogue, by: User | None) -> None:
         self.by = by
         second = open_round_two(project=project, by=by)
+        # An answer in the browser locks its dispute, too, so it cannot change the values read next.
         lock_rows(Dispute.objects.filter(round__project=project))
         super().__init__(project, catalogue, rounds_of(project))
         assignments = Assignment.objects.filter(round=second, annotator__isnull=False)
@@ -133,6 +136,7 @@ class AnswerImporter(AnswerCheck):
         def write(keys: Sequence[int]) -> None:
             keep()
             locked = Dispute.objects.select_for_update(of=("self",)).select_related("round").order_by("pk")
+            # Read again: between two steps, raters and adjudicators can work on these disputes.
             disputes = list(locked.filter(pk__in=keys).exclude(status__in=DECIDED))
             rows = [row for dispute in disputes for row in self._answers[dispute.pk]]
             write_recorded(rows, guideline=self._guideline, by=self.by)

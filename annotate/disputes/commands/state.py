@@ -72,6 +72,7 @@ def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
     counted = _counted_raters(raters.values())
     dimensions = Dimension.objects.filter(pk__in={each.dimension_id for each in disputes}, kind="scale")
     ordered = set(dimensions.exclude(measurement_level="nominal").values_list("pk", flat=True))
+    # What each rater may have to answer: requests of admins, and posts of the others.
     asked_again = _asked_at(disputes, DisputeEvent.Kind.ASKED_AGAIN, DisputeEvent.Kind.RESUMED)
     posts: dict[int, list[tuple[int, datetime]]] = defaultdict(list)
     written = Post.objects.filter(dispute__in=disputes).values_list("dispute", "author", "at")
@@ -82,9 +83,11 @@ def _ask_some(disputes: Sequence[Dispute]) -> dict[int, dict[int, datetime]]:
         own = raters[dispute.item_id, dispute.dimension_id]
         for author, at in posts[dispute.pk]:
             if author in own:
+                # A post is news for the others, like a new value.
                 own[author].news_at = max(at, own[author].news_at or at)
         has_ends = dispute.dimension_id in ordered
         found[dispute.pk] = _pending_since(own, counted, asked_again.get(dispute.pk), has_ends=has_ends)
+    # All rows are written again: the caller's lock on the disputes keeps other writers out.
     DisputeRater.objects.filter(dispute__in=disputes).delete()
     rows = (
         DisputeRater(dispute=dispute, rater_id=rater, since=found[dispute.pk].get(rater))
@@ -103,6 +106,7 @@ def _pending_since(
         for each, rater in raters.items()
     }
     of_counted = [own[each] for each in own if each in counted] or list(own.values())
+    # Without an order every answer is an end, so the dispute needs all its raters.
     ends = {min(of_counted), max(of_counted)} if has_ends else set(of_counted)
     found = {}
     for each, rater in raters.items():
@@ -110,6 +114,7 @@ def _pending_since(
         news = [at for at in others if rater.answered_at is None or at > rater.answered_at]
         if asked_again and (rater.answered_at is None or rater.answered_at <= asked_again):
             found[each] = max([asked_again, *news])  # by an admin, who asks everybody
+        # A rater at an end answers once, and again after each addition of another rater.
         elif own[each] in ends and (rater.answered_at is None or news):
             found[each] = max(news, default=LONG_AGO)
     return found
@@ -132,9 +137,11 @@ def _raters(disputes: Sequence[Dispute]) -> dict[Unit, dict[int, _Rater]]:
     for item, dimension, rater, value, data, comment, evidence in first.values_list(
         *unit_fields, "value", "data", "comment", "evidence"
     ):
+        # The two conditions `in` also find other combinations of these items and dimensions.
         if (item, dimension) in wanted and rater is not None and value is not None:
             given = Given(value, data)
             found[item, dimension][rater] = _Rater(given, given, (comment, evidence))
+    # By revision, because each change is applied to the state that the previous one left.
     changes = RatingChange.objects.filter(
         rating__assignment__round__number=2,
         rating__assignment__item__in=items,
@@ -155,6 +162,7 @@ def _follow(
     previous, rater.argument = rater.argument, (comment, evidence)
     argues = (comment and comment != previous[0]) or (evidence and evidence != previous[1])
     holds = rater.first if after is None else Given(after, data)
+    # An argument that returns by the undoing of an answer is not new to the others.
     if holds != rater.holds or (argues and cause != RatingChange.Cause.TAKEN_BACK):
         rater.news_at = at
     rater.answered_at = None if after is None else at
@@ -186,6 +194,7 @@ def all_current_answers(disputes: Collection[Dispute]) -> dict[int, dict[int, Gi
         .values_list("assignment__item", "dimension", "assignment__annotator", "value", "data")
     )
     found: dict[int, dict[int, Given]] = {each.pk: {} for each in disputes}
+    # The rows of Round II come last, so they replace the rows of Round I.
     for item, dimension, annotator, value, data in ratings:
         dispute = of_unit.get((item, dimension))
         if dispute is not None and annotator is not None and value is not None:
@@ -198,6 +207,8 @@ def lock_dispute(dispute: Dispute) -> tuple[Dispute, Round, FrozenDimension]:
 
     Raises NotReadyError, RoundClosedError.
     """
+    # Each answer, post and decision locks this row first. Closing Round II locks all of them, so the
+    # round's status is read after the lock.
     dispute = Dispute.objects.select_for_update(of=("self",)).select_related("round").get(pk=dispute.pk)
     round = (
         Round.objects.select_related("guideline").filter(project=dispute.round.project_id, number=2).first()
@@ -243,6 +254,7 @@ def settle_or_reopen_all(
     """
     now = timezone.now()
     Dispute.objects.filter(pk__in=[each.pk for each in disputes]).update(active_at=now)
+    # Answers that agree settle a dispute, unless an admin's request for new answers is pending.
     counted = _counted_raters(answers.values())
     asked_again = _asked_at(disputes, DisputeEvent.Kind.ASKED_AGAIN)
     dimensions = dimensions_of_disputes(disputes)
@@ -253,6 +265,7 @@ def settle_or_reopen_all(
         dimension, given = dimensions[dispute.dimension_id], answers[dispute.pk]
         status = Dispute.Status.OPEN if waits else _status_of(dispute, dimension, given, counted)
         became[status].append(dispute)
+    # The others are open while an active rater has to answer, and irresolvable after that.
     apart = became.pop(Dispute.Status.OPEN, [])
     asked = ask_raters(apart)
     everyone = {rater for raters in asked.values() for rater in raters}
@@ -263,6 +276,7 @@ def settle_or_reopen_all(
         became[Dispute.Status.OPEN if discussed else Dispute.Status.IRRESOLVABLE].append(dispute)
         if not discussed and dispute.status == Dispute.Status.IRRESOLVABLE:
             stay_ended.append(dispute)
+    # Their status does not change, so `decide_all` does not clear what `ask_raters` stored.
     DisputeRater.objects.filter(dispute__in=stay_ended).update(since=None)
     for status, own in became.items():
         decide_all([dispute for dispute in own if dispute.status != status], status, by)
@@ -370,6 +384,7 @@ def decide_all(
         ask_raters(disputes)
     else:
         DisputeRater.objects.filter(dispute__in=own).update(since=None)
+    # Webhooks learn of results only; a reopened dispute is announced when it is settled again.
     if status in (Dispute.Status.SETTLED, Dispute.Status.ADJUDICATED):
         told = [{"dispute": each.number, "status": status} for each in disputes]
         announce_all(disputes[0].round.project_id, DISPUTE_SETTLED, told)

@@ -79,6 +79,7 @@ def annotate_last_activity(disputes: QuerySet[Dispute], round_two: Round | None)
 def silent_for(disputes: QuerySet[Dispute], days: int, round_two: Round | None) -> QuerySet[Dispute]:
     """Return the open disputes without activity for this number of days, by the index of `active_at`."""
     long_ago = timezone.now() - timedelta(days=days)
+    # Silence starts when Round II opens, so none can be this long.
     if round_two and round_two.opened_at > long_ago:
         return disputes.none()
     return disputes.filter(status=Dispute.Status.OPEN, active_at__lte=long_ago)
@@ -207,6 +208,7 @@ def users_due_for_digest(today: datetime) -> QuerySet[User]:
 
 def last_digest_at(user: User) -> datetime:
     """Return the end of the period of this person's last digest."""
+    # Only successful mails count: the disputes of a failed one are still new.
     sent = DisputeDigest.objects.filter(user=user, mail_due_at=None, mail_problem="")
     last = sent.order_by("-at").values_list("at", flat=True).first()
     return last or LONG_AGO

@@ -194,6 +194,7 @@ def work_list(
             (PendingStep.NOBODY, counts.done),
         )
     )
+    # A filter may hide the disputes that need the rater: nudge and pace concern all of them.
     needs_me = bool(counts.needing_me) or _pending_for(membership).exists()
     return WorkList(
         round_two=Round.objects.filter(project=membership.project_id, number=2).first(),
@@ -253,6 +254,7 @@ def _counts(membership: Membership, meant: QuerySet[Dispute], chosen: WorkFilter
         rows = DisputeRater.objects.filter(round_two_was_opened(membership), rater=membership)
         counts = rows.aggregate(every=Count("pk"), me=Count("since"))
         ended = disputes_of(membership).filter(HAS_ENDED).count()
+        # Only open disputes have a time in `since`, so the rest of the open ones needs others.
         others = counts["every"] - counts["me"] - ended
         by_part = {PendingStep.ME: counts["me"], PendingStep.OTHERS: others, PendingStep.NOBODY: ended}
     else:
@@ -372,6 +374,7 @@ def _count_queue(disputes: QuerySet[Dispute], after: Dispute, count: int) -> Rem
     """Return the first dispute of each kind, and the first after this one. One query."""
     same_text, later = Q(item=after.item_id), Q(number__gt=after.number)
     other_document = ~Q(item__document=after.item.document_id)
+    # The first four find the next dispute, in the order of preference; the last two, the next document.
     wanted = [
         *(same_text & later, same_text, ~same_text & later, ~same_text),
         *(other_document & later, other_document),
@@ -399,6 +402,7 @@ def position_of_text(membership: Membership, dispute: Dispute) -> PositionInOrde
     """Return the position of a dispute's item among the disputed items of its rater. Three queries."""
     own, here = disputes_of(membership), dispute.item.document_id
     on_document = list(own.filter(item__document=here).order_by("number").values_list("item", "number"))
+    # Items follow the order of their first dispute.
     texts = list(dict.fromkeys(item for item, _ in on_document))
     # Documents follow the order of their first dispute, so that few disputes precede this document.
     until_here = own.filter(number__lte=on_document[0][1]).order_by()
@@ -433,6 +437,7 @@ def disputes_on_text(dispute: Dispute, reader: Membership | None, held: Mapping[
     same = disputes_of(reader) if reader else Dispute.objects.filter(round=dispute.round_id)
     found = same.filter(item=dispute.item_id).select_related("dimension").order_by("number")
     asked = DisputeRater.objects.filter(dispute__item=dispute.item_id, rater=reader, since__isnull=False)
+    # An admin who does not rate answers none of them.
     needs = set(asked.values_list("dispute", flat=True)) if reader else set()
     return [
         OnText(
@@ -473,6 +478,7 @@ def just_answered(membership: Membership, number: int) -> UndoableAnswer | None:
     change = rating.changes.order_by("-revision").first() if rating else None
     if rating is None or rating.value is None or change is None:
         return None
+    # An answer can be undone once: its undoing is the last change after that.
     if change.cause == RatingChange.Cause.TAKEN_BACK:
         return None
     guideline = FrozenGuideline.from_json(dispute.round.guideline.content)
@@ -497,6 +503,7 @@ def seconds_for_a_dispute(membership: Membership) -> float | None:
     answers = RatingChange.objects.filter(
         at__gte=Subquery(begun), rating__assignment__annotator=membership, rating__assignment__round__number=2
     ).exclude(cause=RatingChange.Cause.TAKEN_BACK)
+    # One time more than pauses, since each pause is between two answers.
     latest = list(answers.order_by("-at").values_list("at", flat=True)[: RECENT_ANSWERS + 1])
     pauses = [later - earlier for later, earlier in pairwise(latest) if later - earlier <= BREAK]
     if len(pauses) < LEAST_PAUSES:

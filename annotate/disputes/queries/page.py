@@ -85,12 +85,14 @@ def segments_of(text: str, marks: Iterable[Mark]) -> list[Segment]:
     """
     inside = [replace(each, start=max(0, each.start), end=min(len(text), each.end)) for each in marks]
     inside = [each for each in inside if each.start < each.end]
+    # Between two neighbouring edges the set of marks does not change.
     edges = sorted({0, len(text), *(each.start for each in inside), *(each.end for each in inside)})
     pieces = []
     for start, end in pairwise(edges):
         here = [each for each in inside if each.start <= start and end <= each.end]
         colours = {each.colour for each in here if each.colour}
         colour = "both" if len(colours) > 1 else "".join(colours)
+        # A rater can mark the same words as evidence and as a span, but the name appears once.
         pieces.append((text[start:end], tuple(dict.fromkeys(each.name for each in here)), colour))
     return [
         Segment("".join(piece for piece, *_ in group), *names_and_colour)
@@ -121,6 +123,7 @@ class DisputedSide:
 def mark_texts(item: Item, standpoints: list[Standpoint], content: ItemContent) -> list[MarkedPart]:
     """Return the output, the document's parts and compared outputs, numbered as in passages."""
     plain = TextFormat.PLAIN
+    # The same numbers as in passages: output, parts of the document, outputs of a comparison.
     parts = [("", item.text, item.format)]
     parts += [(part["label"], part["text"], part.get("format", plain)) for part in item.document.parts]
     parts += [("", *side) for side in zip(content.sides, content.formats, strict=True)]
@@ -307,6 +310,7 @@ class DisputePage:
         chosen: dict[float, list[Standpoint]] = {}
         for each in self.standpoints:
             chosen.setdefault(each.value, []).append(each)
+        # Between the ends, described values help to compare; categories have no order.
         points = () if self.dimension.is_named else self.dimension.points
         described: dict[float, FrozenPoint] = {each.value: each for each in points}
         between = {value for value in described if min(chosen) < value < max(chosen)}
@@ -338,8 +342,10 @@ class DisputePage:
     @property
     def apart(self) -> str:
         """Return the reason why the unit is open, or a note that its answers agree."""
+        # The same raters decide about the status: the ones that statistics include, or all.
         counted = [each for each in self.standpoints if each.rater.counted] or self.standpoints
         apart = self.kind.spread(self.dimension, [each.given for each in counted])
+        # Agreeing answers keep a dispute open only while an admin's request is pending.
         if apart <= self.dispute.tolerance:
             if self.dispute.status != Dispute.Status.OPEN:
                 return _("The values have met.")
@@ -391,16 +397,20 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
     Nine queries; up to six more if its kind of question reads the item.
     """
     item = Item.objects.select_related("document").get(pk=dispute.item_id)
+    # The wording of Round II once it has opened, as raters answer under it.
     rounds = Round.objects.select_related("guideline").filter(project=dispute.round.project_id)
     by_number = {round.number: round for round in rounds}
     guideline = FrozenGuideline.from_json((by_number.get(2) or by_number[1]).guideline.content)
     dimension = next(each for each in guideline.dimensions if each.id == dispute.dimension_id)
+    # Each rater's answers of both rounds, by round and rater.
     ratings = Rating.objects.filter(assignment__item=item, dimension=dispute.dimension_id)
     ratings = ratings.select_related("assignment__round", "assignment__annotator")
     given = {(each.assignment.round.number, each.assignment.annotator_id): each for each in ratings}
     content = ItemContent()
     if kind_of(dimension).reads_item:
+        # Not saved: the content is read through an assignment, which has the item and the reader.
         content = content_of(Assignment(round=by_number[1], item=item, annotator=reader))
+    # The last change of each answer has the reason for keeping it.
     last_changes = RatingChange.objects.filter(
         rating__assignment__item=item,
         rating__assignment__round__number=2,
@@ -448,6 +458,7 @@ def _invites(dispute: Dispute, standpoints: list[Standpoint], dimension: FrozenD
     counted = [each for each in standpoints if each.rater.counted] or standpoints
     values = [each.value for each in counted]
     mine = next((each.value for each in standpoints if each.is_me), None)
+    # Only values of a scale have ends between which another value can be.
     if mine is None or dispute.status != Dispute.Status.OPEN or kind_of(dimension) is not SCALE:
         return False
     return min(values) < mine < max(values)
@@ -456,6 +467,7 @@ def _invites(dispute: Dispute, standpoints: list[Standpoint], dimension: FrozenD
 def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGuideline) -> list[OwnValue]:
     if reader is None:
         return []
+    # Round II comes last, so its value replaces the value of Round I.
     rows = (
         Rating.objects.filter(assignment__item=dispute.item_id, assignment__annotator=reader)
         .filter(rounds_of_study("assignment__round__"), value__isnull=False)
@@ -476,6 +488,7 @@ def version_of(dispute: QuerySet[Dispute]) -> str:
     It counts rows that are never deleted, so no version repeats. Empty if the dispute does not exist. One
     query.
     """
+    # Revisions of answers and posts only grow, and decisions change `updated_at`.
     posts = Post.objects.filter(dispute=OuterRef("pk")).order_by().values("dispute")
     answers = (
         Rating.objects.filter(

@@ -103,8 +103,10 @@ def spreads_of(round: Round) -> Iterator[ValueSpread]:
     given = Rating.objects.filter(
         assignment__round=round, assignment__annotator__counted=True, value__isnull=False
     )
+    # Other kinds compute their distance from all answers.
     for item, dimension, answers in paired_answers(given, FrozenGuideline.from_json(round.guideline.content)):
         yield ValueSpread(item, dimension.id, kind_of(dimension).spread(dimension, answers))
+    # On a scale the smallest and the largest value suffice, which the database finds.
     units = (
         given.filter(dimension__kind=SCALE.key)
         .values_list("assignment__item", "dimension")

@@ -87,6 +87,7 @@ def scale_axis(
     marks = []
     for each in sorted(held, key=lambda each: each.value):
         at = _position_at(values, each.value)
+        # The first lane with room for the mark, else a new one.
         lane = next((lane for lane, before in enumerate(last) if at - before >= near), len(last))
         last[lane : lane + 1] = [at]
         marks.append(AxisMark(each.value, at, each.name, each.is_me, lane))
@@ -313,6 +314,7 @@ def preferences_held(
     dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
 ) -> list[Category]:
     """Return the choices from left to right, as the reader sees the outputs, each with who made it."""
+    # The kind of question gives the choices in the order of this reader's outputs.
     choices = kind_of(dimension).input_context(dimension, None, content)["choices"]
     return [
         Category(
@@ -406,6 +408,7 @@ def spans_held(
     }
     chosen = _spans_in(decided.data if decided else None)
     by_rater = [(each, _spans_in(each.data)) for each in standpoints]
+    # A span that several raters marked in the same way is one row.
     spans = {key: span for found in (*(own for _, own in by_rater), chosen) for key, span in found.items()}
     return [
         HeldSpan(

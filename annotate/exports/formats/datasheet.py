@@ -131,6 +131,7 @@ def datasheet(project: Project, choice: ExportChoice) -> str:
     written = {
         section: plain(text) for section, text in Datasheet.from_dict(project.datasheet).sections.items()
     }
+    # Sections to which Concord adds facts; the others are the authors' alone.
     composition, collection, distribution = (
         [written[each]] if each in written else []
         for each in (DatasheetSection.COMPOSITION, DatasheetSection.COLLECTION, DatasheetSection.DISTRIBUTION)
@@ -286,6 +287,7 @@ def _head(
 def size_category(rows: int) -> str:
     """Return the Hub's name for data sets of this size."""
     ends = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T")
+    # The ends are powers of ten from a thousand.
     index = next((index for index in range(len(ends)) if rows < 10 ** (index + 3)), len(ends))
     if index == 0:
         return f"n<{ends[0]}"
@@ -301,6 +303,7 @@ def _loading(project: Project, choice: ExportChoice, tables: Sequence[ExportTabl
     loaded = f'load_dataset("{project.slug}", split="{split}")'
     yield "Its name is that of this folder, or `name/data-set` on the Hub:"
     yield f"```python\nfrom datasets import load_dataset\n\n{name} = {loaded}\n```"
+    # One row shows the reader what to expect; the rows are a generator, so no others are read.
     row = next(iter(default.rows(project)))
     first = {column: _shorten(row[column]) for column in default.names}
     yield f"A row of `{name}`:"

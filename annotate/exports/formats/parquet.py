@@ -117,6 +117,7 @@ samplingRate separator source subField transform"""
 
 def croissant(described: dict[str, Any], tables: list[ExportTable], folder: Path) -> dict[str, Any]:
     """Return the metadata of the Parquet files in the folder; `described`: properties of the data set."""
+    # A word without a vocabulary belongs to Croissant's own.
     words = (word.partition(":") for word in WORDS.split())
     context = {
         "@language": "en",

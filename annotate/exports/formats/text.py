@@ -73,6 +73,7 @@ def csv_by_copy(table: ExportTable, rows: ColumnRows) -> Iterator[bytes]:
     with connection.cursor() as cursor:
         query = cursor.cursor.mogrify(statement, values)
         with cursor.cursor.copy(f"COPY ({query}) TO STDOUT WITH (FORMAT csv)") as copy:
+            # COPY ends a row by a line feed alone; RFC 4180 wants a carriage return before it.
             while lines := [line[:-1] for line in islice(copy, AT_ONCE)]:  # each is a row
                 yield b"\r\n".join([*lines, b""])
 
@@ -163,6 +164,7 @@ def preference_tables(project: Project, left_out: Set[ExportPart]) -> list[Expor
     given: dict[str, dict[int, list[float]]] = {
         key: {} for key, kind in kinds.items() if kind == PREFERENCE.key
     }
+    # Of scales the means, of preferences all answers.
     for item, row in final_values_by_item(project):
         if row["dimension"] in given:
             given[row["dimension"]][item] = list(row["values"].values())

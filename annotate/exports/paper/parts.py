@@ -27,6 +27,7 @@ def format_latex(template: str, **values: object) -> Latex:
 
 
 def _set(value: object) -> str:
+    # Escaped already.
     if isinstance(value, Latex):
         return value
     return f"{value:,}" if isinstance(value, int) else escape_latex(str(value))
@@ -167,6 +168,7 @@ def sources_of(table: Table) -> list[str]:
 def write_caption(table: Table, title: str, level: str = "") -> Latex:
     """Return a caption with title, level of measurement, kind of interval and sources."""
     found = [match[1] for how in table.how if (match := _INTERVAL.search(how))]
+    # Most values of a table share a kind of interval, which is named once.
     intervals = list(dict.fromkeys(found))
     parts = [format_latex("{title}.", title=title)]
     parts += [format_latex("Level of measurement: {level}.", level=level)] if level else []

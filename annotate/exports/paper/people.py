@@ -40,6 +40,7 @@ def people_in_paper(project: Project) -> list[PaperPart]:
     agreement, systems = read_page(project, "agreement"), read_page(project, "systems")
     rounds = _BOTH if len(facts.rounds) > 1 else _ONE
     levels = ", ".join(dict.fromkeys(each.measurement_level for each in guideline.scales))
+    # The latest time in the data dates the paper, so the same data give the same bytes.
     acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
     ratings = Rating.objects.filter(assignment__round__project=project)
     disputes = Dispute.objects.filter(round__project=project)
@@ -106,6 +107,7 @@ def _rounds(project: Project, facts: Facts, guideline: FrozenGuideline, table: P
     ]
     if not facts.rounds:
         return Latex(" ".join([*sentences, "Round~I has not been opened, so there are no ratings."]))
+    # How raters worked in each round, and the guideline in force.
     first = facts.rounds[0]
     sentences += [
         _describe_round(first, "They rated independently: no rater saw the values of another."),
@@ -157,6 +159,7 @@ def _disputes(project: Project, facts: Facts, table: PaperTable) -> Latex:
             table=table.reference,
         )
     ]
+    # How disputes began, and the states in which they are.
     statuses = [
         f"{facts.disputes[each]:,} {each.label}" for each in Dispute.Status if facts.disputes.get(each)
     ]
@@ -181,6 +184,7 @@ def _disputes(project: Project, facts: Facts, table: PaperTable) -> Latex:
         sentences.append(format_latex(says, count=count_words(excluded, "rater")))
     else:
         sentences.append(Latex("The ratings of no rater are excluded."))
+    # Ratings that are in no statistic.
     if gaps := sum(each.without_value for each in facts.rounds):
         says = "Answers “cannot rate” or “not applicable”, which have no value: {count}."
         sentences.append(format_latex(says, count=gaps))
@@ -205,6 +209,7 @@ def _agreement_text(page: PaperPage, facts: Facts) -> Latex:
 
 
 def _agreement_tables(page: PaperPage, facts: Facts, rounds: str, levels: str) -> list[PaperTable]:
+    # Columns about Round II would be empty before it is opened.
     second = ("round_2_alpha", "round_2_within_one") if len(facts.rounds) > 1 else ()
     others = ("percent_agreement", "weighted_kappa", "fleiss_kappa", "gwet_ac", "icc_ak")
     tables = page.table(

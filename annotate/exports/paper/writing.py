@@ -73,6 +73,7 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
 
     The same data give the same bytes: no file contains the time of writing.
     """
+    # Papers are in English, whatever the language of the reader.
     with override("en"):
         parts = people_in_paper(project)
         parts += [part for section in PAPER_SECTIONS.values() for part in section(project)]
@@ -83,10 +84,12 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
         lines = checklist(project)
         _write(folder / "tables" / "checklist.tex", _checklist_table(lines))
         _write(folder / "CHECKLIST.md", checklist_markdown(project, lines))
+        # Tables that LaTeX breaks over pages, after which a section needs a new page.
         long = {each.key for each in tables if r"\begin{longtable}" in _write_table(each, folder)}
         body = "\n".join(_sections(parts, tables, long, lines))
     state = f"{latest.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if latest else "a project without data"
     sources = [body, project.name, *(path.read_text("utf-8") for path in sorted(folder.glob("tables/*.tex")))]
+    # Every sign beyond ASCII is declared in the head, in case pdflatex has no letter for it.
     signs = sorted(
         {sign for source in sources for sign in unicodedata.normalize("NFC", source) if ord(sign) > 127}
     )
@@ -97,6 +100,7 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
         state=state,
     )
     _write(folder / "main.tex", f"{head}{body}\n")
+    # Only the entries that the text cites.
     cited = "".join(source for source in (*sources, head))
     entries = [entry for key, entry in read_entries().items() if key in cited]
     _write(folder / "references.bib", "\n".join(entries) + "\n")

@@ -104,6 +104,7 @@ class ExportArchive:
         with (self._root / f"{name}.jsonl").open("rb") as file:
             for line in file:
                 try:
+                    # Columns of a left-out part, or that older exports lack, get empty or usual values.
                     row: Row = {**left_out, **ADDED_COLUMNS.get(name, {}), **json.loads(line)}
                     row |= {each: datetime.fromisoformat(row[each]) for each in times if row.get(each)}
                     row |= {each: Decimal(row[each]) for each in amounts if row.get(each)}
@@ -143,6 +144,7 @@ def _check_row(table: ExportTable, row: Row) -> None:
 
 
 def _fits(value: object, expected: tuple[type, ...]) -> bool:
+    # First, because True is an int, too.
     if isinstance(value, bool):
         return bool in expected
     if isinstance(value, str):

@@ -250,6 +250,7 @@ def _restore_material(restored: Restored, archive: ExportArchive) -> None:
             digest=text_digest(texts),
             metadata=found[0].get("metadata", {}),  # exports of earlier versions have none
         )
+        # Only its key stays in memory: a document may be long.
         restored.documents[key] = document.pk
     _restore_items(restored, archive)
     _restore_comparisons(restored, archive)

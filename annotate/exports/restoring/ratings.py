@@ -41,6 +41,7 @@ def restore_ratings(restored: Restored, archive: ExportArchive) -> None:
     found = taken.values_list("round__number", "item", "annotator__pseudonym", "pk")
     assignments = RestoredRows({(number, item, rater): pk for number, item, rater, pk in found.iterator()})
     _restore_missing_assignments(restored, archive, assignments)
+    # `ahead` is the history of the next rating that has any.
     history = groupby(archive.rows("history"), key=_unit)
     ahead = next(history, None)
     rows = archive.rows("ratings")
@@ -173,6 +174,7 @@ def restore_assignments(restored: Restored, archive: ExportArchive) -> None:
             if assignment.partial
             for row in rows
         )
+        # Complete assignments get the time of their last rating once ratings are restored.
         restored.answered += [
             assignment.pk for assignment, rows in batch if all(row["answer"] != "missing" for row in rows)
         ]
@@ -184,6 +186,7 @@ def _assignments(
     restored: Restored, round: Round, archive: ExportArchive
 ) -> Iterator[tuple[Assignment, list[Row]]]:
     guideline = FrozenGuideline.from_json(round.guideline.content)
+    # The number of questions that a whole assignment asks about each kind of item.
     asked = {kind: len(dimensions_of_kind(guideline, kind)) for kind in Item.Kind.values}
     for _, found in groupby(archive.rows("assignments"), key=itemgetter("document", "system", "place")):
         rows = list(found)
@@ -191,6 +194,7 @@ def _assignments(
         rater = first["rater"]
         probabilities = {row["inclusion_probability"] for row in rows}
         every = asked[restored.comparisons.get(restored.item(first), Item.Kind.OUTPUT)]
+        # No column says so: rows of only some dimensions, or several probabilities, show it.
         partial = first["plan"] == Assignment.Plan.ROUTED or len(rows) < every or len(probabilities) > 1
         assignment = Assignment(
             round=round,

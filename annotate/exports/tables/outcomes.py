@@ -51,6 +51,7 @@ def final_values_by_item(project: Project) -> Iterator[tuple[int, Row]]:
     }
     asked = project.dimensions.in_bulk()
     rows = ColumnRows(ratings, needed)
+    # The order of the query keeps the ratings of a unit together, which `groupby` needs.
     for unit, group in groupby(rows, key=itemgetter("item_id", "dimension_id")):
         given = list(group)
         status, decided = disputes.get(unit, (otherwise, None))
@@ -118,8 +119,10 @@ def _soft_labels(project: Project) -> Iterator[Row]:
         data = rated[dimension.key].data
         shares, given = majority(data).shares, data.ratings_per_unit.tolist()
         models: dict[str, DawidSkene | Mace] = {}
+        # The models are about categories; values on ordered scales have shares only.
         if dimension.is_named and not why_not_latent(data):
             models = {"dawid_skene": dawid_skene(data), "mace": mace(data)}
+        # A model that could not be fitted leaves its column empty.
         known = {name: model.probabilities for name, model in models.items() if not model.reason}
         for index, item in enumerate(rated[dimension.key].items.tolist()):
             document, system = names[item]
@@ -189,6 +192,7 @@ def _benchmark(project: Project) -> Iterator[Row]:
                 for each, unit in found
                 for rater, value in unit["values"].items()
             ],
+            # A unit without ratings keeps these values; rated ones replace theirs below.
             **unrated,
             **{f"{each.key}_value": unit["final_value"] for each, unit in found},
             **{f"{each.key}_answer": _write_final(each, unit, systems) for each, unit in found},

@@ -47,6 +47,7 @@ def _ratings(project: Project) -> ColumnRows:
     )
     in_order = ratings.order_by(*IN_ORDER, "pk")
     units = AssignedUnit.objects.filter(assignment=OuterRef("assignment"), dimension=OuterRef("dimension"))
+    # A partial assignment has a probability for each unit, a whole one has one for all units.
     probability = Coalesce(
         Subquery(units.values("inclusion_probability")), F("assignment__inclusion_probability")
     )
@@ -80,6 +81,7 @@ def _assignments(project: Project) -> Iterator[Row]:
     for assignment in light.iterator(AT_ONCE):
         units = {unit.dimension_id: unit.inclusion_probability for unit in assignment.units.all()}
         answers = {rating.dimension_id: rating for rating in assignment.ratings.all()}
+        # A whole assignment asks all questions about its kind of item, a partial one only its units.
         wanted = [each for each in asked[assignment.item.kind] if not assignment.partial or each.id in units]
         hidden = hidden_dimensions(wanted, {key: stored_answer(rating) for key, rating in answers.items()})
         own = order_for_rater(wanted, round, assignment.annotator) if assignment.annotator else []
@@ -213,6 +215,7 @@ def _raters(project: Project) -> Iterator[Row]:
     """Yield a row for each external rater; hidden checks count as work."""
     met = Assignment.objects.filter(round__project=project, round__number__in=Round.MET_TOGETHER)
     done = met.filter(completed_at__isnull=False, annotator__outside__isnull=False).order_by()
+    # Complete items and active time of each rater, by which most rules pay.
     items = dict(done.values_list("annotator").annotate(Count("pk")))
     ratings = Rating.objects.filter(assignment__in=met, assignment__annotator__outside__isnull=False)
     seconds = dict(ratings.order_by().values_list("assignment__annotator").annotate(Sum("active_seconds")))

@@ -94,6 +94,7 @@ def _reserve(claims: Sequence[tuple[int, ImportedRater]], positions: Counter[int
         assert rater.pk is not None
         positions[rater.pk] += 1
         rows.append((rater.pk, positions[rater.pk], plan, until, assignment, time(now)))
+    # Only if an assignment is still free, or its reservation has expired before its annotator started.
     with connection.cursor() as cursor:
         cursor.executemany(
             "UPDATE annotate_assignment SET annotator_id = %s, position = %s, plan = %s, reserved_until = %s"

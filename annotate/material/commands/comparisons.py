@@ -43,6 +43,7 @@ def draw_comparisons(*, project: Project, size: int = 2, per_document: int | Non
     enough = {document: items for document, items in outputs.items() if len(items) >= size}
     if not enough:
         raise NotReadyError(gettext("No document has outputs of {size} systems.").format(size=size))
+    # Counted before any set is built, because their number grows fast with the systems.
     sets = [comb(len(items), size) for items in enough.values()]
     wanted = sum(sets if per_document is None else (min(per_document, each) for each in sets))
     if wanted > MOST_COMPARISONS or max(sets) > MOST_SETS:
@@ -51,6 +52,7 @@ def draw_comparisons(*, project: Project, size: int = 2, per_document: int | Non
                 most=MOST_COMPARISONS
             )
         )
+    # Documents that have comparisons of this size keep them.
     there = Item.objects.filter(document__project=project).exclude(kind=Item.Kind.OUTPUT)
     compared = {each.document_id for each in there.prefetch_related("sides") if len(each.sides.all()) == size}
     left = {document: items for document, items in enough.items() if document not in compared}
@@ -93,6 +95,7 @@ def _draw_sets(
         sets = list(combinations(items, size))
         chance.shuffle(sets)
         for _ in range(len(sets) if per_document is None else min(per_document, len(sets))):
+            # `min` returns the first of equal sets, so the shuffle decides ties.
             chosen = min(sets, key=count_uses)
             sets.remove(chosen)
             names = [item.system.name for item in chosen]

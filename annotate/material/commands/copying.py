@@ -28,6 +28,7 @@ def copy_outputs(documents: Mapping[int, Document], into: Project) -> None:
         )
         for each in old_items
     }
+    # Sides refer to copied outputs, so outputs and comparisons come first.
     ComparisonSide.objects.bulk_create(
         ComparisonSide(item=made[side.item_id], position=side.position, output=made[side.output_id])
         for side in ComparisonSide.objects.filter(item__in=made, output__in=made)

@@ -119,6 +119,7 @@ def remove_written(data_import: DataImport) -> None:
 
         write_in_steps(list(own.values_list("pk", flat=True)), write)
 
+    # Items first, because they refer to documents and systems.
     for model in (Item, Document, System):
         remove(model)
     with step():

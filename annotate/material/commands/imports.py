@@ -79,6 +79,7 @@ class ItemImporter(ItemCheck):
             written = write_rows(Item, ITEM, items)
             for (known_item, _, _), pk in zip(self._items, written, strict=True):
                 known_item.pk = pk
+            # Raters of an open round get the new items as well.
             if self.round and self.round.is_open and self.round.every_item:
                 asked = items_of_round_one(self.project).filter(pk__in=written).order_by("pk")
                 add_assignments(round=self.round, items=asked.values_list("pk", flat=True))

@@ -53,6 +53,7 @@ def import_parts(*, project: Project, parts: Mapping[tuple[str, str], Sequence[s
             )
         )
     items = [known[each] for each in parts]
+    # New parts replace all earlier ones of these outputs.
     ItemPart.objects.filter(item__in=items).delete()
     ItemPart.objects.bulk_create(
         (
@@ -97,6 +98,7 @@ def read_parts(content: bytes) -> Parts:
         parts: Parts = {}
         for document, system, texts, line in _rows(rows):
             found = parts.setdefault((document, system), [])
+            # The rows of an output need not follow each other.
             found.extend(texts)
             if not all(texts) or len(found) > MOST_PARTS:
                 raise ImportRefusedError(

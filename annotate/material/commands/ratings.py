@@ -48,11 +48,14 @@ def write_recorded(rows: Iterable[Recorded], *, guideline: int | None, by: User 
     wanted = list(rows)
     points = Rating._meta.get_field("value").get_prep_value
     rated = Rating.objects.filter(assignment__in={row.assignment for row in wanted})
+    # Raters may have answered since the file was checked.
     there = set(rated.values_list("assignment", "dimension"))
     new = [row for row in wanted if row[:2] not in there]
     now = timezone.now()
+    # `write_rows` writes plain SQL, so values are in the form of the database.
     times = [connection.ops.adapt_datetimefield_value(now + MOMENT * number) for number in range(len(new))]
     actor, imported = by.pk if by else None, RatingChange.Cause.IMPORTED
+    # unsure, cannot rate, not applicable, comment
     answer = (False, False, False, "")
     ratings = write_rows(
         Rating,

@@ -122,6 +122,7 @@ def cancel_import(*, data_import: DataImport) -> None:
     if not data_import.is_under_way:
         raise NotReadyError(gettext("This import is not running, so there is nothing to cancel."))
     notes_of(data_import).cancel()
+    # A pending import has no worker that could notice the request.
     waiting = DataImport.objects.filter(pk=data_import.pk, status=Status.WAITING)
     if waiting.update(status=Status.STOPPED, message=str(CANCELLED), lease=None, touched_at=timezone.now()):
         notes_of(data_import).clear()

@@ -77,6 +77,7 @@ class ItemAssignments:
         """Return the assignment that the rater has or now takes; None if all belong to others."""
         pair = (item.number, rater.number)
         made = self.round is not None and item.pk is not None
+        # Items that are not written yet will have one assignment for each rater of an item.
         free = self._free.setdefault(item.number, [] if made else [TO_BE_MADE] * self.raters_per_item)
         if pair in self._held:
             assignment = self._held[pair]
@@ -87,6 +88,7 @@ class ItemAssignments:
         if not free:
             return None
         assignment = free.pop()
+        # The rater whose reservation has expired loses the assignment.
         if before := self._lapsed.pop(assignment, None):
             del self._held[before]
         self._held[pair] = assignment

@@ -76,6 +76,7 @@ class Catalogue:
             documents = documents.filter(key__in=named.documents)
             systems = systems.filter(name__in=named.systems)
             items = items.filter(document__key__in=named.documents, system__name__in=named.systems)
+        # Names by key, so that items need no join with their documents and systems.
         keys, names = {}, {}
         for key, pk, digest in documents.values_list("key", "pk", "digest").iterator(BATCH):
             keys[pk] = key

@@ -54,6 +54,7 @@ class FileCheck(FileReading):
         With a limit, a check looks up only the names in the first records.
         """
         round = round_one(self.project)
+        # A preview must be fast also in a large project, so it loads only what its records name.
         catalogue = Catalogue(self.project, None if limit is None else self._names_in_first_records(limit))
         self.items = ItemCheck(catalogue)
         if self.source.ratings:
@@ -114,6 +115,7 @@ class FileCheck(FileReading):
         if isinstance(row, ImportedRating):
             if not self.ratings:
                 return None
+            # 0: the file names no round.
             if row.round not in (0, self.ratings.number):
                 self.of_other_round += 1
                 return None

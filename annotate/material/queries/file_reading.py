@@ -56,6 +56,7 @@ class FileReading(ABC):
                     self.lines = record.line
                     if record.line not in self.skip:
                         self._take(record)
+                # With a limit, one more record shows whether the file has more.
                 self.complete = limit is None or (file.is_whole and next(records, None) is None)
                 self.empty_rows = file.empty_rows
         except UnreadableFileError as error:

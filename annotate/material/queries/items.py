@@ -56,6 +56,7 @@ class ItemCheck:
                 other, example=key, document=key, line=document.line, difference=difference
             )
             return RefusedLine(row.line, "document", reason)
+        # A document of the project counts once, however many rows name it.
         elif not document.in_file and not document.line:
             document.in_file = True
             self.already_there.documents += 1
@@ -84,6 +85,7 @@ class ItemCheck:
         if known is None:
             self.new_item(document, system, digest, row)
             return None
+        # An existing output is never replaced: raters may have seen it.
         if known.digest != digest:
             other = (
                 gettext(

@@ -46,11 +46,13 @@ class MetadataOwners:
         found = array("q", bytes(8 * len(self._columns)))
         for name, value in metadata.items():
             plain = value if isinstance(value, str | int | float) else _WRITE(value)
+            # With the type: 1, 1.0 and True have equal hashes.
             found[self._columns[name]] = hash((type(value), plain))
         return found.tobytes()
 
     def _differing(self, one: bytes, other: bytes) -> Iterator[str]:
         if one != other:
+            # An earlier row has no hash for a column that appears later, which counts as blank.
             hashes = [array("q", each.ljust(8 * len(self._columns), b"\0")) for each in (one, other)]
             yield from (name for name, at in self._columns.items() if hashes[0][at] != hashes[1][at])
 

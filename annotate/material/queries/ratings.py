@@ -70,6 +70,7 @@ class RatingCheck:
             )
             return RefusedLine(row.line, "document", reason)
         if not is_on_scale(row.value, scale.low, scale.high, scale.step):
+            # The message once more with “…” for the value, so that such lines have one cause.
             sentence, general = (
                 off_scale_sentence(scale.name, value, scale.low, scale.high, scale.step)
                 for value in (row.value, "…")
@@ -101,6 +102,7 @@ class RatingCheck:
         if value == row.value:
             self.already_there.ratings += 1
             return None
+        # An answer without a value counts as given: a recorded value must not replace it.
         given = (
             gettext(
                 "“{rater}” has an answer without a value for {dimension} of “{system}” on document "
@@ -135,6 +137,7 @@ class RatingCheck:
                     "ratings of Round II, or into a new project."
                 )
             )
+        # A recorded rating takes a whole assignment, which such rounds do not have for all items.
         if self.assignments.are_for_units:
             raise NotReadyError(
                 gettext(
@@ -143,6 +146,7 @@ class RatingCheck:
                     "import them before units are routed, or into a new project."
                 )
             )
+        # Without an assignment, the item has as many raters as the project wants.
         assignment = self.assignments.take(item, rater)
         if assignment is not None:
             self.accept(assignment, item, rater, scale, row.value)

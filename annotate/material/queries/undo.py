@@ -51,6 +51,7 @@ def explain_no_undo(data_import: DataImport) -> str:
         return gettext(
             "This import cannot be undone, because there are already {listed} of what it brought."
         ).format(listed=listed)
+    # Items of another import need the documents that this one would delete.
     later = Item.objects.filter(document__brought_by=data_import).exclude(brought_by=data_import)
     if names := sorted({str(name) for name in later.values_list("brought_by__name", flat=True).distinct()}):
         return gettext(

@@ -104,6 +104,7 @@ class ColumnMapping:
         if not self.value_columns:
             yield attempt(record.line, partial(self._rating, record, self.dimension, self.value))
         for column in self.value_columns:
+            # A missing column is no blank cell: `_rating` then reports it.
             if not is_blank(fields.get(column.column, "?")):
                 yield attempt(record.line, partial(self._rating, record, "", column.column, column.dimension))
 
@@ -121,6 +122,7 @@ class ColumnMapping:
 
     def _rating(self, record: Record, dimension_column: str, value_column: str, dimension: str = "") -> Row:
         fields = record.fields
+        # Without a key, a rating finds its document by the same parts as the item.
         parts = () if self.document_key else self._parts(fields)
         return ImportedRating(
             record.line,

@@ -89,6 +89,7 @@ def _configs(readme: str) -> list[dict[str, Any]]:
         ) from error
     configs = card.get("configs") if isinstance(card, dict) else None
     listed = [each for each in configs if isinstance(each, dict)] if isinstance(configs, list) else []
+    # The default configuration first, which is read unless a part names another one.
     return sorted(listed, key=lambda config: not config.get("default"))
 
 
@@ -135,6 +136,7 @@ def _splits_by_names(names: Sequence[str]) -> list[Split]:
     kinds = Counter(_suffix(name) for name in shards)
     if not kinds:
         return []
+    # The most frequent kind of file; of equally frequent ones, the first in SHARDS.
     kind = max(kinds, key=lambda suffix: (kinds[suffix], -SHARDS.index(suffix)))
     by_split: dict[str, list[str]] = {}
     for name in sorted(each for each in shards if _suffix(each) == kind):

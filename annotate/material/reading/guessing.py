@@ -158,6 +158,7 @@ class _ColumnGuess:
         self.values = tuple(ValueColumn(name, known[_word(name)]) for name in names if _word(name) in known)
         self.found = self._match_by_name(names)
         self._drop_misnamed(records)
+        # `_free` reads it below.
         self.parts: list[str] = []
         self.parts = [name for name in self._free() if _names(PART_WORD, name)]
         self.parts = self.parts or [name for name in self._free() if _names(PROMPT_WORD, name)]
@@ -211,6 +212,7 @@ class _ColumnGuess:
     def _guess_texts(self) -> None:
         found, prose = self.found, self._prose()
         text = self.columns.get(found["text"])
+        # “text” may be the document: then another column has the output, or the file has documents only.
         if text and not self.parts and _word(found["text"]) in EITHER_TEXT:
             others = columns_by_words(self._free(), {"text": COLUMN_WORDS["text"]})
             other = self.columns.get(others["text"])
@@ -218,11 +220,14 @@ class _ColumnGuess:
                 self.parts, found["text"] = [text.name], other.name
             elif not other and not found["system"] and not prose:
                 self.parts, found["text"] = [text.name], ""
+        # The output is known: the one column of prose that repeats with it or is longer is the document.
         elif text and not self.parts:
             documents = [column for column in prose if self._is_document(column, text)]
             self.parts = [column.name for column in documents] if len(documents) == 1 else []
+        # The document is known: prose that differs within a document is the output.
         elif not text and self.parts and len(prose) == 1 and not self._is_of_document(prose[0]):
             found["text"] = prose[0].name
+        # Two columns of prose: one is the document only if the other one cannot be.
         elif not text and not self.parts and len(prose) == 2:
             for document, output in (prose, prose[::-1]):
                 if self._is_document(document, output) and not self._is_document(output, document):
@@ -262,6 +267,7 @@ class _ColumnGuess:
             return False
         all_filled = all(cell for cells in named for cell in cells)
         differ = all(len(set(cells)) == len(cells) for cells in named)
+        # The same names in two documents show that they are names of systems.
         return all_filled and differ and set(named[0]) == set(named[1])
 
     def _guess_key(self) -> None:
@@ -275,6 +281,7 @@ class _ColumnGuess:
             key = self.columns[found["document_key"]]
             if not document.is_determined_by(key) or (repeats and key.distinct == self.rows):
                 found["document_key"] = ""
+        # A key names each document: one key for each, and one document for each key.
         if not found["document_key"] and repeats and document.distinct > 1:
             free = [self.columns[name] for name in self._free()]
             keys = [
@@ -289,6 +296,7 @@ class _ColumnGuess:
 
 
 def columns_by_words(names: Sequence[str], fields: WordsOfFields) -> dict[str, str]:
+    # Reversed, so that the first of several columns with one word stays.
     by_word = {_word(name): name for name in reversed(names)}
     return {
         field: next((by_word[word] for word in words if word in by_word), "")

@@ -42,6 +42,7 @@ def _parse_line(number: int, text: str) -> Record | RefusedLine:
             column=error.colno,
         )
         return RefusedLine(number, "", reason, text)
+    # NaN, a number with too many digits, or a line that is nested too deeply.
     except (ValueError, RecursionError) as error:
         return RefusedLine(
             number,

@@ -46,6 +46,7 @@ def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
 
 def _raw_lines(stream: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
     total = number = 0
+    # One byte beyond the limit shows that a line is too long; the rest of such a line is skipped.
     while raw := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
         overlong = len(raw) > MAX_LINE_BYTES

@@ -84,6 +84,7 @@ def mapping_from_options(options: Iterable[str]) -> ColumnMapping:
             values.append(ValueColumn(column, label))
         elif field == "format":
             single[field] = _format(column)
+        # A field has one column, so a second one is an error.
         elif field in SINGLE_FIELDS and field not in single:
             single[field] = column
         else:

@@ -93,6 +93,7 @@ def read_marked_segments(records: Iterable[Record]) -> list[MarkedSegment]:
             key_of(require_field(fields, "rater"), "rater", RATER_LIMIT),
         )
         segment = found.setdefault(key, MarkedSegment(*key, source, target))
+        # A segment without errors is kept: its rater found none.
         category, severity = (_word(fields, name) for name in ("category", "severity"))
         if NO_ERROR.match(category) or NO_ERROR.match(severity):
             continue
@@ -128,6 +129,7 @@ def _tag_problem(name: str) -> str:
 
 def _segment_key(fields: Fields) -> str:
     column = next((name for name in SEGMENT_COLUMNS if not is_blank(fields.get(name))), "")
+    # `docSegId` numbers the segments of one document, so the document is part of the key.
     document = key_of(require_field(fields, "doc"), "doc")
     segment = key_of(require_field(fields, column or SEGMENT_COLUMNS[0]), column)
     return key_of(f"{document}:{segment}", "doc", KEY_LIMIT)

@@ -119,6 +119,7 @@ def read_opening(path: Path, name: str, part: str) -> str:
         return _problem(gettext(TOO_SLOW).format(limit=PROCESSOR_SECONDS))
     if done.returncode in (-signal.SIGKILL, -signal.SIGABRT):  # by the system, or a library without memory
         return _problem(gettext(TOO_MUCH_MEMORY).format(limit=MEMORY_BYTES // 1024**3))
+    # Any other failure is a bug, not a property of the file.
     if done.returncode:
         raise RuntimeError(done.stderr.decode(errors="replace")[-4000:])
     return done.stdout.decode()
@@ -169,6 +170,7 @@ def _main(path: Path, name: str, part: str) -> None:
                 rows.append(row)
             said["empty_rows"] = file.empty_rows
         said["records"] = rows
+        # Without a readable record there is nothing to map, so the first reason stops the upload.
         if not any(isinstance(row[1], Mapping) for row in rows):
             first = rows[0] if rows else [0, "", gettext("The file is empty; upload one with data.")]
             said["problem"] = [first[0], first[2]]

@@ -109,6 +109,7 @@ def _records(lines: IO[bytes], name: str) -> Generator[Record, None, bool]:
                     number=number, limit=limit
                 ),
             )
+        # “=” and a record, or “.” and the end: empty, a message in a list, or an error of the library.
         content = json.loads(line[1:])
         if line.startswith(b"="):
             yield Record(number, content)

@@ -81,6 +81,7 @@ class Conversations(ItemsOnly):
         # A column called “system” may have a prompt instead of the model's name.
         names_system = len(str(fields.get("system", "")).split()) <= MOST_WORDS_OF_NAME
         system = _first(fields, (*MODEL_COLUMNS, "system") if names_system else MODEL_COLUMNS)
+        # Without a system's name, outputs of one prompt would clash, so each makes its own document.
         key = _key(fields, parts if system else (*parts, ("", text)))
         metadata = _others(fields, {*used, system})
         if not text:
@@ -123,6 +124,7 @@ class OutputLists(ItemsOnly):
         columns = []
         if isinstance(listed, list) and len(listed) == len(outputs):
             names, columns = listed, [column]
+        # A name in an output precedes one in a list of names.
         for number, entry in enumerate(outputs):
             if isinstance(entry, dict) and (own := _first(entry, NAMES_IN_OUTPUT)):
                 names[number] = entry[own]
@@ -211,6 +213,7 @@ def _is_transcript(value: object) -> bool:
 
 def _turns(value: object, name: str) -> Turns:
     if _is_transcript(value):
+        # The pattern has a group, so roles and texts alternate.
         _, *pieces = TRANSCRIPT.split(str(value))
         found = [(role.lower(), text.strip()) for role, text in zip(pieces[::2], pieces[1::2], strict=True)]
     else:
@@ -253,8 +256,10 @@ def _prompt(fields: Fields, *, of_pair: bool = False) -> tuple[tuple[Part, ...],
     for column in TURN_COLUMNS:
         if _is_turns(fields.get(column)) and not (of_pair and column != "prompt"):
             return _parts_of_turns(_turns(fields[column], column), column), {column}
+    # A prompt as a string, with the columns that are added to it.
     if column := _first(fields, PROMPT_COLUMNS):
         used = [column, *(name for name in ADDED_TO_PROMPT if not is_blank(fields.get(name)))]
+    # Without a column, the prompt is what comes before the last turn of an output.
     elif of_pair and (_is_turns(fields["chosen"]) or _is_transcript(fields["chosen"])):
         turns = _turns(fields["chosen"], "chosen")
         return _parts_of_turns(turns[:-1], "chosen"), {"messages"} if "messages" in fields else set()

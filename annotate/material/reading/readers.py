@@ -87,6 +87,7 @@ class RecordFile:
             taken += monotonic() - began
             if row is None:
                 return
+            # The time of the consumer, which checks or writes the row, does not count.
             if taken > MOST_SECONDS:
                 limit = round(MOST_SECONDS / 60)
                 reason = gettext(
@@ -103,6 +104,7 @@ class RecordFile:
             ]
             self.size, lines = sum(folder.size(shard) for shard in shards), 0
             for shard in shards:
+                # Numbers of lines continue from shard to shard.
                 last = 0
                 with folder.open(shard) as self.file:
                     for record in _name_shard_in_errors(shard, records_in(self.file, shard, self.choice)):

@@ -76,5 +76,6 @@ def _lines(opened: Opened) -> Iterator[Mapping[str, Any]]:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, str):
+        # JSON may contain halves of surrogate pairs, which UTF-8 cannot encode.
         return value.encode("utf-8", "replace").decode()
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value

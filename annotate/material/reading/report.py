@@ -97,6 +97,7 @@ class Causes:
 
     @property
     def listed(self) -> tuple[Cause, ...]:
+        # An example is left out if the message itself has the only value.
         return tuple(
             cause if cause.reason == general else dataclasses.replace(cause, names=[])
             for (_, general), cause in self._by_reason.items()
@@ -110,9 +111,11 @@ class Causes:
             (reason.general, reason.example) if isinstance(reason, LineReason) else (reason, "")
         )
         key = printable(refused.field), printable(general)
+        # A further cause is only counted, so that a report stays small.
         if key not in self._by_reason and len(self._by_reason) >= MOST_CAUSES:
             return
         cause = self._by_reason.setdefault(key, Cause(key[0], printable(reason)))
+        # From the second different reason on, the cause has “…” for the values.
         if cause.reason != printable(reason):
             cause.reason = key[1]
         cause.count += 1

@@ -100,6 +100,7 @@ class SummEvalOpDetailed:
     def rating_rows(self, record: Record) -> Iterator[Row | RefusedLine]:
         key = key_from_parts(_reviews(record), "product")
         for code, dimension in SUMMEVAL_OP_DIMENSIONS.items():
+            # The values of each system are in the order of its annotators, who have no names.
             for system, values in zip(SUMMEVAL_OP_SYSTEMS, _per_system(record, code), strict=True):
                 line = record.line
                 field = f"{code}.{system}"
@@ -143,6 +144,7 @@ class SummEval:
     def _item(self, record: Record) -> Row:
         document, system = self._unit(record)
         parts: tuple[Part, ...] = ()
+        # Without an article, the document must have been imported before.
         article = _first_of(record, ("text", "source"), required=False)
         if article:
             parts = (("Article", text_of(record.fields[article], article)),)
@@ -170,6 +172,7 @@ class SummEvalDocuments(ItemsOnly):
 
 
 def _summeval_op_item(record: Record, parts: tuple[Part, ...], system: str, text: object) -> Row:
+    # Products have no key in this release, so their reviews give it.
     key = key_from_parts(parts, "product")
     title = f"Product {record.line}"
     field = f"summaries.{system}"

@@ -84,6 +84,7 @@ def read_csv(stream: IO[bytes], delimiter: str = "") -> Iterator[Record | Refuse
 
 
 def _csv_rows(rows: Iterator[list[str]], lines: _CsvLines) -> Iterator[list[str] | RefusedLine]:
+    # The reader takes the header's line first, which may follow blank lines.
     lines.row_starts = max(lines.number, 1)
     while True:
         try:
@@ -96,6 +97,7 @@ def _csv_rows(rows: Iterator[list[str]], lines: _CsvLines) -> Iterator[list[str]
                 "",
                 gettext("The row is not CSV ({error}); check its quotation marks.").format(error=error),
             )
+        # A quoted cell may continue over several lines; the next row starts after the last of them.
         lines.next_row()
 
 

@@ -50,6 +50,7 @@ def text_of(value: object, name: str) -> str:
         )
     if is_chat(value):
         value = json.dumps(value, ensure_ascii=False)
+    # True is an int, too.
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise RefusedFieldError(
             name,
@@ -66,6 +67,7 @@ def text_of(value: object, name: str) -> str:
         raise RefusedFieldError(
             name, gettext("The field “{name}” holds a NUL character; remove it.").format(name=name)
         )
+    # ASCII has no surrogates, so most texts need no encoding to check.
     if text.isascii():
         return text
     try:

@@ -83,6 +83,7 @@ def read_sheets(stream: IO[bytes], choice: SheetChoice, name: str) -> Iterator[R
                 sheet=sheet, row=choice.header_row
             )
             raise UnreadableFileError(passed + choice.header_row, reason)
+        # The last row of this sheet: line numbers continue in the next one.
         passed += number
 
 
@@ -112,6 +113,7 @@ def _rows(stream: IO[bytes], sheet: str = "") -> Iterator[tuple[int, list[object
                 number, gettext("No worksheet has a row {row}; save the workbook again.").format(row=number)
             )
         cells = [_plain(cell) for cell in row]
+        # Spreadsheets also save empty cells behind the last filled one.
         while cells and cells[-1] in (None, ""):
             cells.pop()
         yield number, cells
@@ -140,6 +142,7 @@ def _check_size(stream: IO[bytes]) -> None:
     with zipfile.ZipFile(stream) as archive:
         sizes = {part.filename: part.file_size for part in archive.infolist()}
     stream.seek(0)
+    # Worksheets are streamed; any other part may be read into memory as a whole.
     texts = [size for name, size in sizes.items() if "worksheets/" not in name]
     if max(texts, default=0) > MAX_TEXT_BYTES:
         limit = MAX_TEXT_BYTES // 1024**2

@@ -83,6 +83,7 @@ def address_confirm(request: HttpRequest, token: str) -> HttpResponse:
         email = proven_change(user, token)
         if request.method == "GET":
             return render(request, "people/address_confirm.html", {"email": email})
+        # Only a POST changes the e-mail: programs that open links of mails change nothing.
         email = change_address(user=user, token=token, session=request.session.session_key)
     except DomainError as error:
         return render(request, "people/address_unusable.html", {"error": error}, status=error.status)
@@ -174,6 +175,7 @@ def keys(request: HttpRequest) -> HttpResponse:
     user = request_user(request)
     form = KeysForm(request.POST if request.method == "POST" else None, preferences=preferences_of(user))
     back = request.GET.get("next", "")
+    # Only a path within Concord: a link could otherwise lead to another site.
     if not url_has_allowed_host_and_scheme(back, allowed_hosts=None):
         back = ""
     if form.is_valid():
@@ -195,6 +197,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     except InvitationUnusableError as error:
         return render(request, "people/invitation_unusable.html", {"error": error}, status=error.status)
     if not request.user.is_authenticated:
+        # Remembered until the sign-up, which is on other pages.
         request.session[INVITATION_IN_SESSION] = token
     return render(request, "people/invitation.html", {"invitation": offer, "token": token})
 
@@ -231,6 +234,7 @@ def signup_address(request: HttpRequest, token: str) -> HttpResponse:
         invitation, _ = proven_signup(token)
     except AddressLinkError as error:
         return render(request, "people/address_unusable.html", {"error": error}, status=error.status)
+    # The mail may be opened in another browser, which has not seen the invitation.
     request.session[INVITATION_IN_SESSION] = signed_invitation(invitation)
     request.session[ADDRESS_IN_SESSION] = token
     return redirect("account_signup")

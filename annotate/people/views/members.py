@@ -82,6 +82,7 @@ def _list(
     several: InvitationsForm | None = None,
 ) -> HttpResponse:
     form, several = form or InvitationForm(), several or InvitationsForm()
+    # Both forms are on one page, and their fields have the same names.
     several.auto_id = "several_%s"
     context = {
         "form": form,

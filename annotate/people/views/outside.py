@@ -150,6 +150,7 @@ class StudyForm(forms.Form):
         given = self.cleaned_data
         if given.get("is_open") and not given.get("consent") and "consent" not in self.errors:
             self.add_error("consent", gettext("Write the consent text before you open the link."))
+        # Without pay, an amount that the form still shows has no meaning.
         if given.get("pay_rule") == PayRule.NONE:
             given["pay_rate"], given["currency"] = None, ""
         elif given.get("pay_rate") is None and "pay_rate" not in self.errors:
@@ -214,11 +215,14 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     parameters = read_parameters(parse_qsl(request.META["QUERY_STRING"]))
     person = parameters.get(PERSON, "")
     if isinstance(request.user, User):
+        # A signed-in rater continues, unless the link names another person.
         own = rater_of_account(study, request.user)
         if own and (not person or person == own.platform_id):
             return redirect("rate", study.project.slug)
+        # Joining would sign a member out of the own account.
         if not is_outside_account(request.user):
             return _say(request, study, "signed_in", status=409)
+    # A known person continues only with the session of the platform.
     if known := rater_of_person(study, person):
         return _continue(request, study, known, parameters)
     try:
@@ -249,6 +253,7 @@ def _continue(
     request: HttpRequest, study: OutsideStudy, rater: OutsideRater, parameters: dict[str, str]
 ) -> HttpResponse:
     """Sign in a rater again after a lost session, by the platform's own session in the link."""
+    # Counted before the check, so that no concurrent attempt escapes the limit.
     user, counters = rater.place.user, return_counters(request, rater.pk)
     if not count_attempt(counters):
         return _say(request, study, "too_many", status=429)
@@ -269,6 +274,7 @@ def _join(
     if not may_join(request):
         return _say(request, study, "too_many", status=429)
     user = join_study(study=study, consent=consent, parameters=parameters, answers=answers)
+    # The rater's row has the consent from here on.
     request.session.pop(CONSENT_IN_SESSION, None)
     get_adapter(request).login(request, user)
     return redirect("rate", study.project.slug)

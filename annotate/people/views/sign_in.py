@@ -235,6 +235,7 @@ class CheckedTokens(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             time_there = claims["id_token"].get("auth_time")
             if isinstance(time_there, int | float) and not isinstance(time_there, bool):
                 self.signed_in_at = float(time_there)
+            # Token and user information must be about the same person.
             subjects = {claims["id_token"]["sub"], *(each["sub"] for each in claims.values())}
         except BROKEN_ANSWER as error:
             raise OAuth2Error("The provider's answer cannot be read") from error
@@ -269,6 +270,7 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     try:
         response: HttpResponse = OAuth2CallbackView.adapter_view(adapter)(request)
         if request.user.is_authenticated and adapter.signed_in_at is not None:
+            # With `min`, the fast clock of a provider cannot prolong the confirmation.
             request.session[PROVIDER_ASKED_AT] = min(adapter.signed_in_at, time())
     except (RequestException, *BROKEN_ANSWER) as error:
         response = render_authentication_error(request, adapter.get_provider(), exception=error)

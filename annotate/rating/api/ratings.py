@@ -140,6 +140,7 @@ class Assignments(ApiView):
         assignments = Assignment.objects.filter(
             round__project=project, round__number__lt=Round.CHECKS, **chosen
         )
+        # Rows name document and system, and need no texts.
         named = assignments.select_related("round", "item__document", "item__system", "annotator")
         light = named.defer("item__text", "item__document__parts").prefetch_related("units__dimension")
         return self.page(light, AssignmentRow)
@@ -369,6 +370,7 @@ class OwnRating(ApiView):
             if sent.get("value") is not None:
                 raise InvalidValueError(gettext("Either give a value or say why there is none, not both."))
             entered["value"] = NOT_APPLICABLE
+        # The form reads evidence as the page sends it: lists of three numbers in JSON.
         passages = [[each["part"], each["start"], each["end"]] for each in sent.get("evidence", [])]
         form_fields = {**entered, "evidence": json.dumps(passages), "active_seconds": sent.get("seconds")}
         form = valid(AnswerForm(form_fields))

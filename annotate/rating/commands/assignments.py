@@ -67,11 +67,13 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
         asked_open, asked_last = _OPEN.ask(round.pk), _LAST.ask(round.project_id, annotator.pk)
         asked_checks, asked_study = CHECKS_OF.ask(round.project_id), _STUDY.ask(annotator.pk)
     _refuse_closed(round, asked_open)
+    # The limit of a study counts the ordinary items of Round I, not the checks.
     if (study := asked_study.first()) and study.items_per_rater is not None:
         taken = Assignment.objects.filter(round=round, annotator=annotator).count()
         how_many = min(how_many, study.items_per_rater - taken)
         if how_many <= 0:
             return 0
+    # The ordinary items, as far as other annotators leave them.
     last, checks = asked_last.first(), asked_checks.first()
     found, kept = _next_items(round, annotator, how_many, keeps_back=checks is not None)
     items = iter(found)
@@ -79,6 +81,7 @@ def reserve_items(*, round: Round, annotator: Membership, how_many: int = RESERV
     while some := list(islice(items, how_many - len(assignments))):
         assignments += _locked_assignments(round, [item.pk for item in some])
     position = _write_assignments(annotator, assignments, (last.position or 0) if last else 0)
+    # Due checks, and the reserve items that return with a repeat.
     if assignments and checks and not _continues_document(round, assignments[-1], found, next(items, None)):
         turns = due_turns(round=round, annotator=annotator, kept={item.pk: item.document_id for item in kept})
         due_checks = []
@@ -104,6 +107,7 @@ def _next_items(
     found = first_items(round, annotator, 2 * how_many + MOST_KEPT_BACK)
     met = list(own_order(round, annotator).values_list("item__document", flat=True))
     last = met[-1] if met else None
+    # All documents but the last one count as left.
     now, kept = keep_back([(item.pk, item.document_id) for item in found], {*met} - {last}, last)
     of = {item.pk: item for item in found}
     return [of[item] for item in now], [of[item] for item in kept]
@@ -222,11 +226,13 @@ def hand_over_work(*, membership: Membership, to: Collection[Membership] = ()) -
     lock_project(membership.project)
     round = _open_round(membership)
     receivers = _lock_receivers(membership, to)
+    # Locked after the annotators, in the order in which `reserve_items` locks them.
     mine = Assignment.objects.filter(round=round, annotator=membership, completed_at=None)
     unfinished = list(mine.select_for_update().order_by("position"))
     divided = _divide(round, [row for row in unfinished if row.started_at])
     work = [row for row in unfinished if row.started_at is None]
     _Dealer(round, receivers).deal([*work, *(rest for rest, _ in divided)], membership)
+    # Whole assignments move; of divided ones only the new part is written here, with its units.
     fields = ["annotator", "position", "reserved_until", "origin"]
     Assignment.objects.bulk_update(work, fields, batch_size=BATCH)
     Assignment.objects.bulk_create([rest for rest, _ in divided], BATCH)
@@ -295,6 +301,7 @@ def _divide(round: Round, begun: Sequence[Assignment]) -> list[Divided]:
         units[unit.assignment_id][unit.dimension_id] = unit.inclusion_probability
     divided, kept, now = [], [], timezone.now()
     for row in begun:
+        # Units of a whole item have the probability of the item.
         asked = units[row.pk] if row.partial else dict.fromkeys(everything, row.inclusion_probability or 1.0)
         rest = Assignment(
             round=round,
@@ -347,9 +354,11 @@ class _Dealer:
     def deal(self, assignments: Iterable[Assignment], before: Membership) -> None:
         for row in assignments:
             able = [each for each in self.receivers if (each, row.item_id) not in self.held]
+            # Routing counts its progress by origin, so an existing one stays.
             row.origin = row.origin or f"taken over from {before.rater_name}"
             row.reserved_until = None
             row.annotator_id = row.position = None
+            # Without a possible annotator the assignment is free for the next reservation.
             if able:
                 taker = min(able, key=lambda each: self.open[each])
                 self.last[taker] += 1
@@ -368,6 +377,7 @@ def complete_study(*, membership: Membership) -> bool:
     twice. Locks the rater's row only if it records something, so other raters do not block on writers.
     """
     outcome = OutsideRater.objects.filter(place=membership).values_list("outcome", flat=True).first()
+    # Everyone else has no such row, and so gets here after one query.
     if outcome in (None, Outcome.COMPLETED):
         return outcome is not None
     return _complete(membership)
@@ -415,6 +425,7 @@ def acknowledge_wording(*, annotator: Membership, version: int, by: User) -> Non
 
     Locks the annotator's row. Raises InvalidValueError for an unknown version.
     """
+    # Without the lock two requests at once would both find no acknowledgement and write one each.
     Membership.objects.select_for_update().get(pk=annotator.pk)
     guideline = Guideline.objects.filter(project=annotator.project_id, version=version).first()
     if guideline is None:

@@ -73,6 +73,7 @@ def due_turns(*, round: Round, annotator: Membership, kept: Mapping[int, int]) -
     kept: the document of each reserve item. Runs in the caller's transaction, which holds the lock on the
     annotator's row.
     """
+    # Checks already met count, too, so the whole order is read and not only the new items.
     own = own_order(round, annotator).values_list("item", "plan", "item__document")
     checking = checking_of(plan_of(round.project))
     if round.every_item:
@@ -80,6 +81,7 @@ def due_turns(*, round: Round, annotator: Membership, kept: Mapping[int, int]) -
     else:  # items are rated in part, so none is repeated; gold comes among them
         checking = Checking(checking.gold_every)
     order = [Turn(item, CHECK_OF_PLAN.get(Plan(plan), "")) for item, plan, _ in own]
+    # The sample differs with the length of the order; a repeated call gets the same one.
     generator = Stream(round.seed).of("checks", annotator.pseudonym, len(order)).shuffler()
     return due(
         order,
@@ -117,6 +119,7 @@ def write_checks(
 
     asks: by item, the ids of its dimensions; a check of another item asks about all dimensions.
     """
+    # An item can be a check of many annotators, each with its own slot.
     parts = asks or {}
     slots = next_slots(checks, {turn.item for _, _, turn in turns})
     assignments = []
@@ -231,15 +234,18 @@ def give_planned_items(*, round: Round) -> bool:
         work = planned_work(choice)
     except CannotBeMetError as error:
         raise NotReadyError(f"{error}") from None
+    # The shared queue: `finish_round` writes free assignments in steps.
     if work is None:
         return False
     if not work.plan.ratings:
         raise NotReadyError(gettext("By this plan nobody rates anything. Choose another one."))
+    # The slot that each annotator has for each item.
     checks, plan = round_of_checks(round), PLANS[AssignmentPlan.Kind(choice.kind)]
     slot_of: dict[int, dict[int, int]] = defaultdict(dict)
     for item, raters in zip(work.items, work.plan.raters, strict=True):
         for slot, annotator in enumerate(raters):
             slot_of[work.annotators[annotator].pk][item] = slot
+    # Each annotator's order, with the checks among the items.
     document_of = dict(Item.objects.filter(document__project=round.project_id).values_list("pk", "document"))
     orders = {
         annotator.pk: _order(round, checks, annotator, list(slot_of[annotator.pk]), document_of)

@@ -112,6 +112,7 @@ def save_ratings(
             steps.append(_step(locked, round, asked, ratings, each))
         except InvalidValueError as error:
             steps.append(error)
+    # Conditions apply to all answers of the request: one answer may hide the question of another.
     hidden = hidden_dimensions(asked, _answers_after(ratings, steps))
     # All writes and the COMMIT make one round trip.
     with send_together(last=True):
@@ -170,6 +171,7 @@ def _step(
         check_passages(answer.evidence, item_texts(assignment.item_id))
     seen = seen_guideline(round, sent.guideline_version)
     if rating and (bool(sent.client) and rating.client == sent.client and rating.sequence > sent.sequence):
+        # The same page sent a later answer that arrived first, and this one must not overwrite it.
         return _Step(given, rating, seen, None, _answer_of(rating))
     replaced = _unseen_answer(rating, answer, sent.seen_revision)
     rating = rating or Rating(assignment_id=assignment.pk, dimension_id=dimension.id, revision=0)
@@ -257,6 +259,7 @@ def checked_answer(dimension: FrozenDimension, answer: Answer, assignment: Assig
     """
     kind = kind_of(dimension)
     check_answer(dimension, answer)
+    # Without a value the kind has nothing to check, so the item is not read.
     if answer.value is None and answer.data is None:
         return answer
     item = content_of(assignment) if kind.reads_item else ItemContent()
@@ -306,7 +309,9 @@ def write_rating(
     """
     now = timezone.now()
     before = rating.value
+    # Active time never decreases, as a late or repeated request may report less.
     rating.active_seconds = max(rating.active_seconds, active_seconds)
+    # The same answer again stores only time, browser and sequence; the revision stays.
     if rating.pk and _answer_of(rating) == answer and not repeat:
         _SENT_AGAIN.run(rating)
         return rating

@@ -91,6 +91,7 @@ def open_round_one_for_units(*, project: Project, by: User | None) -> Round:
         return existing
     _split_for_parts(project)
     round = _new_round(project, 1, by, every_item=False)
+    # Bridging items are hidden gold items, which only the round of checks assigns.
     if BridgingItem.objects.filter(gold__item__document__project=project).exists():
         round_of_checks(round)
     return round
@@ -104,6 +105,7 @@ def open_or_unopened(project: Project) -> Round | None:
         raise NotReadyError(gettext("Round I of this project is closed; a closed round is not opened again."))
     if not project.dimensions.exists():
         raise NotReadyError(gettext("Add at least one dimension before you open Round I."))
+    # Questions and items must fit: a question that compares outputs needs items of its kind.
     items = Item.objects.filter(document__project=project)
     if not items.exists():
         raise NotReadyError(gettext("Import items before you open Round I."))
@@ -130,6 +132,7 @@ def _split_for_parts(project: Project) -> None:
 def add_assignments(*, round: Round, items: Iterable[int]) -> int:
     """Create the missing free assignments of items (their ids) in Round I; return their number."""
     raters = FrozenGuideline.from_json(round.guideline.content).raters_per_item
+    # Only items without any assignment get theirs, so a second run of a step adds nothing.
     made, left = 0, iter(items)
     # BATCH counts rows: an item has one for each rater.
     while batch := list(islice(left, max(BATCH // raters, 1))):
@@ -209,6 +212,7 @@ def close_round_two(*, project: Project, by: User | None) -> Round:
         round = _locked_round(project, 2)
         if not round.is_open:
             return round
+        # An answer locks its dispute first: it commits before this lock, or finds the round closed.
         lock_rows(Dispute.objects.filter(round__project=project))
         _close(round, by)
         note_finished(round, finished=False)
@@ -298,6 +302,7 @@ def freeze_guideline(project: Project, *, note: str = "", by: User | None = None
     """Return the project's current guideline as a version; create one unless an equal one exists."""
     frozen = current_guideline(project)
     last = project.guideline_versions.aggregate(last=Max("version"))["last"] or 0
+    # The digest finds equal wording, so Round II has the version of Round I if nothing changed.
     made = {"version": last + 1, "content": frozen.to_json(), "note": note, "made_by": by}
     version, _ = project.guideline_versions.get_or_create(digest=frozen.digest(), defaults=made)
     return version
@@ -334,6 +339,7 @@ def _new_round(
 
 
 def _locked_round(project: Project, number: int) -> Round:
+    # Without `of`, the lock would include the guideline's row.
     locked = Round.objects.select_for_update(of=("self",)).select_related("guideline")
     round = locked.filter(project=project, number=number).first()
     if round is None:
@@ -365,6 +371,7 @@ def _open_disputes(round: Round) -> None:
     apart = [spread for spread in spreads_of(round) if spread.points >= rules[spread.dimension].threshold]
     # From the round's seed: a second run gives each dispute the same number, and so finds it.
     Stream(round.seed).of("disputes").shuffler().shuffle(apart)
+    # The disputes of a document get successive numbers; documents keep their random order.
     if round.work_order == WorkOrder.BY_DOCUMENT:
         items = sort_by_group(list(dict.fromkeys(spread.item for spread in apart)), _document_of_items(round))
         position_of = {item: number for number, item in enumerate(items)}
@@ -373,6 +380,7 @@ def _open_disputes(round: Round) -> None:
     at, by, kind = round.closed_at or timezone.now(), round.closed_by, DisputeEvent.Kind.OPENED
 
     def write(numbered: Sequence[tuple[int, ValueSpread]]) -> None:
+        # An earlier run of this step may have written some of these disputes.
         numbers = [number for number, _ in numbered]
         there = set(round.disputes.filter(number__in=numbers).values_list("number", flat=True))
         disputes = Dispute.objects.bulk_create(
@@ -410,6 +418,7 @@ def _hand_disputes_to_raters(second: Round) -> None:
         if assignment.annotator:
             by_annotator[assignment.annotator].append(assignment)
     for annotator, own in by_annotator.items():
+        # A copy of the project has the same pseudonym, but another key.
         Stream(second.seed).of("annotator", annotator.pseudonym).shuffler().shuffle(own)
     if second.work_order == WorkOrder.BY_DOCUMENT:
         document_of = _document_of_items(second)
@@ -488,6 +497,7 @@ def note_deadlines() -> None:
     for round in soon.select_related("project"):
         assert round.deadline is not None
         left = (round.deadline - today).days
+        # These days are part of the notice's `about`, which makes each notice unique.
         days = min(each for each in DAYS_BEFORE if left <= each)
         give_notice(
             project=round.project,
@@ -501,6 +511,7 @@ def note_deadlines() -> None:
 def _annotators_with_work(round: Round) -> QuerySet[User]:
     annotators = members_of(round.project, Role.ANNOTATOR)
     open_assignments = Assignment.objects.filter(round=round, completed_at=None)
+    # Every annotator can reserve a free assignment.
     if open_assignments.filter(annotator=None).exists():
         return annotators
     return annotators.filter(pk__in=open_assignments.values("annotator__user"))

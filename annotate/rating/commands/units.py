@@ -71,6 +71,7 @@ def withdraw_units(*, round: Round, units: Collection[Unit], origin: str) -> set
     Removes assignments without any units. The caller holds the project's lock; locks the origin's
     assignments, so that none can be started during the withdrawal.
     """
+    # Answers to these exist, or may come at any moment, so they stay.
     begun = begun_units(round=round, origin=origin)
     ordered = sorted(set(units) - begun)
     for start in range(0, len(ordered), BATCH):
@@ -126,6 +127,7 @@ def refuse_gold(round: Round, items: Collection[int]) -> None:
 
 def _dealt_assignments(round: Round, items: Sequence[int]) -> dict[int, list[_DealtAssignment]]:
     everything = {each.id for each in FrozenGuideline.from_json(round.guideline.content).dimensions}
+    # In the order in which closing the round locks them: another order could deadlock.
     rows = Assignment.objects.select_for_update().filter(round=round, item__in=items).order_by("pk")
     units = AssignedUnit.objects.filter(assignment__round=round, assignment__item__in=items)
     asked: dict[int, set[int]] = defaultdict(set)
@@ -157,6 +159,7 @@ def _assign_units(
     for unit in units:
         missing = raters - sum(unit.dimension in assignment.asks for assignment in assignments)
         missing_count += missing > 0
+        # The origin's own raters of the item come first; new assignments fill the rest.
         open_to_it = [assignment for assignment in own if unit.dimension not in assignment.asks]
         while missing > len(open_to_it):
             new_assignment = Assignment(

@@ -34,6 +34,7 @@ def available_assignments(
     round: Round | int | None = None, now: datetime | None = None
 ) -> QuerySet[Assignment]:
     """Return the assignments (of a round) that are free, or reserved but unused for too long."""
+    # A started item stays with its annotator, however old its reservation is.
     lapsed = Q(started_at__isnull=True, reserved_until__lt=now or timezone.now())
     found = Assignment.objects.filter(Q(annotator__isnull=True) | lapsed)
     return found if round is None else found.filter(round=round)
@@ -65,8 +66,10 @@ def first_items(round: Round, annotator: Membership, how_many: int) -> list[Item
 @lru_cache
 def _prepare_order(how_many: int, by_document: bool) -> Prepared[Item]:
     def items(round: int, project: int, annotator: int, now: datetime, drawn: str) -> QuerySet[Item]:
+        # The hash of seed, annotator and names is a random order that the database computes.
         names: tuple[str | Value, ...] = (Value(drawn), "document__key")
         draws = [MD5(Concat(*names, Value("/"), "system__name"))]
+        # Sorted first by the hash of the document, so its items follow each other.
         if by_document:
             draws.insert(0, MD5(Concat(*names)))
         found = _available_items(round, project, annotator, now)
@@ -171,6 +174,7 @@ def asked_dimensions(assignment: Assignment, guideline: FrozenGuideline) -> tupl
 
     One query if partial, and one if the guideline has questions about comparisons.
     """
+    # Questions about outputs and about comparisons belong to different items.
     dimensions = guideline.dimensions
     if has_comparisons(guideline):
         dimensions = dimensions_of_kind(guideline, assignment.item.kind)
@@ -201,6 +205,7 @@ def count_opened_questions(round: Round) -> Counter[int]:
     opened: Counter[int] = Counter()
     if not has_conditions(guideline):
         return opened
+    # The answers of the open assignments, and the dimensions that partial ones ask for.
     given: dict[int, dict[int, Rating]] = {}
     begun = Rating.objects.filter(assignment__round=round, assignment__completed_at__isnull=True)
     for rating in begun.select_related("assignment").iterator(2_000):
@@ -214,6 +219,7 @@ def count_opened_questions(round: Round) -> Counter[int]:
         asked = [each for each in guideline.dimensions if each.id in units.get(assignment, {each.id})]
         answers = {key: stored_answer(rating) for key, rating in ratings.items()}
         hidden = hidden_dimensions(asked, answers)
+        # A question with a condition counts once its condition is met and it has no answer.
         done = {key for key, rating in ratings.items() if rating.is_answered}
         opened.update(each.id for each in asked if each.shown_if and each.id not in hidden | done)
     return opened

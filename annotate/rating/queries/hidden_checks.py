@@ -126,6 +126,7 @@ def hidden_gold(project: Project) -> list[int]:
 def checks_of(project: Project) -> Mapping[int, Checks]:
     """Return the results of each annotator's (by key) hidden checks. Three queries."""
     repeats, golds = _check_values(project)
+    # Only the units that a check has repeated are read from Round I.
     wanted = set(repeats)
     ratings = Rating.objects.filter(
         assignment__round__project=project,
@@ -157,6 +158,7 @@ def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> 
     ends: for each assignment of these blocks (by key), the end time of its block. Values are the ones of that
     time. A later change has no effect on the result, and so cannot reveal the checks. Four queries.
     """
+    # The checks among the assignments of complete blocks, and the first assignments of their items.
     met = Assignment.objects.filter(pk__in=ends, round__number=Round.CHECKS).order_by()
     checks = {item: (key, plan) for key, item, plan in met.values_list("pk", "item", "plan")}
     own = Assignment.objects.filter(
@@ -183,6 +185,7 @@ def checks_after_blocks(annotator: Membership, ends: Mapping[int, datetime]) -> 
 def _values_at(times: Mapping[int, datetime]) -> dict[int, dict[int, "_CheckValue"]]:
     changes = RatingChange.objects.filter(rating__assignment__in=times)
     dimension = "rating__dimension"
+    # By revision, so that the last value before the end of the block remains.
     rows = changes.order_by(f"{dimension}__position", dimension, "rating", "revision").values_list(
         *("rating__assignment", dimension, "at", "value_after"),
         *(f"{dimension}__name", f"{dimension}__measurement_level"),

@@ -116,6 +116,7 @@ def own_items(round: Round, annotator: Membership, chosen: OwnFilter) -> QuerySe
     return found
 
 
+# A change from no value to the first one is no changed value.
 _ANOTHER_VALUE = RatingChange.objects.filter(
     ~Q(value_before=F("value_after")), rating=OuterRef("pk"), value_before__isnull=False
 )
@@ -214,6 +215,7 @@ def own_checks(round: Round, annotator: Membership, *, left: int) -> OwnChecks |
     if not Round.all_rounds.filter(project=round.project_id, number=Round.CHECKS).exists():
         return None
     mine = own_order(round, annotator)
+    # After Round I the results need not hide which items are checks, so blocks are not needed.
     if not round.is_open:
         checks = checks_of(annotator.project).get(annotator.pk)
         return OwnChecks(checks, mine.count(), is_all=True) if checks else None
@@ -299,6 +301,7 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
     """
     if round.number == Round.CHECKS:
         round = Round.objects.select_related("guideline").get(project=round.project_id, number=1)
+    # Items: the annotator's own, and the ones that can still be reserved.
     midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     mine = own_order(round, annotator).order_by()
     counts = mine.aggregate(
@@ -309,6 +312,7 @@ def progress(round: Round, annotator: Membership, *, with_time: bool = False) ->
         **_TAKEN_OF_LIMIT,
     )
     available = _limit_available(counts, available_items(round, annotator).count()) if round.is_open else 0
+    # Questions without an answer: of whole items, and the units of partial assignments.
     begun = mine.filter(completed_at__isnull=True)
     open_units = AssignedUnit.objects.filter(assignment__in=begun)
     # A requested second look is remaining work.

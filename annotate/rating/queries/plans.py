@@ -74,6 +74,7 @@ def severity_by_plan(choice: AssignmentPlan) -> list[tuple[str, tuple[float, flo
     Fixed lists are compared only if they are chosen; with more than 5,000 items there is no comparison.
     """
     project = choice.project
+    # Read once for all plans that are compared.
     annotators, items = planned_annotators(project), _rated_items(project)
     if len(items) > MOST_COMPARED:
         return []
@@ -81,6 +82,7 @@ def severity_by_plan(choice: AssignmentPlan) -> list[tuple[str, tuple[float, flo
     for kind in Kind:
         if kind == Kind.QUEUE or (kind == Kind.LISTED and choice.kind != kind):
             continue
+        # Only these two plans deal bundles, so only they differ by the kind of bundle.
         for dealt_by in DealtBy if kind in (Kind.BALANCED, Kind.SHARING) else (DealtBy(choice.dealt_by),):
             other = AssignmentPlan(
                 project=project, kind=kind, share=choice.share, dealt_by=dealt_by, pairs=choice.pairs
@@ -99,6 +101,7 @@ def _plan_work(
 ) -> PlannedWork:
     project = choice.project
     items = [item for item, _, _ in rows]
+    # Items of one bundle get the same raters.
     bundles = [document if choice.dealt_by == DealtBy.DOCUMENTS else item for item, document, _ in rows]
     there, wanted, seed = len(annotators), project.raters_per_item, seed_of_round(project, 1)
     if choice.kind == Kind.EVERYONE:

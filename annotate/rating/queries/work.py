@@ -191,6 +191,7 @@ def _first(assignments: QuerySet[Assignment]) -> int | None:
 def item_page(assignment: Assignment) -> ItemPage:
     """Return the page of an assignment (see `access.assignment_for_annotator`). Up to eight queries."""
     guideline = guideline_of(assignment.round)
+    # All queries that do not depend on each other make one round trip.
     here = _current_position(assignment)
     with send_together():
         asked_item, asked_ratings = _ITEM.ask(assignment.item_id), _RATINGS.ask(assignment.pk)
@@ -200,6 +201,7 @@ def item_page(assignment: Assignment) -> ItemPage:
     item = asked_item.all()[0]
     ratings = {rating.dimension_id: rating for rating in asked_ratings.all()}
     before, after, note = asked_before.first(), asked_after.first(), asked_note.first()
+    # The questions in this annotator's order, with the item's content if a kind reads it.
     dimensions: Sequence[FrozenDimension] = asked_dimensions(assignment, guideline)
     if assignment.annotator:
         dimensions = order_for_rater(dimensions, assignment.round, assignment.annotator)
@@ -250,6 +252,7 @@ def _ask_position_in_order(assignment: Assignment) -> Callable[[int], PositionIn
         ends = min((each["after"] for each in others if each["after"] is not None), default=LAST_POSITION)
         visit = [each["position"] for each in own if begins < each["position"] < ends]
         all_items, all_documents = len(visit), cast("int | None", len(documents))
+        # Items from a shared queue: this visit may get more of them, and later documents are unknown.
         if any(each["taken"] for each in documents):
             all_items += len((asked_to_take or _TO_TAKE.ask(*to_take)).all())
             all_documents = None
@@ -352,8 +355,10 @@ def new_wording(round: Round, annotator: Membership, *, shown: str = "") -> NewW
     shown: the version on the annotator's page, for an annotator without ratings. Annotators who start with
     the version in force have nothing new to read.
     """
+    # Version 1 is the wording of the opening, before any change.
     if not round.is_open or round.guideline.version == 1:
         return None
+    # Before the first rating only the page knows the version that the annotator has read.
     known = last_known_version(annotator) or _version(round, shown)
     if known is None or known.pk == round.guideline_id:
         return None
@@ -390,6 +395,7 @@ def last_known_version(annotator: Membership) -> Guideline | None:
 def _version(round: Round, number: str) -> Guideline | None:
     if not number.isdecimal():
         return None
+    # Nine digits fit into the database's integer, whatever the page sends.
     return Guideline.objects.filter(project=round.project_id, version=int(number[:9])).first()
 
 
@@ -412,10 +418,12 @@ def rows_as_html(project: Project, page: ItemPage) -> SafeString:
     context = {"project": project, "round": round, "rows": page.rows}
     address = reverse("rate_item", args=[project.slug, ANYWHERE])
     here = address.replace(f"/rate/{ANYWHERE}/", f"/rate/{position}/")
+    # Rows with answers or with content of the item belong to one page only.
     if any(row.rating or row.kind.reads_item for row in page.rows):
         return render_to_string("rating/_rows.html", {**context, "address": here})
     asked = [row.dimension.key for row in page.rows]
     version = (round.guideline.version, round.guideline.digest, get_language())
+    # The key has version and digest of the wording, so no entry gets outdated.
     about = repr((project.slug, *version, round.status, asked))
     key = f"rating rows {hashlib.sha256(about.encode()).hexdigest()}".replace(" ", "-")
     kept = caches["process"].get(key)

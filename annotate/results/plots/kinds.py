@@ -46,7 +46,7 @@ _SETTINGS: dict[str, Any] = {
     "grid.color": LINE,
     "grid.linewidth": 0.6,
     "text.color": INK,
-    "text.parse_math": False,
+    "text.parse_math": False,  # a name may contain dollar signs
     "xtick.color": SOFT,
     "ytick.color": SOFT,
     "ytick.labelcolor": INK,
@@ -55,7 +55,7 @@ _SETTINGS: dict[str, Any] = {
     "legend.frameon": False,
     "hatch.color": SOFT,
     "svg.fonttype": "none",  # words stay words: searched, selected, in the page's font
-    "svg.hashsalt": "concord",
+    "svg.hashsalt": "concord",  # else IDs are random, and equal tables give different bytes
     "pdf.fonttype": 42,
 }
 _UNDATED: dict[str, dict[str, None]] = {
@@ -96,7 +96,7 @@ def panels(
 ) -> tuple[Figure, list[Axes]]:
     """Return a chart with small plots of equal height next to each other, `across` in a row."""
     columns = max(1, min(number, across))
-    rows = -(-number // columns)
+    rows = -(-number // columns)  # rounded up
     figure = Figure(figsize=(WIDTH, max(rows, 1) * height), layout="constrained")
     axes = figure.subplots(max(rows, 1), columns, squeeze=False, sharey=share_y)
     listed = list(axes.ravel())
@@ -151,6 +151,7 @@ def intervals(table: Table) -> Figure:
         if len(columns) > 1:
             figure.legend(loc="outside lower center", ncols=len(columns))
         return figure
+    # Columns that are too many for one plot get panels, with their names above.
     height += row_height((wrap_label(column.name, 16) for _, column in columns), 0)
     figure, listed = panels(len(columns), height, across=4, share_y=True)
     for axes, (index, column) in zip(listed, columns, strict=True):
@@ -198,6 +199,7 @@ def distribution(table: Table) -> Figure:
         dtype=float,
     )
     totals = counts.sum(axis=1, keepdims=True)
+    # A dimension without ratings has an empty bar.
     shares = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     starts = np.cumsum(shares, axis=1) - shares
     for index, (_, column) in enumerate(columns):
@@ -230,6 +232,7 @@ def heat(table: Table) -> Figure:
         if np.isnan(value):
             _fill_cell(axes, column, row, facecolor="none", hatch="////", edgecolor=LINE)
         else:
+            # From the lowest value, but 0 or less, up to 1, the maximum of a coefficient.
             colour = colours((value - low) / (1 - low))
             _fill_cell(axes, column, row, facecolor=colour, edgecolor=colour)
             _write_in_cell(axes, column, row, number(value, Column("", "", decimals=2)), colour)
@@ -256,6 +259,7 @@ def _write_in_cell(axes: Axes, x: float, y: float, words: str, ground: Any) -> N
         for part in np.asarray(ground, dtype=float)[:3].tolist()
     ]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    # At .179 both have the same contrast: (L + .05) / .05 equals 1.05 / (L + .05).
     color = "#000000" if luminance > 0.179 else "#fefefe"
     axes.text(x, y, words, ha="center", va="center", color=color, fontsize=7.5)
 
@@ -330,6 +334,7 @@ def _panels_by_dimension(table: Table) -> tuple[Figure, list[tuple[Axes, object,
 def scatter(table: Table) -> Figure:
     """Plot a judge's values against people's means, a panel a dimension; darker for many items."""
     figure, listed = _panels_by_dimension(table)
+    # One maximum for all panels, so that equal dots have equal numbers of items.
     most = max((_number(row[3]) for row in table.rows), default=1.0)
     for axes, name, rows in listed:
         own = np.array([[_number(cell) for cell in row[1:4]] for row in rows])

@@ -103,6 +103,7 @@ def agreement_sections(project: Project, chosen: Chosen) -> list[Section]:
         return []
     items, first = items_of(project), rounds[0].round
     disputes, without_value = dispute_counts_by_dimension(project), answers_without_value(first)
+    # Tables that compare both rounds, or are about Round I alone.
     together = [
         _rounds(rounds, disputes),
         _both_rounds(rounds),
@@ -168,6 +169,7 @@ def _rounds(rounds: Sequence[RatedRound], disputes: Mapping[int, DisputeCounts])
                 *first,
                 Cell(became.total),
                 *(Cell(getattr(became, key)) for key in names),
+                # The four columns of Round II, of which `_measure_dimension` gives one list.
                 *(second[0] if second else [Cell(reason=str(_NOT_OPENED))] * 4),
             ]
         )
@@ -227,6 +229,7 @@ def _table_of_missing_values(rated: RatedRound, found: Mapping[int, WithoutValue
 
 
 def _levels(rated: RatedRound) -> Table:
+    # The ratio metric divides by the sum of two values, which may be 0 if some are negative.
     def has_level(dimension: FrozenDimension, level: str) -> bool:
         return level != MeasurementLevelChoices.RATIO or dimension.scale_minimum >= 0
 
@@ -287,10 +290,12 @@ def _rmse(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
     data = rated.data(dimension)
     first, second = np.triu_indices(len(data.raters), 1)
     documents = data.documents if rated.drawn == "documents" else None
+    # Pairs of raters repeat every unit, so an interval over single values would be too narrow.
     together = np.arange(data.values.shape[1]) if documents is None else documents
     found = root_mean_squared_error(
         data.values[first].ravel(),
         data.values[second].ravel(),
+        # One entry for each pair and unit, in the order of `ravel`.
         documents=np.tile(together, len(first)),
         generator=rated.stream(dimension),
         resampling=Resampling(by="documents"),
@@ -310,6 +315,7 @@ def _distributions(rated: RatedRound) -> Table:
     rows = []
     for dimension in rated.dimensions:
         for each in value_distributions(rated.data(dimension)):
+            # Dimensions with other scales share the table, so a value may have no count here.
             counts = dict(zip(map(normalize, each.values), each.counts, strict=True))
             heads = [text(dimension.name, key=dimension.key), text(each.rater or gettext("all"))]
             own = [Cell(counts.get(value, ""), how=str(_HOW_OFTEN)) for value in values]
@@ -336,6 +342,7 @@ def _pairs(rated: RatedRound) -> list[Table]:
         partial(_pair_cells, rated, measure=each, within=True)
         for each in (root_mean_squared_error, spearman, kendall_tau_b)
     )
+    # By the key of each table: its title, and the function that computes its cells.
     kinds: dict[str, tuple[str, Callable[[FrozenDimension], Sequence[Cell]]]] = {
         "pairs": (gettext("Krippendorff’s alpha of every pair of raters"), partial(_alpha_of_pairs, rated)),
         "rmse": (
@@ -365,6 +372,7 @@ def _pairs(rated: RatedRound) -> list[Table]:
             rated.once(dimension, ("pairs", key), partial(measured, dimension))
             for dimension in rated.dimensions
         ]
+        # Alpha is of pairs alone; the other measures also compare each rater with the mean.
         pairs, plot = (names, "heat") if key == "pairs" else (with_means, "")
         rows = [[text(name), *cells] for name, *cells in zip(pairs, *by_dimension, strict=True)]
         tables.append(Table(f"{rated.prefix}-{key}", f"{title} ({rated.label})", columns, rows, plot=plot))

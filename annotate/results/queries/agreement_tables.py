@@ -62,6 +62,7 @@ def alpha_by_label(
 
     def alphas(dimension: FrozenDimension) -> Sequence[Coefficient]:
         of_units = np.array([labels[item] for item in rated.rated[dimension.key].items.tolist()], np.str_)
+        # `names` are sorted: numbers of the units' labels, which then give the units of each label.
         numbers = np.searchsorted(names, of_units)
         ends = np.cumsum(np.bincount(numbers, minlength=len(names)))[:-1]
         return checked_alphas_of_parts(
@@ -177,10 +178,12 @@ def movement(rounds: Sequence[RatedRound]) -> list[Table]:
         dimension.name: Counter(_moves(before, after, dimension, disputed.get(dimension.id, set())))
         for dimension in before.dimensions
     }
+    # Pairs of ranges, before and after, of all dimensions together.
     total: Counter[tuple[float, float]] = sum(moved.values(), Counter())
     if not total:
         return []
     found = {spread for move in total for spread in move}
+    # Every whole range has a column, and other ranges only if they occur.
     spreads = sorted({*found, *range(int(max(found)) + 1)})
     rows = [
         [text(name), text(str(first)), *(Cell(counts[first, last], how=str(_HOW_MOVED)) for last in spreads)]
@@ -285,6 +288,7 @@ def _categories(found: Sequence[_CategoryEstimates]) -> Table:
 
 def _category_rows(found: _CategoryEstimates) -> Iterator[list[Cell]]:
     plain = found.majority
+    # The category of a unit without values is -1.
     rated, decided = plain.categories >= 0, (plain.categories >= 0) & ~plain.tied
     for index, category in enumerate(found.dimension.whole_values):
         own = decided & (plain.categories == index)
@@ -299,6 +303,7 @@ def _category_rows(found: _CategoryEstimates) -> Iterator[list[Cell]]:
             if of_majority
             else Cell(reason=gettext("No unit has a majority."))
         )
+        # Two cells for each model: its share of the category, and the units that it decides otherwise.
         hows = (str(_HOW_DAWID_SKENE), str(_HOW_MACE))
         for model, how in zip(found.models or (None, None), hows, strict=True):
             if model is None or model.reason:
@@ -365,7 +370,7 @@ def _confusion(found: Sequence[_CategoryEstimates]) -> Table:
         for index, rater in enumerate(each.raters)
         for row, true in enumerate(each.dimension.whole_values)
         for column, given in enumerate(each.dimension.whole_values)
-        if (share := each.models[0].confusion[index, row, column]) >= 0.005
+        if (share := each.models[0].confusion[index, row, column]) >= 0.005  # see _CONFUSION_SAYS
     ]
     title = gettext("Given categories by estimated true category")
     return Table("confusion-of-raters", title, columns, rows, heads=4, says=str(_CONFUSION_SAYS))

@@ -81,6 +81,7 @@ def unequally_drawn(rated: RatedRound, items: ItemOrigins) -> Unequal:
     columns = ("dimension__key", "assignment__item", "inclusion_probability")
     for key, item, probability in asked.order_by("pk").values_list(*columns):
         chances.setdefault(key, {})[item] = probability  # the latest assignment of a unit counts
+    # The units of each system that count, without gold items.
     of_system: dict[str, set[int]] = {}
     for item, system in items.systems.items():
         if item not in items.gold:
@@ -99,6 +100,7 @@ def _is_unequal(own: set[int], drawn: Mapping[int, float], given: set[int]) -> b
         return False
     shares = [drawn[item] for item in own if drawn.get(item, 1.0) < 1]
     of_others = min(shares, default=0.0)
+    # A rated unit without a recorded probability is certain; an unrated one counts as a sampled unit.
     return len({drawn.get(item, 1.0 if item in given else of_others) for item in own}) > 1
 
 
@@ -184,6 +186,7 @@ def _scores_by_document(
     found = []
     for name in names:
         is_own = (of_units == name) & ~np.isnan(scores)
+        # Numbers of the documents, by which `bincount` adds up and counts the scores of each.
         _, positions = np.unique(documents[is_own], return_inverse=True)
         sums = np.bincount(positions, weights=scores[is_own])
         found.append(sums / np.bincount(positions))

@@ -132,11 +132,13 @@ def compare_systems(
     tables of values; simultaneous intervals are valid for all of them if p values are adjusted over all
     dimensions.
     """
+    # Without this number, simultaneous intervals cover the pairs of this table only.
     tests = tables * len(names) * (len(names) - 1) // 2 if is_across_dimensions(chosen) else None
     why_not = ""
     if chosen.get(ABOUT.name, RATERS) == RATERS:
         try:
             found = crossed_differences(values, names, tests=tests)
+        # Readers then get the paired test with these raters as given, and the reason.
         except CrossedModelError as undefined:
             why_not = str(undefined)
         else:
@@ -172,6 +174,7 @@ def describe_adjustment(*, across: bool) -> str:
 
 def adjust_together(compared: Mapping[Key, ComparedSystems]) -> dict[Key, ComparedSystems]:
     """Return comparisons with p values adjusted by Holm over all pairs of all of them."""
+    # The order stays the same, so each comparison gets its own part of the list back.
     found = adjust_p_values([each for own in compared.values() for each in own.differences])
     start, adjusted = 0, {}
     for key, own in compared.items():
@@ -210,6 +213,7 @@ def describe_reach(compared: Mapping[str, ComparedSystems], chosen: Chosen, *, i
         for why, named in by_reason.items()
     )
     about = chosen.get(ABOUT.name, RATERS)
+    # The other interpretation, which the message offers.
     reading = READINGS[DOCUMENTS if about == RATERS else RATERS]
     caution = [str(_DISCUSSED)] if about == RATERS and not independent else []
     marked = (
@@ -332,6 +336,7 @@ def _comparing_table(
             for each in own.differences:
                 heads = [*_category_cells(dimension, category), text(each.first), text(each.second)]
                 difference = difference_cell(each, how, unequal[dimension.key])
+                # A known difference has a value without a p value.
                 reason = each.reason if each.adjusted_p_value is None else ""
                 rows.append([*heads, difference, Cell(each.adjusted_p_value, reason=reason, how=how)])
     columns = [

@@ -158,6 +158,7 @@ class UnitsApart(PagedUnits):
         if meant.dimension:
             keys = project.dimensions.filter(key=meant.dimension).values_list("pk", flat=True)
             wanted &= np.isin(units["dimension"], list(keys))
+        # Units have keys of items, so names become keys first.
         if meant.system or meant.document:
             named = {"system__name": meant.system, "document__key": meant.document}
             items = Item.objects.filter(
@@ -174,6 +175,7 @@ class UnitsApart(PagedUnits):
         chosen = self._units[part]
         by_key = items_with_texts(chosen["item"].tolist())
         dimensions = self._project.dimensions.in_bulk()
+        # Answers of other kinds than scales are described with the frozen options, such as labels.
         others: dict[int, FrozenDimension] = {}
         if any(each.kind != SCALE.key for each in dimensions.values()):
             round = self._project.rounds.select_related("guideline").filter(number=1).first()
@@ -260,6 +262,7 @@ def units_table(units: Sequence[UnitApart], *, with_systems: bool) -> Table:
         for each in units
     ]
     table = Table("disagreements", gettext("Disagreements"), columns, rows, heads=4)
+    # Only some sources have reasons and tests; see `shows_systems` for the names of systems.
     hidden = (() if with_systems else ("system",)) + (() if with_reasons else ("reasons", "mark"))
     return table.select([column.key for column in columns if column.key not in hidden])
 
@@ -291,6 +294,7 @@ def _answers_of_raters(item: Item, dimension: FrozenDimension) -> list[RaterSaid
     ratings = Rating.objects.filter(
         assignment__item=item, dimension=dimension.id, assignment__round__number__in=(1, 2)
     ).select_related("assignment__annotator", "assignment__round")
+    # The ratings of each rater by the number of their round.
     by_rater: dict[str, dict[int, Rating]] = {}
     for rating in ratings.order_by("assignment__annotator__joined_at", "assignment__annotator"):
         if rating.is_answered and rating.assignment.annotator:
@@ -373,6 +377,7 @@ def _units(project: Project) -> Iterator[tuple[float, ...]]:
         value__isnull=False,
     )
     round = project.rounds.select_related("guideline").filter(number=1).first()
+    # A range of other kinds needs all answers of a unit; of scales, the database computes the extremes.
     if round is not None:
         for item, dimension, answers in answers_by_unit(given, guideline_of(round)):
             values = [each.value for each in answers]

@@ -164,6 +164,7 @@ def plain_result(result: Result, kept: KeptPage, *, most_rows: int | None = None
     tables = {each.key: each for each in kept.tables}
     sections = []
     for section in kept.sections:
+        # Of a long table only the first rows, with the number of all.
         cut = (
             {**replace(table, rows=table.rows[:most_rows]).to_dict(), "rows_in_all": len(table.rows)}
             for table in section.tables

@@ -49,6 +49,7 @@ def passages_sections(project: Project, _chosen: Chosen) -> list[Section]:
 
 def has_passages_to_compare(project: Project) -> bool:
     """Return True if two raters marked the same item on a dimension in Round I. One query."""
+    # A rater has one rating of a unit, so a unit with two marked ratings has two raters.
     units = _marked_ratings().filter(assignment__round__project=project, assignment__round__number=1)
     pairs = units.order_by().values("dimension", "assignment__item").annotate(raters=Count("pk"))
     return pairs.filter(raters__gt=1).exists()
@@ -74,6 +75,7 @@ def marked_texts(round: Round) -> Marked:
         by_unit[key, item][names[rater]] = _spans(passages_from_json(stored), texts[item])
     found: dict[str, list[MarkedText]] = defaultdict(list)
     for (key, item), spans in sorted(by_unit.items()):
+        # The same joined text for all raters, in which passages and words are ranges of characters.
         whole = " ".join(texts[item])
         words = [match.span() for match in _WORD.finditer(whole)]
         found[key].append(MarkedText(documents[item], len(whole), words, spans))
@@ -135,6 +137,7 @@ def _pairs_of_raters(project: Project, dimensions: Sequence[FrozenDimension], ma
 def _pair_rows(project: Project, dimension: FrozenDimension, texts: Sequence[MarkedText]) -> list[list[Cell]]:
     rows = []
     for pair in combinations(sorted({rater for each in texts for rater in each.passages}), 2):
+        # Only the texts that both of them marked.
         own = [
             replace(each, passages={rater: each.passages[rater] for rater in pair})
             for each in texts

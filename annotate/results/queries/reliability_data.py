@@ -63,6 +63,7 @@ def rated_items_of_rounds(rounds: Sequence[Round]) -> list[Mapping[str, RatedIte
     """
     if not rounds:
         return []
+    # The rows of the last round contain those of earlier ones, so the database is read once.
     rows = _rows(max(rounds, key=lambda round: round.number))
     found: list[Mapping[str, RatedItems]] = []
     for round in rounds:
@@ -79,6 +80,7 @@ def rated_items_of_rounds(rounds: Sequence[Round]) -> list[Mapping[str, RatedIte
 
 def _tables(round: Round, rows: np.ndarray) -> Mapping[str, RatedItems]:
     scales = FrozenGuideline.from_json(round.guideline.content).scales
+    # Answers to questions of other kinds have no reliability data.
     rows = rows[np.isin(rows["dimension"], [each.id for each in scales])]
     found = np.unique(rows["rater"])
     members = Membership.objects.filter(pk__in=found.tolist()).order_by("joined_at", "pk")
@@ -101,6 +103,7 @@ def _rows(round: Round) -> np.ndarray:
 
 
 def _table(dimension: FrozenDimension, rows: np.ndarray, raters: dict[int, str]) -> RatedItems:
+    # Columns in order of documents; `first` finds a row with the item and document of each column.
     units, first, column = np.unique(rows[["document", "item"]], return_index=True, return_inverse=True)
     row_of = {rater: index for index, rater in enumerate(raters)}
     values = np.full((len(raters), len(units)), np.nan)
@@ -149,6 +152,7 @@ def times_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) -
     """Return (raters, units): the time of each value of a dimension, NaN if unknown."""
 
     def positions(among: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
+        # `among` need not be sorted: a position in its sorted order leads back to its own position.
         order = np.argsort(among)
         return order[np.searchsorted(among, wanted, sorter=order)]
 
@@ -225,8 +229,10 @@ def _bridging_values(project: Project, dimensions: Sequence[FrozenDimension]) ->
 
 def _find_majority(values: FloatArray) -> FloatArray:
     """Return (items,): the most frequent of the raters' categories (raters, items), NaN for a tie."""
+    # NaN equals nothing, so a missing value counts 0 times.
     times = np.sum(values[:, None, :] == values[None, :, :], axis=1)
     most = times.max(axis=0, initial=0)
     found = np.take_along_axis(values, times.argmax(axis=0)[None], axis=0)[0] if len(values) else most
+    # Another value that is equally frequent makes a tie.
     tied = np.any((times == most) & (values != found), axis=0)
     return np.where((most > 0) & ~tied, found, np.nan)

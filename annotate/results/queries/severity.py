@@ -172,6 +172,7 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
         Column("expected", gettext("mean by the model"), decimals=2),
         Column("p_adjusted", gettext("p, adjusted"), ColumnKind.P_VALUE, decimals=4),
     ]
+    # Fair means differ from means only if some system has other raters.
     if with_fair:
         columns += [
             _FAIR_MEAN,
@@ -184,6 +185,7 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
         if dimension.key not in found:
             continue
         model = found[dimension.key]
+        # The best first, and equal ranks by name.
         for each in sorted(model.systems, key=lambda one: (one.rank, one.system)):
             cells = [
                 text(dimension.name, key=dimension.key),
@@ -200,6 +202,7 @@ def _systems(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
 
 def _fair_cells(model: Severity, system: FairAverage) -> list[Cell]:
     fair = _fair(model, system.fair, system.items, str(_SAME_RATERS) * model.same_raters)
+    # Ranks by fair means would repeat the ranks by means, so these cells have only the reason.
     if model.same_raters:
         return [fair, Cell(system.rank), fair, fair]
     return [fair, Cell(system.rank), Cell(system.fair_rank), Cell(system.rank - system.fair_rank)]
@@ -219,6 +222,7 @@ def _fit(rated: RatedRound, found: Mapping[str, Severity]) -> Table:
     for dimension in rated.dimensions:
         if model := found.get(dimension.key):
             system = max(model.systems, key=lambda each: abs(each.mean - each.expected))
+            # On a logarithmic scale an infit of 0.5 is as far from 1 as one of 2.
             rater = max(model.raters, key=lambda each: abs(np.log(each.infit)))
             is_misfit = model.finds_misfit(LEVEL)
             rows.append(
@@ -259,10 +263,12 @@ def _drift_rows(
 ) -> Iterator[list[Cell]]:
     named, own = text(dimension.name, key=dimension.key), rated.rated[dimension.key]
     times = times_of(dimension, own, timed)
+    # Only values with a time can belong to a third.
     reason = reasons.get(dimension.key, "") or why_not_severity(
         np.where(np.isnan(times), np.nan, own.data.values), dimension.values, items.documents_of(own)
     )
     if reason:
+        # Imported ratings have no times, which is then the reason for the missing values.
         says = reason if dimension.key in reasons or not np.isnan(times).all() else str(UNTIMED)
         yield [named, text(gettext("all raters")), *[Cell(reason=says)] * 5]
         return

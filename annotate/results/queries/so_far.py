@@ -47,6 +47,7 @@ def interim_sections(project: Project, _chosen: Chosen) -> list[Section]:
     timed, stopping = read_timed_ratings(rated.round), stopping_section(rated, finished, items)
     systems = systems_so_far_section(rated, items_of(project), finished, items)
     is_open = rated.round.is_open
+    # A closed round has no further items, so there is no outlook.
     alphas = _alphas(rated, say_outlook(stopping) if is_open else "")
     rows = [
         [text(dimension.name, key=dimension.key), *row]
@@ -90,6 +91,7 @@ def _drift_of(dimension: FrozenDimension, rated: RatedItems, timed: np.ndarray) 
         Cell(reason=gettext("Alpha of a third is not compared with another.")),
     ]
     for rater in rater_drift(rated.data, times):
+        # The change is from the first third to the last one, so either may be the reason.
         reason = rater.by_third[0].reason or rater.by_third[-1].reason or ""
         yield [text(rater.rater), *map(figure, rater.by_third), Cell(rater.change, reason=reason)]
 
@@ -147,6 +149,7 @@ def _effects(
         return str(_NAMED)
     if not len(rows):
         return str(UNTIMED)
+    # One number for each rater and document, within which positions are compared.
     positions = np.stack([rows["annotator"], rows["document"]], axis=1)
     of_documents = np.unique(positions, axis=0, return_inverse=True)[1].ravel()
     by_document = rated.round.work_order == WorkOrder.BY_DOCUMENT

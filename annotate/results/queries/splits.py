@@ -147,6 +147,7 @@ def _list_units(tested: Sequence[_TestedDimension], origins: ItemOrigins) -> Tab
 
 def _row(each: _TestedDimension, unit: UnitSplit, origins: ItemOrigins) -> list[Cell]:
     item = each.items[unit.unit]
+    # The query of a link to the page of disagreements.
     units = {"between": "split", "dimension": each.dimension.key, "document": origins.documents[item]}
 
     values = each.last.values[:, unit.unit]
@@ -186,6 +187,7 @@ class SplitUnitsListed(PagedUnits):
         """Select the wanted units from the stored table. Up to two queries."""
         self._project = project
         self._dimensions = {each.key: each for each in project.dimensions.all()}
+        # Cells by their position in this table: 5 range, 10 p, 12 whether the unit splits raters.
         table = kept.table("split-units")
         rows = [
             row
@@ -195,6 +197,7 @@ class SplitUnitsListed(PagedUnits):
             and meant.document in ("", row[1].value)
             and float(row[5].value or 0) >= meant.apart
         ]
+        # The stored table has no systems, so they are read from the items.
         if meant.system:
             items = items_with_texts([int(row[2].value or 0) for row in rows])
             named = {pk for pk, item in items.items() if item.system.name == meant.system}
@@ -243,6 +246,7 @@ def _last_values(items: Sequence[int]) -> Mapping[tuple[int, int], list[RaterVal
     short = RatingChange.objects.filter(rating__in=ordered).exclude(short_reason="").order_by("revision")
     short_reasons = dict(short.values_list("rating", "short_reason"))
     last: dict[tuple[int, int, int], tuple[Rating, str]] = {}
+    # A value of Round II comes after the one of Round I, which it replaces.
     for rating in sorted(ordered, key=lambda each: each.assignment.round.number):
         key = (rating.assignment.item_id, rating.dimension_id, rating.assignment.annotator_id or 0)
         # A value without a reason keeps that of the round before.

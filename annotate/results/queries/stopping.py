@@ -91,6 +91,7 @@ def say_outlook(stopping: Section) -> str:
 def _cells(
     rated: RatedRound, dimension: FrozenDimension, finished: Sequence[int], items: Mapping[int, Sequence[int]]
 ) -> Iterator[Cell]:
+    # The standard interval, and the items that it needs for each width.
     alpha = alpha_of(rated, dimension)
     width = alpha.interval.high - alpha.interval.low if alpha.interval else None
     reason = alpha.reason or alpha.interval_reason or ""
@@ -101,9 +102,11 @@ def _cells(
         if width is None or width <= wanted:
             yield Cell(reason=reason if width is None else str(_REACHED))
         else:
+            # The width is still above the wanted one, so rounding must not give 0 more items.
             more = max(math.ceil(units_needed(width, pairable, wanted) - pairable), 1)
             yield Cell(more, how=str(_HOW_MORE))
     positions = {item: index for index, item in enumerate(own.items.tolist())}
+    # The betting takes one document after the other, in the order in which they were finished.
     columns = ([positions[item] for item in items[document] if item in positions] for document in finished)
     level = MeasurementLevel.NOMINAL if dimension.is_named else MeasurementLevel.INTERVAL
     by_document = (own.data.values[:, each] for each in columns)
@@ -124,6 +127,7 @@ def finished_documents(round: Round) -> list[int]:
     Exports contain the time of a rating's last save, so a copy has the same order. Recorded ratings have no
     times; a random order from the project's seed replaces them.
     """
+    # Free assignments are still expected; assignments of excluded raters must not delay a document.
     counted = Q(annotator__isnull=True) | Q(annotator__counted=True)
     assignments = Assignment.objects.filter(counted, round=round)
     rows = assignments.values("item__document").annotate(
@@ -132,6 +136,7 @@ def finished_documents(round: Round) -> list[int]:
     # Equal times would order documents by their keys, which are no random order.
     whole = sorted((row["last"], row["item__document"]) for row in rows if not row["open"])
     documents = [document for _, document in whole]
+    # Recorded ratings have equal times; sorting first makes the shuffle repeatable.
     if len({last for last, _ in whole}) < len(whole):
         documents.sort()
         Stream(round.project.seed).of("stopping").shuffler().shuffle(documents)
@@ -212,6 +217,7 @@ def _compare_systems(
     own = rated.rated[dimension.key]
     means = dict(zip(own.items.tolist(), mean_values(own.data.values).tolist(), strict=True))
     column = {name: index for index, name in enumerate(names)}
+    # The score of each system on each finished document, NaN without one.
     scores: FloatArray = np.full((len(finished), len(names)), np.nan)
     for row, document in enumerate(finished):
         for item in items.get(document, ()):

@@ -111,6 +111,7 @@ def study_sections(project: Project, chosen: Chosen) -> list[Section]:
     reliability_curve = Table(
         "reliability-curve", gettext("Reliability by raters"), columns, rows, heads=2, plot="curve"
     )
+    # Without known variances or ratings, a curve has no rows and is omitted.
     curves = [reliability_curve, *([_width_curve(first)] if first else [])]
     curves = [each for each in (*curves, *curves_of(planned, size, chosen)) if each.rows]
     minutes, wage = (float(chosen.get(each.name) or 0) for each in (TRAINING, WAGE))
@@ -155,6 +156,7 @@ def _measure_mean(one: Coefficient, raters: int) -> Cell:
     low, high = _limits(one)
     return Cell(
         reliability_of_mean(one.value, raters),
+        # The formula has no meaning for an ICC below 0.
         low=None if low is None else reliability_of_mean(max(low, 0.0), raters),
         high=None if high is None else reliability_of_mean(high, raters),
         count=one.counts.pairable_units,
@@ -270,6 +272,7 @@ def _effort(
     """Return hours and money, nothing without a measured or assumed time."""
     if not pace.seconds or not pace.items:
         return []
+    # The numbers of raters that reach the target on each dimension get rows of their own.
     enough = [raters_needed(one.value, target) for _, one in single if one.value is not None]
     numbers = sorted({1, 2, 3, 5, *(each for each in enough if each)})
     wage = float(chosen.get("wage") or 0)
@@ -312,6 +315,7 @@ def _measure_pace(round: Round) -> tuple[int, int, float]:
         seconds=Sum("ratings__active_seconds"),
         is_whole=Q(completed_at__isnull=False, partial=False, annotator__counted=True),
     )
+    # All assignments count for the size of the study, and only whole ones for the time.
     rows = list(taken.values_list("item", "item__document", "seconds", "is_whole"))
     timed = [seconds for *_, seconds, is_whole in rows if seconds and is_whole]
     items, documents = len({row[0] for row in rows}), len({row[1] for row in rows})

@@ -99,6 +99,7 @@ class Goal:
 
     def shortfall(self, design: Design) -> float:
         """The distance of a design from the goal; the dimension with the largest value is the hardest."""
+        # Relative to the target, so dimensions with different scales can be compared.
         ratio = self.value(design.raters, design.documents) / self.target
         return -ratio if self.is_power else ratio
 
@@ -181,6 +182,7 @@ def _goal_of_alpha(
     components = planned.components
     assert components is not None
 
+    # The deviation does not depend on the number of documents, so one simulation serves all of them.
     @cache
     def deviation(raters: int, each: int | None = per_document) -> float:
         return deviation_of_alpha(components, min(size.systems, _MOST_DRAWN), raters, each)[1]
@@ -206,9 +208,11 @@ def choose_designs(designs: Sequence[Design]) -> list[tuple[str, Design]]:
         "raters": min(designs, key=lambda each: each.raters),
         "documents": min(designs, key=lambda each: (each.documents, each.raters)),
     }
+    # The cheapest design may also have the fewest raters or documents; it is listed once.
     kept = {key: design for key, design in found.items() if key == "cheapest" or design != designs[0]}
     others = [each for each in designs if each not in kept.values()]
     while others and len(kept) < len(_NAMES):
+        # The number keeps the keys different; it is removed from the result.
         kept[f"next {len(kept)}"] = others.pop(0)
     return [
         (key.split()[0], design)
@@ -285,6 +289,7 @@ def _table_by_dimension(
     ]
     rows = []
     for each in planned:
+        # A dimension without variances has no goal, only a reason.
         goal = of_dimension.get(each.key)
         if goal is None:
             rows.append([each.heading, *[Cell(reason=each.reason)] * (len(columns) - 1)])

@@ -147,6 +147,7 @@ def _plan(
     if not dimension.has_mean:
         return replace(found, reason=str(_NAMED))
     if len(assumed) == len(_SOURCES):
+        # Ratings are not needed if every deviation is known, even ratings that allow no estimate.
         return replace(found, components=VarianceComponents(**assumed))
     values = values_by_document(rated, items, dimension, names)
     if reason := why_no_components(values):
@@ -248,6 +249,7 @@ def _needed_cells(planned: Planned, documents: int, target: float) -> Iterator[C
         yield from [Cell(reason=planned.reason)] * 2
         return
     for measure in (known.dependability, known.generalisability):
+        # A measure is None if there is no variance at all.
         reached = (
             number for number in range(1, MOST_RATERS + 1) if (measure(number, documents) or 0) >= target
         )
@@ -312,6 +314,7 @@ def _dependability_curve(known: Sequence[Planned], size: Size) -> Table:
 
 
 def _power_curve(known: Sequence[Planned], size: Size, find: float | None) -> Table:
+    # In small studies several multiples give the same number of documents.
     numbers = np.unique([max(2, round(times * size.documents)) for times in CURVE_TIMES]).tolist()
     rows = [
         [each.heading, Cell(number), _power_cell(each, size, size.raters, number, find)]

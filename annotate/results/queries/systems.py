@@ -122,7 +122,7 @@ def _build_score_sections(
         "{round}. Intervals of means are over documents like these, by these raters."
     ).format(round=rated.name)
     order = _order_of(tables, names, items, chosen.get(ORDER.name, ""))
-    all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None
+    all_there_are = texts.diagonal() if is_about_these_texts(chosen) else None  # of each system
     means = [
         _means(rated, tables, names, order, all_there_are, unequal),
         _ranks(rated, compared, names, order),
@@ -173,6 +173,7 @@ def _order_of(
 ) -> Sequence[int]:
     """Return the positions of systems in `names`, which are sorted, in the chosen order."""
     if order == AS_IMPORTED:
+        # In reverse, a system's first item overwrites its later ones.
         first = {name: item for item, name in sorted(items.systems.items(), reverse=True)}
         return sorted(range(len(names)), key=lambda index: first[names[index]])
     table = tables.get(order.removeprefix(_MEAN))
@@ -184,6 +185,7 @@ def _order_of(
 
 
 def _ranks(rated: RatedRound, compared: Compared, names: Sequence[str], order: Sequence[int]) -> Table:
+    # Ranks from differences without an error would claim more than was asked.
     sets = {
         key: {each.system: each for each in rank_sets(names, own.differences)}
         for key, own in compared.items()
@@ -288,6 +290,7 @@ Found = Mapping[str, CrossedDifferences]
 def resolution_section(dimensions: Sequence[FrozenDimension], found: Found, raters: int) -> Section:
     """Return the components of the error of a difference, and the detectable differences of other designs."""
     known = [each for each in dimensions if each.key in found]
+    # The present number of raters too; the model needs at least two.
     numbers = sorted({*FEW_RATERS, raters} - {1})
     tables = [_sources(known, found), _designs(known, found, numbers)]
     return Section(gettext("Smallest differences for more raters or documents"), str(_ABOUT_SOURCES), tables)
@@ -357,6 +360,7 @@ def _estimate_design(
     dimension: FrozenDimension, own: CrossedDifferences, times: int, numbers: Sequence[int]
 ) -> Iterator[Cell]:
     documents, length = times * own.documents, dimension.scale_maximum - dimension.scale_minimum
+    # Bonferroni over all pairs of systems.
     level = _LEVEL / (own.systems * (own.systems - 1) / 2)
 
     def smallest(raters: int) -> float:

@@ -127,6 +127,7 @@ def answers_of_rounds(
         held: dict[tuple[int, int], Given] = {}
         for number, item, rater, value, data in rows:
             if number <= round.number and value is not None and rater is not None:
+                # Rows are in the order of rounds, so a later answer replaces an earlier one.
                 held[rater, item] = Given(value, data)
         given = [[held.get((rater, item.id)) for item in items] for rater in raters]
         found.append(QuestionAnswers(round, dimension, list(raters.values()), items, given))
@@ -140,6 +141,7 @@ def _items(keys: set[int], *, with_texts: bool) -> list[ItemAnswers]:
     for item, system in compared.values_list("item", "output__system__name"):
         sides.setdefault(item, []).append(system)
     rows = Item.objects.filter(pk__in=keys).select_related("document", "system").order_by("document", "pk")
+    # Outputs and documents may be long, and only spans need them.
     if not with_texts:
         rows = rows.defer("text", "document__parts")
     found = []
@@ -248,6 +250,7 @@ def alike_cell(system: str, differences: Iterable[SystemDifference], reason: str
     alike = []
     for each in differences:
         low, high = each.simultaneous_low, each.simultaneous_high
+        # A difference without an interval is not shown to differ from 0.
         if system in (each.first, each.second) and (low is None or high is None or low <= 0 <= high):
             alike.append(each.second if each.first == system else each.first)
     return text(", ".join(sorted(alike)) or gettext("none"))

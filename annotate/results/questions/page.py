@@ -97,6 +97,7 @@ def labels_tables(rounds: Rounds) -> list[Table]:
         "jaccard": gettext("Krippendorff’s alpha, Jaccard"),
         "masi": gettext("Krippendorff’s alpha, MASI"),
     }
+    # Each label by itself, as a question with the answers yes and no.
     by_label = [
         agreement_by_label(own, generator=one.stream, resampling=one.resampling)
         for own, one in zip(sets, rounds, strict=True)
@@ -136,6 +137,7 @@ def labels_tables(rounds: Rounds) -> list[Table]:
 def parts_tables(rounds: Rounds) -> list[Table]:
     """Return alpha over parts, and the share of the label that counts of each system."""
     options = rounds[0].dimension.options
+    # Agreement of each round, over the parts of all items.
     alphas, shares = [], []
     for each in rounds:
         codes, _, documents = _codes_of_parts(each)
@@ -149,6 +151,7 @@ def parts_tables(rounds: Rounds) -> list[Table]:
         alphas.append(krippendorff_alpha(data, generator=each.stream, resampling=each.resampling))
         shares.append(percent_agreement(data, generator=each.stream, resampling=each.resampling))
     last = rounds[-1]
+    # Each system's share of the label that counts, at the end of the last round.
     counts = [each["key"] for each in options["labels"]].index(options["counts"])
     rows = []
     for system in sorted(set(last.systems)):
@@ -179,6 +182,7 @@ def _codes_of_parts(answers: QuestionAnswers) -> tuple[FloatArray, list[int], li
     documents: list[str] = []
     for index, item in enumerate(answers.items):
         lists = [row[index] if isinstance(row[index], list) else [] for row in chosen]
+        # Raters may have answered about different numbers of parts; missing answers are gaps.
         for keys in zip_longest(*lists):
             columns.append([position.get(key, np.nan) for key in keys])
             items.append(item.id)
@@ -260,6 +264,7 @@ def _pairwise(answers: QuestionAnswers) -> PairwiseAnswers:
 def _position(answers: PairwiseAnswers, strengths: Strengths) -> Table:
     won = ~np.isnan(answers.values) & (answers.values != 0)
     assert answers.shown_first is not None
+    # Above 0 the first side wins, below 0 the second: it counts if that side is also shown first.
     first = int((won & ((answers.values > 0) == answers.shown_first)).sum())
     decided = int(won.sum())
     how = gettext("Share of answers without a tie that prefer the output shown first.")
@@ -316,6 +321,7 @@ def _best_worst(rounds: Rounds) -> Table:
         for item, ranks in zip(rounds[-1].items, row, strict=True):
             if isinstance(ranks, list):
                 shown.append(item.sides)
+                # A complete answer has one side of rank 1 and one of rank 3; the others have rank 2.
                 best.append(item.sides[ranks.index(1)])
                 worst.append(item.sides[ranks.index(3)])
                 documents.append(item.document)
@@ -344,6 +350,7 @@ def spans_tables(rounds: Rounds) -> list[Table]:
     sums = [mqm_alpha(each, weights, generator=drawn, resampling=plan) for each in texts]
     found = [
         (gettext("F1 of marked characters, mean of pairs"), [span_f1(each) for each in texts]),
+        # Without categories, this alpha is about the marked characters alone.
         (gettext("unitizing alpha"), [unitizing(_drop_categories(each), [""])[""] for each in texts]),
         (gettext("alpha of sums of weights"), sums),
     ]
@@ -367,6 +374,7 @@ def spans_tables(rounds: Rounds) -> list[Table]:
     ]
     categories = Table("categories", gettext("Agreement on each category"), columns, rows)
     last = rounds[-1]
+    # At least 1, because an empty output would divide by 0.
     lengths = np.array([max(len(each.texts[0]), 1) for each in last.items])
     scores = [
         ("mqm", gettext("MQM score per item"), last.values),
@@ -390,6 +398,7 @@ def _texts_with_spans(answers: QuestionAnswers) -> list[SpannedText]:
     found = []
     for index, item in enumerate(answers.items):
         texts = item.texts if both else item.texts[:1]
+        # The offset of each string in the joined one.
         begins = [sum(len(each) + 1 for each in texts[:part]) for part in range(len(texts))]
         spans = {}
         for rater, row in zip(answers.raters, answers.given, strict=True):
@@ -478,6 +487,7 @@ def _distance_alpha(answers: QuestionAnswers) -> Coefficient:
     for rater, row in enumerate(answers.given):
         for item, given in enumerate(row):
             if given is not None:
+                # Equal answers share a code, so distances are computed between different answers only.
                 if given.canonical not in position:
                     position[given.canonical] = len(distinct)
                     distinct.append(given)

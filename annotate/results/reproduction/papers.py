@@ -143,6 +143,7 @@ def tables_of(compared: Sequence[FigureComparison], holds: Mapping[str, str]) ->
         rows: dict[str, dict[str, FigureComparison]] = {}
         for each in found:
             rows.setdefault(each.figure.row, {})[each.figure.dimension] = each
+        # A paper's table may lack a value of some dimension.
         cells = {row: [given.get(dimension) for dimension in dimensions] for row, given in rows.items()}
         tables.append(ComparedTable(name, holds[name], dimensions, cells))
     return tables
@@ -161,6 +162,7 @@ def build_result_table(table: ComparedTable) -> Table:
     columns = [Column("figure", "figure", ColumnKind.TEXT)]
     for index, dimension in enumerate(table.dimensions):
         published = [cell.figure.published for row in table.rows.values() if (cell := row[index])]
+        # One decimal more than the paper shows how near the value is.
         decimals = max(len(each.partition(".")[2]) for each in published)
         columns += [
             Column(f"{dimension}_published", f"{dimension}, published", decimals=decimals),
@@ -239,6 +241,7 @@ def release_files(paper: Paper, folder: Path) -> list[Path]:
 
 def _find_file(file: ReleaseFile, folder: Path) -> Path:
     names = (file.name, f"{file.name}.gz")
+    # The folder itself first: a copy below it is no ambiguity then.
     for search in (folder.glob, folder.rglob):
         found = sorted({path for name in names for path in search(name) if path.is_file()})
         if len(found) == 1:

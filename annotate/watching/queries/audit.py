@@ -158,6 +158,7 @@ def row_of(rank: int, row: dict[str, Any]) -> AuditedAct:
     """
     who = email = ""
     before: Mapping[str, Any] | None = None
+    # Administrative acts have all columns; acts about units are put into the same form.
     if rank == 0:
         email = row["actor_email"]
         who, act, subject, note = row["actor_name"] or email, row["act"], row["subject"], row["note"]
@@ -211,6 +212,7 @@ def audit_page(project: Project, wanted: AuditFilter, after: Cursor | None = Non
         rows = source(project, wanted).order_by("-at", "-pk")
         if after:
             rows = rows.filter(_condition_after(after, rank))
+        # One more than a page shows whether another page follows.
         found += [row_of(rank, row) for row in rows[: PAGE + 1]]
     found.sort(key=lambda row: (-row.at.timestamp(), row.cursor.rank, -row.cursor.pk))
     shown = _add_actors(found[:PAGE], _people(row.actor for row in found[:PAGE]))
@@ -255,6 +257,7 @@ def audit_choices(project: Project) -> AuditChoices:
 
 
 def _condition_after(cursor: Cursor, rank: int) -> Q:
+    # Within one moment, the list has the sources in order, and in a source the latest row first.
     if rank == cursor.rank:
         return Q(at__lt=cursor.at) | Q(at=cursor.at, pk__lt=cursor.pk)
     return Q(at__lte=cursor.at) if rank > cursor.rank else Q(at__lt=cursor.at)
@@ -280,5 +283,6 @@ def _add_actors(rows: Iterable[AuditedAct], people: Mapping[int, list[Name]]) ->
         if row.actor is None or row.email:
             yield row
         else:
+            # Names are in order of time: the first one whose use ends after this moment.
             then = next(name for name in people[row.actor] if name.until is None or name.until > row.at)
             yield replace(row, who=then.name, email=then.email)

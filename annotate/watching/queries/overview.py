@@ -55,6 +55,7 @@ def needs_of(
         *_people(project, first),
         *_disputes(project, ages),
     ]
+    # Sorting is stable, so tasks of equal urgency stay in the order above.
     return sorted(found, key=lambda need: not need.is_urgent)
 
 
@@ -144,6 +145,7 @@ def _people(project: Project, first: RoundProgress | None) -> Iterator[Need]:
     late = [
         rater
         for rater in with_account
+        # Raters can start only after they have joined and the round has opened.
         if rater.last_rated is None and max(rater.joined_at, first.round.opened_at) < now - NOT_BEGUN_AFTER
     ]
     if late:
@@ -187,6 +189,7 @@ def work_waits() -> "ExpressionWrapper[Q]":
     """Return an expression: whether the project of a row (its `project`) has work that no worker claims."""
     others = (watched.work_waits() for watched in WATCHED.values())
     now = timezone.now()
+    # Imports whose worker has gone silent, each status after its own time.
     silent = reduce(
         or_,
         (

@@ -150,6 +150,7 @@ def round_progress(round: Round, *, with_labels: bool) -> RoundProgress:
         for annotator, done, begun, taken, *others in rows
     }
     raters = _raters(round, counts, with_labels)
+    # Without conditions and comparisons, a complete assignment has an answer to every dimension.
     every = sum(each.progress.taken for each in counts.values())
     guideline = FrozenGuideline.from_json(round.guideline.content)
     if has_comparisons(guideline) or has_conditions(guideline):
@@ -206,6 +207,7 @@ def _last_rated(round: Round, completed: Mapping[int, datetime]) -> dict[int, da
     found = dict(completed)
     others = Rating.objects.filter(_OF_OTHERS, assignment__round=round).order_by()
     for annotator, at in others.values_list("assignment__annotator").annotate(Max("updated_at")):
+        # Corrections of a complete item are not among `others`, so they change nothing.
         found[annotator] = max(at, found.get(annotator, at))
     return found
 
@@ -240,6 +242,7 @@ def _dimensions_of_kinds(round: Round, guideline: FrozenGuideline) -> list[Dimen
     units = AssignedUnit.objects.filter(assignment__round=round).order_by()
     listed = dict(units.values_list("dimension").annotate(Count("pk")))
     opened = count_opened_questions(round)
+    # A question without a condition is asked once for each assignment of its kind of item.
     asked = {
         each.id: assignments.get(kind, 0) + listed.get(each.id, 0)
         for kind in Item.Kind.values
@@ -271,6 +274,7 @@ def _count_by_day(round: Round, guideline: FrozenGuideline) -> Counter[date]:
         plan=imported
     )
     given = Rating.objects.filter(has_answer(), assignment__round=round, created_at__gte=since)
+    # Their ratings are already counted by the completion of their assignment.
     if asks_all:
         given = given.filter(_OF_OTHERS)
     given = given.exclude(assignment__plan=imported)

@@ -69,6 +69,7 @@ class Command(BaseCommand):
             opened=address if options["open"] else None,
             temporary=str(settings.DATA_DIR) if options["temporary"] else None,
         )
+        # The supervisor replaces this process, in which nothing could close them later.
         connections.close_all()
         become_supervisor(plan, {**os.environ, **local_models(port, host)})
 

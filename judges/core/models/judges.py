@@ -78,6 +78,7 @@ class JudgesOfProject(WithoutCandidates["Judge"]):
     """Judges without the candidates of a search and without the copies that check for drift."""
 
     def get_queryset(self) -> "models.QuerySet[Judge]":
+        # Copies that check for drift are judges only for their runs, like candidates of a search.
         return super().get_queryset().filter(rechecks=None)
 
 
@@ -253,6 +254,7 @@ class Judge(models.Model):
         """Return the dimensions that one call covers, in order; the judge must cover several per call."""
         if not self.asked_together:
             return list(all_dimensions)
+        # Without dimensions that the guideline does not have.
         by_id = {each.id: each for each in all_dimensions}
         return [by_id[pk] for pk in self.asked_together if pk in by_id]
 

@@ -220,6 +220,7 @@ class Judgment(models.Model):
 
     class Meta:
         constraints = [
+            # Two constraints, since NULL in `other` would make each row of a single item unique.
             models.UniqueConstraint(
                 "judge",
                 "dimension",
@@ -249,12 +250,14 @@ class Judgment(models.Model):
                 condition=~Q(status="done") | Q(problem=""), name="values_have_no_problem"
             ),
             models.CheckConstraint(
+                # No judgment can stay leased for ever, or be planned with a lease that still writes.
                 condition=Q(status="leased", lease__isnull=False, leased_until__isnull=False)
                 | (~Q(status="leased") & Q(lease__isnull=True, leased_until__isnull=True)),
                 name="leases_end",
             ),
         ]
         indexes = [
+            # An index with a condition covers the few rows in work, and stays small in a large run.
             models.Index("run", "id", condition=Q(status="planned"), name="judgments_planned"),
             # Judges of a run take turns: the first planned judgments of each.
             models.Index("run", "judge", "id", condition=Q(status="planned"), name="judgments_in_turn"),

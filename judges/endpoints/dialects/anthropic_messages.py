@@ -112,6 +112,7 @@ class AnthropicMessages(Dialect):
         """Return the body of a request, with cache marks after shared prefixes."""
         system = "\n\n".join(each.content for each in question.messages if each.role == "system")
         rest = [each for each in question.messages if each.role != "system"]
+        # Additional fields come first, so that they replace no field of Concord.
         body: dict[str, Any] = {
             **question.extra_body,
             "model": question.model,
@@ -125,6 +126,7 @@ class AnthropicMessages(Dialect):
             body["stop_sequences"] = list(question.stop)
         body |= _thinking(question.reasoning_effort)
         if question.schema:
+            # The effort of reasoning may have filled another field of `output_config` already.
             shape = {"type": "json_schema", "schema": _drop_ranges(question.schema)}
             body["output_config"] = {**body.get("output_config", {}), "format": shape}
         return body
@@ -142,6 +144,7 @@ class AnthropicMessages(Dialect):
         refusal = ""
         if stop_reason == "refusal":
             refusal = text_of(details.get("explanation")) or text_of(details.get("category"))
+        # Anthropic counts tokens from the cache, and into it, separately from the other input.
         cached = count_of(usage.get("cache_read_input_tokens"))
         input_tokens = count_of(usage.get("input_tokens"))
         if input_tokens is not None:
@@ -169,6 +172,7 @@ class AnthropicMessages(Dialect):
         kind = text_of(inner.get("type"))
         status = status or ERRORS.get(kind, 500)
         code = text_of(object_in(inner.get("details")).get("error_code"))
+        # Resets of limits matter only where a limit is the reason of the error.
         wait = seconds_to_wait(headers, self.limits) if status == 429 else retry_after(headers)
         return ProviderError(status, message=text_of(inner.get("message")), codes=f"{kind} {code}", wait=wait)
 
@@ -189,6 +193,7 @@ class AnthropicMessages(Dialect):
         if result.get("type") == "succeeded":
             replies = self.replies(object_in(result.get("message")), None, 1)
             return BatchLine(key, reply=replies[0] if replies else None)
+        # A failed request has its error here; one that was canceled or expired has none.
         if result.get("type") == "errored":
             return BatchLine(key, error=self.error(0, {}, result.get("error")))
         return BatchLine(key, error=ProviderError(500, message=text_of(result.get("type"))))
@@ -211,6 +216,7 @@ def _content(message: Message, system: int) -> str | list[dict[str, Any]]:
 def _thinking(effort: str) -> dict[str, Any]:
     if not effort:
         return {}
+    # A number is a budget of tokens, a word the effort in Anthropic's own terms.
     if effort.isdecimal() and int(effort):
         return {"thinking": {"type": "enabled", "budget_tokens": int(effort)}}
     if effort in ("none", "0"):
@@ -245,8 +251,10 @@ class MessageBatches(BatchClient):
         self._http = client_of_one(self._server, self._dialect.key_headers(server.key))
         self._anthropic = anthropic.Anthropic(
             api_key=server.key,
+            # The package adds the version to the path.
             base_url=server.base_url.rstrip("/").removesuffix("/v1"),
             timeout=self._server.timeout_seconds,
+            # A repeated submission could be paid twice, so only the batch worker repeats steps.
             max_retries=0,
             http_client=self._http,
             default_headers=self._dialect.own_headers(),
@@ -287,6 +295,7 @@ class MessageBatches(BatchClient):
     def _may_be(self, batch: "MessageBatch", token: str, requests: int) -> bool:
         counts = batch.request_counts
         ended = counts.succeeded + counts.errored + counts.canceled + counts.expired
+        # Compared first, since results take another request.
         if counts.processing + ended != requests:
             return False
         if batch.processing_status != "ended":
@@ -316,6 +325,7 @@ class MessageBatches(BatchClient):
             if response.status_code == 404:
                 raise BatchUnknown(_unknown(file))
             if not response.is_success:
+                # The body of a streamed answer, which has the reason.
                 response.read()
                 raise self._error_answer(response)
             for piece in response.iter_bytes(PIECE):
@@ -328,6 +338,7 @@ class MessageBatches(BatchClient):
         except anthropic.APIStatusError as error:
             raise self._error_answer(error.response) from error
         except anthropic.APIConnectionError as error:
+            # The cause is the error of the HTTP client, as single calls raise it.
             raise error.__cause__ or OSError(str(error)) from error
         except (anthropic.AnthropicError, AttributeError, TypeError) as error:
             raise ValueError(str(error)) from error
@@ -337,6 +348,7 @@ class MessageBatches(BatchClient):
             raise RequestFailed(self._no_batches)
         counts = batch.request_counts
         given_up = counts.errored + counts.canceled + counts.expired
+        # States have the names of OpenAI (`RemoteBatch`).
         status = {"canceling": "cancelling"}.get(batch.processing_status, batch.processing_status)
         if status == "ended":
             status = _status_of_ended(batch)

@@ -236,5 +236,6 @@ class BatchClient(ABC):
     @contextmanager
     def _sentences(self, unreadable: str = "") -> Iterator[None]:
         """Raise RequestFailed, as single calls do."""
+        # The inner manager translates errors of the package, the outer one gives them their message.
         with raise_request_failures(self._server, self._dialect.kind, unreadable), self._errors():
             yield

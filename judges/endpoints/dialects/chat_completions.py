@@ -72,6 +72,7 @@ class ChatCompletions(Dialect):
         return COMPLETIONS.removeprefix("/v1/")
 
     def body(self, question: Question) -> dict[str, Any]:
+        # Additional fields come first, so that they replace no field of Concord.
         body: dict[str, Any] = {
             **question.extra_body,
             "model": question.model,
@@ -100,6 +101,7 @@ class ChatCompletions(Dialect):
             raise self.error(found[0], {}, {"error": found[1]})
         if "choices" not in answer:
             return None
+        # An answer without a choice is one empty reply, which was paid.
         choices = objects_in(answer["choices"])[:most] or [{}]
         usage = object_in(answer.get("usage"))
         details = object_in(usage.get("prompt_tokens_details"))
@@ -126,6 +128,7 @@ class ChatCompletions(Dialect):
         whole = object_in(said)
         inner = object_in(whole.get("error"))
         message = text_of(inner.get("message"))
+        # vLLM has the fields of an error at the top of the answer.
         if whole.get("object") == "error":
             inner, message = inner or whole, message or text_of(whole.get("message"))
         codes = [inner.get("code"), inner.get("type"), *object_in(inner.get("metadata"))]
@@ -138,6 +141,7 @@ class ChatCompletions(Dialect):
     def batch_line(self, said: Mapping[str, Any]) -> BatchLine:
         key, response = str(said["custom_id"]), object_in(said.get("response"))
         body, status = object_in(response.get("body")), response.get("status_code")
+        # A reply may contain an error although its status is that of a success.
         if status == 200:
             try:
                 replies = self.replies(body, None, 1) if body.get("choices") else None
@@ -156,6 +160,7 @@ class ChatCompletions(Dialect):
 
 def _read_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a choice; a field with an unknown form counts as missing."""
+    # The content is a text, or a list of parts of text and refusal.
     message, finish_reason = object_in(choice.get("message")), text_of(choice.get("finish_reason"))
     content = message.get("content")
     parts = objects_in(content)
@@ -163,6 +168,7 @@ def _read_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
     refusal = text_of(message.get("refusal")) or "".join(text_of(each.get("refusal")) for each in parts)
     called = [object_in(each.get("function")) for each in objects_in(message.get("tool_calls"))]
     name = text_of(called[0].get("name")) if called else ""
+    # Such a call has the reply as its arguments.
     if name == SCHEMA_NAME and not text:
         text, name = text_of(called[0].get("arguments")), ""
     return {
@@ -192,6 +198,7 @@ class OpenAIBatches(BatchClient):
             api_key=server.key,
             base_url=server.base_url,
             timeout=self._server.timeout_seconds,
+            # A repeated submission could be paid twice, so only the batch worker repeats steps.
             max_retries=0,
             http_client=client_of_one(self._server, self._dialect.key_headers(server.key)),
         )
@@ -235,6 +242,7 @@ class OpenAIBatches(BatchClient):
             except (AttributeError, TypeError, ValueError):
                 return None
             except openai.APIStatusError as error:
+                # These mean that the server lists no batches, and so has none to find.
                 if error.status_code not in (400, 404, 405, 501):
                     raise
         return None
@@ -271,6 +279,7 @@ class OpenAIBatches(BatchClient):
         except openai.APIStatusError as error:
             raise self._error_answer(error.response) from error
         except openai.APIConnectionError as error:
+            # The cause is the error of the HTTP client, as single calls raise it.
             raise error.__cause__ or OSError(str(error)) from error
         except openai.APIError as error:
             raise ValueError(str(error)) from error

@@ -81,10 +81,12 @@ class Gemini(Dialect):
         return None
 
     def path(self, question: Question) -> str:
+        # Quoted with its slashes: a model's name must not lead to another path.
         return f"models/{quote(question.model.removeprefix('models/'), safe='')}:generateContent"
 
     def body(self, question: Question) -> dict[str, Any]:
         system = [{"text": each.content} for each in question.messages if each.role == "system"]
+        # Additional fields come first, so that they replace no setting of the judge.
         config: dict[str, Any] = {
             **object_in(question.extra_body.get("generationConfig")),
             "maxOutputTokens": question.max_tokens,
@@ -124,6 +126,7 @@ class Gemini(Dialect):
         blocked = text_of(object_in(answer.get("promptFeedback")).get("blockReason"))
         if "candidates" not in answer and not blocked and "usageMetadata" not in answer:
             return None
+        # A blocked prompt has no candidate, only the reason of the block.
         candidates = objects_in(answer.get("candidates"))[:most] or [{"finishReason": blocked}]
         usage = object_in(answer.get("usageMetadata"))
         thought, written = (count_of(usage.get(f"{each}TokenCount")) for each in ("thoughts", "candidates"))
@@ -146,8 +149,10 @@ class Gemini(Dialect):
 
     def error(self, status: int, headers: Mapping[str, str], said: object) -> ProviderError:
         """Return the error; its details give the waiting time, and the key or limit concerned."""
+        # An error may come as a list of one object.
         said = said[0] if isinstance(said, list) and said else said
         inner = object_in(object_in(said).get("error"))
+        # Waiting time, reason and name of the limit are in details of different types.
         details = objects_in(inner.get("details"))
         delays = [
             duration(text_of(each.get("retryDelay")))
@@ -158,6 +163,7 @@ class Gemini(Dialect):
         codes = [inner.get("status"), *(each.get("reason") for each in details)]
         codes += [each.get("quotaId") for each in violations]
         code = inner.get("code")
+        # Lines of a batch have codes of gRPC, other answers those of HTTP.
         known = CODES.get(code, code) if isinstance(code, int) else 500
         return ProviderError(
             status or known,
@@ -198,6 +204,7 @@ class Gemini(Dialect):
 
 def _read_candidate(candidate: Mapping[str, Any], *, is_blocked: bool) -> dict[str, Any]:
     reason = text_of(candidate.get("finishReason"))
+    # An error and not a reply, because every further call would end like this.
     if reason == ACCOUNT_IS_LIMITED:
         said = text_of(candidate.get("finishMessage")) or reason
         raise ProviderError(403, message=said)
@@ -205,6 +212,7 @@ def _read_candidate(candidate: Mapping[str, Any], *, is_blocked: bool) -> dict[s
     called = [object_in(each["functionCall"]) for each in parts if "functionCall" in each]
     tool = text_of(called[0].get("name")) if called else ""
     return {
+        # Thoughts are parts of the candidate, too, and are not the reply.
         "text": "".join(text_of(each.get("text")) for each in parts if not each.get("thought")),
         "tool": tool if tool != SCHEMA_NAME else "",
         "finish_reason": reason,
@@ -216,6 +224,7 @@ def _thinking(effort: str) -> dict[str, Any] | None:
     """Return the field of a reasoning effort: a budget in tokens, `none`, `auto`, or a level."""
     if not effort:
         return None
+    # Gemini's own numbers: 0 does not think, -1 lets the model decide.
     budgets = {"none": 0, "auto": -1, "-1": -1}
     if effort.isdecimal() or effort in budgets:
         return {"thinkingBudget": budgets[effort] if effort in budgets else int(effort)}
@@ -241,6 +250,7 @@ class GeminiBatches(BatchClient):
     def __init__(self, server: Server) -> None:
         super().__init__(server, Gemini())
         self._http = client_of_one(self._server, self._dialect.key_headers(server.key))
+        # The package takes the version of the interface separately from the address.
         version = re.search(r"/(v\d\w*)$", server.base_url.rstrip("/"))
         self._root = server.base_url.rstrip("/")[: version.start() if version else None]
         self._genai = genai.Client(
@@ -249,6 +259,7 @@ class GeminiBatches(BatchClient):
             http_options=genai.types.HttpOptions(
                 base_url=self._root,
                 api_version=version[1] if version else "v1beta",
+                # The package counts in milliseconds.
                 timeout=int(self._server.timeout_seconds * 1000),
                 httpx_client=self._http,
             ),

@@ -142,6 +142,7 @@ class EndpointForm(forms.Form):
     def __init__(self, *args: Any, password_is_due: bool = False, **options: Any) -> None:
         super().__init__(*args, **options)
         if not password_is_due:
+            # Not asked of a person who entered it recently, nor by the API.
             del self.fields["password"]
 
     @property
@@ -175,6 +176,7 @@ class EndpointForm(forms.Form):
             known = False
         if not known or any(character.isspace() for character in url):
             raise forms.ValidationError(gettext("Enter a valid URL, such as https://api.openai.com/v1."))
+        # These parts may hold a key, and every reader of the project sees the URL.
         if parts.username is not None or parts.query or parts.fragment:
             raise forms.ValidationError(
                 gettext(
@@ -182,6 +184,7 @@ class EndpointForm(forms.Form):
                     "this project's judges sees it. Enter the key in its own field."
                 )
             )
+        # People paste the URL of calls; Concord adds these paths to the base URL itself.
         return next((url.removesuffix(each) for each in CALLS_PATHS if url.endswith(each)), url)
 
     @sensitive_variables()
@@ -204,6 +207,7 @@ class EndpointForm(forms.Form):
         return name
 
     def to_spec(self) -> EndpointSpec:
+        # Empty fields get the defaults of `EndpointSpec`, as their help says.
         usual = {name for name in ("patience_minutes", "resume_hours") if self.cleaned_data[name] is None}
         given = {name: value for name, value in self.cleaned_data.items() if name not in {*SECRETS, *usual}}
         return EndpointSpec(**given)

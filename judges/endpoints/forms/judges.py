@@ -75,6 +75,7 @@ class JudgeForm(forms.Form):
         self._systems = {system.name: system for system in systems}
         reference.choices = [("", gettext("none")), *((name, name) for name in self._systems)]
         endpoint.queryset = endpoints
+        # A pair is made of two shipped prompts, so it is offered for new judges only.
         pair = [(PAIR, gettext("RTS + MCQ: two judges, which the indicator R compares"))]
         template.choices = [*(pair if may_be_pair else ()), *_choices(self._templates)]
         for field in self.fields.values():
@@ -97,6 +98,7 @@ class JudgeForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Reject several samples at temperature 0, and a name that is too long for a pair."""
         data = self.cleaned_data
+        # Samples without randomness would be paid and add nothing.
         if (data.get("samples") or 1) > 1 and data.get("temperature") == 0:
             self.add_error(
                 "temperature", gettext("At temperature 0 all samples are alike; choose more, or one sample.")
@@ -117,6 +119,7 @@ class JudgeForm(forms.Form):
     def clean_asked_together(self) -> list[str]:
         """Return the keys of the dimensions entered by name or key."""
         known = {each.key.casefold(): each.key for each in self._dimensions}
+        # Names come last: a name wins over the key of another dimension.
         known |= {each.name.casefold(): each.key for each in self._dimensions}
         parts = [part.strip() for part in self.cleaned_data["asked_together"].split(",")]
         if parts == [""]:
@@ -203,6 +206,7 @@ def initial_judge(
     values = {name: getattr(judge, name) for name in JudgeForm.base_fields}
     values["stop"] = stop_lines(judge.stop)
     values["scale_table"] = table_line(judge.scale_table)
+    # A name with a comma would be read as two, so its key is shown.
     names = {each.pk: each.key if "," in each.name else each.name for each in dimensions}
     values["asked_together"] = dimensions_line(names[pk] for pk in judge.asked_together if pk in names)
     values["reference"] = judge.reference.name if judge.reference else ""
@@ -280,6 +284,7 @@ class TemplateForm(forms.Form):
         if (file.size or 0) > LARGEST_FILE:
             raise forms.ValidationError(gettext("This file is too large for a prompt."))
         try:
+            # Editors may write a byte order mark, which is no part of the prompt.
             text: str = file.read().decode("utf-8-sig")
         except UnicodeDecodeError:
             raise forms.ValidationError(gettext("This file is not valid UTF-8; save it as UTF-8.")) from None
@@ -295,6 +300,7 @@ class TemplateForm(forms.Form):
         """Reject placeholders that the method does not support, or missing ones that it needs."""
         data = self.cleaned_data
         text = data.get("file") or data.get("text", "")
+        # Browsers send line ends as two characters, and the same prompt must have one text.
         data["text"] = text.replace("\r\n", "\n")
         if not self.errors:
             try:

@@ -259,6 +259,7 @@ def judge_new(request: Request, slug: str) -> HttpResponse:
 @vary_on_headers("HX-Request")
 @require_http_methods(["GET", "POST"])
 def judge(request: Request, slug: str, pk: int) -> HttpResponse:
+    # Researchers read the settings; only admins change them.
     reads = project_for_judges if request.method == "GET" else project_for_admin
     project = reads(request.user, slug)
     edited, by = judge_in(project, pk), request_user(request)

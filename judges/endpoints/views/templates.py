@@ -91,6 +91,7 @@ def template_new(request: Request, slug: str, key: str) -> HttpResponse:
         raise Http404(gettext("There is no such method.")) from None
     written = Written(METHODS[shipped.method], begins_with=shipped.text)
     form = written.form(*_entered_data(request), initial={"text": written.text})
+    # A preview reads the unsaved input and writes nothing.
     if "show" in request.POST:
         return _preview(request, project, written, form)
     status = 422 if form.is_bound else 200
@@ -179,6 +180,7 @@ def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_judges(request.user, slug)
     edited = template_in(project, pk)
     if request.method == "POST":
+        # Readers see the progress; only admins let a model write steps.
         project_for_admin(request.user, slug)
         form = StepsForm(request.POST, judges=usable_judges(project))
         with show_refusal(request):
@@ -224,6 +226,7 @@ def _preview(request: Request, project: Project, written: Written, form: Templat
     """Show the unsaved input, which may be invalid."""
     if request.htmx:
         return _page(request, project, written, form, part="#preview")
+    # The input becomes the initial values of a fresh form, which shows no errors yet.
     names = ("text", "name", "pattern", "replies")
     typed = {**form.initial, **{name: request.POST.get(name, "") for name in names}}
     return _page(request, project, written, written.form(initial=typed))
@@ -248,6 +251,7 @@ def _page(
     own = {key for key, _, is_own in lines if is_own}
     has_own = dimension is not None and dimension.key in own
     context |= {"edited": edited, "dimension": dimension, "wordings": lines, "has_own": has_own}
+    # Pasted replies are read as in a run, with the pattern as it is on the page.
     if request.POST.get("replies") and preview.dimension and not part:
         pattern = request.POST.get("pattern", "").strip()
         if problem := problem_of_pattern(pattern):

@@ -64,6 +64,7 @@ def _judges_without_comments(project: Project) -> Iterator[Row]:
     for row in _judges(project):
         wordings = row["prompt_wordings"] or {}
         prompt = row["prompt"], row["prompt_version"]
+        # Only wordings that may quote raters are left out; the others and the common prompt stay.
         quoting = {key for key in wordings if _is_learned(learned, *prompt, key)}
         kept = {key: LEFT_OUT if key in quoting else text for key, text in wordings.items()}
         yield {**row, "prompt_wordings": kept if quoting else row["prompt_wordings"]}
@@ -93,6 +94,7 @@ def _development_documents(project: Project) -> ColumnRows:
 
 def _proposals(project: Project) -> Iterator[Row]:
     proposals = Proposal.objects.filter(judge__project=project)
+    # Candidates that a search tried and did not choose stay out of exports (decision 45).
     proposals = proposals.exclude(status=Proposal.Status.TRIED, is_chosen=False).order_by("pk")
     numbers = {pk: number for number, pk in enumerate(proposals.values_list("pk", flat=True), start=1)}
     related = proposals.select_related("judge", "dimension", "candidate", "guideline")
@@ -139,12 +141,14 @@ def _runs(project: Project) -> Iterator[Row]:
 
 def _judgments(project: Project) -> Iterator[Row]:
     runs = Run.objects.filter(project=project).order_by("pk").values_list("pk", flat=True)
+    # Runs are numbered within the export, because ids are valid in this database only.
     numbers = {pk: number for number, pk in enumerate(runs, start=1)}
     judgments = Judgment.objects.filter(judge__project=project, **OF_PROJECT)
     in_order = judgments.order_by("judge", "item", "other", "dimension__position", "sample", "pk")
     judges = Judge.objects.filter(project=project, scale_minimum__isnull=False)
     scales = {judge.name: judge.own_scale for judge in judges}
     dimensions = {each.key: each for each in project.dimensions.all()}
+    # The key of the judgment whose answer was reused, read in the same query.
     reused = {f"reused_{name}": f"reused_from__{JUDGMENTS.sources[name]}" for name in JUDGMENT_KEY}
     keys = {str(each.pk): key for key, each in dimensions.items()}
     for row in ColumnRows(in_order, {**JUDGMENTS.sources, **reused}):
@@ -156,6 +160,7 @@ def _judgments(project: Project) -> Iterator[Row]:
         )
         row["asked_dimensions"] = _keys(row["asked_dimensions"], keys)
         row["run"], row["cost"] = numbers.get(row["run"]), _amount(row["cost"])
+        # Exports have no ids of judgments, so the columns of their key name the source.
         source = {name: row.pop(f"reused_{name}") for name in JUDGMENT_KEY}
         row["reused_from"] = {} if source["judge"] is None else source
         if row["status"] == Judgment.Status.LEASED:  # the current lease is internal
@@ -219,11 +224,13 @@ def _indicators(project: Project) -> Iterator[Row]:
         page = current_page(project=project, result=result)
     except NoJudgesError:
         return
+    # The page's own choice of judges and coefficient, as every row repeats it.
     names = {each.parameter.name: dict(each.options)[each.value] for each in result.choices}
     pair = {"rts": names["rts"], "mcq": names["mcq"], "coefficient": result.chosen["coefficient"]}
     table, agreement, quality = (page.table(key) for key in (INDICATOR, "agreement", "quality"))
     assert table is not None  # if there is a pair of judges
     agreements = indicators_in(agreement) if agreement else {}
+    # R needs no ratings, so its rows exist before agreement and quality do.
     unrated = Cell(count=0, reason=gettext("No person has rated these items yet."))
     qualities = {(row[1].value, row[0].value): row[2] for row in quality.rows} if quality else {}
     for column in table.columns[1:]:
@@ -377,6 +384,7 @@ def scores_by_item(project: Project) -> Iterator[tuple[int, Row]]:
     dimensions = {each.key: each for each in project.dimensions.all()}
     for (item, judge, key), group in groupby(_values(project), key=itemgetter(0, 1, 2)):
         given, scale, dimension = [value for *_, value in group], scales.get(judge), dimensions[key]
+        # The mean is on the dimension's scale, so each sample is mapped before it.
         if scale:
             given = map_values(given, scale, dimension).tolist()
         is_named = dimension.measurement_level == MeasurementLevelChoices.NOMINAL

@@ -108,6 +108,7 @@ class JudgmentCheck:
                 gettext("There is no such method; there are {methods}.").format(methods=METHOD_NAMES),
                 row.method,
             )
+        # Names become objects of the project, or a reason to leave the row out.
         dimension = self._dimension(row, method)
         item, other = self._items(row, method)
         judge = self._judge(row, method)
@@ -116,6 +117,7 @@ class JudgmentCheck:
         taken = ResolvedJudgment(
             row, judge, dimension, item, other, sample, _reading(row, method, judge, dimension)
         )
+        # New, the same as before, or contradictory: only a new one is written.
         there = (judge.given or {}).get((unit, sample))
         if there is None:
             self.accept(taken)
@@ -137,6 +139,7 @@ class JudgmentCheck:
     def accept(self, taken: ResolvedJudgment) -> None:
         """Count a judgment that the project does not have; an importer writes it."""
         assert taken.judge.given is not None
+        # Later rows of the file are compared with this one, too.
         taken.judge.given[taken.unit, taken.sample] = _existing_judgment(taken)
         taken.judge.samples = max(taken.judge.samples, taken.sample + 1)
         self.made.judgments += 1
@@ -200,6 +203,7 @@ class JudgmentCheck:
         name = row.judge or f"{row.model}, {method.label}"
         judge = self.judges.get(name)
         if judge is None:
+            # A row without the name of a judge gets one of model and method.
             if not row.judge:
                 if not row.model:
                     raise RefusedFieldError(
@@ -219,6 +223,7 @@ class JudgmentCheck:
     def _existing_judgments(self, judge: JudgeRecord) -> dict[tuple[Unit, int], ExistingJudgment]:
         numbers = self._item_numbers
         judgments = Judgment.objects.filter(judge=judge.pk)
+        # A preview needs only the items of its first records.
         if self.catalogue.named:
             judgments = judgments.filter(item__in=numbers)
         columns = judgments.values_list("dimension", "item", "other", "sample", "status", "value", "reply")
@@ -248,6 +253,7 @@ def _known_judge(judge: Judge) -> JudgeRecord:
 
 
 def _refuse_other_judge(judge: JudgeRecord, row: ImportedJudgment, method: Method) -> None:
+    # The replies of its own calls have parameters and prompts, which imported ones lack.
     if judge.asks:
         raise RefusedFieldError(
             "judge",
@@ -268,6 +274,7 @@ def _refuse_other_judge(judge: JudgeRecord, row: ImportedJudgment, method: Metho
                 method=method.label,
             ),
         )
+    # A file may leave the model out, but must not name another one.
     if row.model and row.model != judge.model:
         raise RefusedFieldError(
             "model",
@@ -294,6 +301,7 @@ def _reading(
     row: ImportedJudgment, method: Method, judge: JudgeRecord, dimension: FrozenDimension
 ) -> Reading:
     """Return the judge's parse of a reply, or the value recorded instead of one."""
+    # Replies are on the scale of the judge, which may differ from that of the dimension.
     dimension = judge.scale.rescale(dimension) if judge.scale else dimension
     if row.reply is not None:
         reading = method.read_with(judge.pattern, row.reply, dimension)
@@ -317,6 +325,7 @@ def _refuse_disagreement(reading: Reading, value: float) -> None:
 
 def _says_the_same(there: ExistingJudgment, taken: ResolvedJudgment) -> bool:
     here = _existing_judgment(taken)
+    # Two replies are compared by their text, a reply and a bare value by the value.
     if there.reply is not None and here.reply is not None:
         return there.reply == here.reply
     return there.value == here.value

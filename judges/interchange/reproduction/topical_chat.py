@@ -72,6 +72,7 @@ def _sums(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the sum of people's scores on each dimension; the release contains their mean."""
     for dimension, mean in line["scores"].items():
         value = round(PEOPLE * mean)
+        # Three times a mean of three whole numbers is whole, up to the error of a float.
         if abs(PEOPLE * mean - value) > 1e-6:
             raise ValueError(f"{mean} on {dimension} is no mean of {PEOPLE} whole numbers")
         yield {**_unit(line), "rater": "Three people", "dimension": dimension, "value": value}

@@ -77,6 +77,7 @@ def _requests_for_wordings(
     judge: Judge, frozen: FrozenDimension, cases: Sequence[Case], most: int
 ) -> _Requests:
     learned = [case for case in cases if case.kind != CaseKind.AGREED]
+    # Every style is asked about the same units, so that the wordings differ by style alone.
     learned = sorted(learned, key=lambda case: (-abs(case.error), case.name))[:MOST_CASES]
     if not learned:
         raise InvalidValueError(
@@ -135,9 +136,11 @@ def start_drafting(*, drafting: Drafting, budget: Decimal | None = None, by: Use
         _refuse_drafter(drafting.drafter, budget)
         drafting.budget = budget
     failed = drafting.proposals.filter(status=Proposal.Status.FAILED)
+    # A failed proposal loses its reply, since only a proposal without one is asked for again.
     failed.update(status=Proposal.Status.DRAFTING, problem="", reply=None)
     if not drafting.proposals.filter(status=Proposal.Status.DRAFTING).exists():
         raise NotReadyError(gettext("All proposals are drafted; create new ones for more."))
+    # Attempts of an earlier start do not count.
     drafting.status, drafting.reason, drafting.attempts = Status.WAITING, "", 0
     drafting.touched_at = timezone.now()
     drafting.save(update_fields=["status", "reason", "attempts", "touched_at", "budget"])
@@ -156,6 +159,7 @@ def discard_drafting(*, drafting: Drafting, by: User | None) -> None:
     drafting = _lock(drafting)
     if drafting.status in Drafting.UNDER_WAY:
         raise NotReadyError(gettext("The model has not answered yet; please wait."))
+    # Failed proposals have no text either, so they are dropped too.
     undrafted = drafting.proposals.exclude(text__gt="")
     facts = {"dimension": drafting.dimension.key, "left_out": undrafted.count(), "spent": drafting.spent}
     record(drafting.judge.project, "drafting.discarded", drafting.judge, after=facts, by=by)

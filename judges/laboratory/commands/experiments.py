@@ -39,6 +39,7 @@ def start_experiment(
     judges = add_judges(project=project, judges=design.variants, numbers_names=True, by=by)
     scope = Scope(judges, dimensions, documents=documents)
     factors = [asdict(each) for each in design.factors]
+    # No call is missing, so an earlier request may have started the same experiment.
     if not plan_of(project, scope).calls:
         alike = Experiment.objects.filter(run__project=project, factors=factors).order_by("-pk")
         for experiment in alike.prefetch_related("variants__judge"):

@@ -81,6 +81,7 @@ def change_panel(
     panel.rule, panel.development_share, panel.based_on = rule, share or development_share, ""
     panel.learns_from_parts = bool(share)
     panel.save(update_fields=["rule", "development_share", "learns_from_parts", "based_on"])
+    # No result uses the panel yet, so members and values may be replaced as a whole.
     panel.members.all().delete()
     _add_members(panel, members)
     Judgment.objects.filter(judge=panel.judge).delete()  # also values of dimensions that it no longer has
@@ -114,6 +115,7 @@ def compute_panel(*, panel: Panel, by: User | None) -> PanelFigures:
             _write(panel, members, figures.items, each)
         facts = {"judgments": Judgment.objects.filter(judge=panel.judge).count()}
         record(panel.judge.project, "panel.computed", panel.judge, after=facts, by=by)
+    # Equal inputs give equal values, so only the time of the check changes.
     panel.based_on, panel.computed_at = figures.digest, timezone.now()
     panel.weights = dict(weights_by_dimension(figures))
     panel.save(update_fields=["based_on", "computed_at", "weights"])
@@ -123,6 +125,7 @@ def compute_panel(*, panel: Panel, by: User | None) -> PanelFigures:
 def _write(panel: Panel, members: Sequence[Judge], items: Sequence[int], said: PanelValues) -> None:
     own = Judgment.objects.filter(judge=panel.judge, dimension=said.dimension.id)
     own.filter(is_corrected=False).delete()
+    # The deletion leaves corrections by people, which keep their values.
     corrected = set(own.values_list("item", flat=True))
     now = timezone.now()
     Judgment.objects.bulk_create(
@@ -179,6 +182,7 @@ def _refuse(
                 rule=rule, names=", ".join(Rule.values)
             ),
         )
+    # Two or more, and none of them twice.
     if len(set(members)) < max(len(members), 2):
         raise invalid_field("members", gettext("A panel needs two judges at least, each once."))
     if any(member.project_id != project.pk for member in members):
@@ -190,6 +194,7 @@ def _refuse(
     if Panel.objects.filter(judge__in=members).exists():
         raise invalid_field("members", gettext("A panel is no member of a panel; choose its members."))
     is_share = development_share is not None and 0 < development_share < 1
+    # Weights need a share, and the other rules must have none.
     if (rule == Rule.WEIGHTS) != is_share:
         message = gettext(
             "Weights are learned on a share of the documents, above 0 and below 1; other rules have none."

@@ -47,12 +47,14 @@ def draw_parts(*, project: Project, teach: int, select: int, by: User | None) ->
     """
     project = lock_project(project)
     before = {part: len(documents_of(project, part)) for part in Part}
+    # A part with documents stays as it is; only an empty part gets some.
     wanted = {
         part: 0 if before[part] else number for part, number in ((Part.TEACH, teach), (Part.SELECT, select))
     }
     if not any(wanted.values()) and all(before.values()):
         raise NotReadyError(gettext("The documents are split already. Undo the split to change it."))
     free = free_documents(project)
+    # The split leaves one document or more for the final comparison.
     most = min(len(free), project.documents.count() - 1 - sum(before.values()))
     if most < 1:
         raise NotReadyError(
@@ -64,6 +66,7 @@ def draw_parts(*, project: Project, teach: int, select: int, by: User | None) ->
         says = gettext("Choose 1 to {most} documents in all, so that some stay held out.")
         message = says.format(most=most)
         raise invalid_field("teach", message)
+    # `free` is in the order of keys, so a copy of the project has the same split.
     order = Stream(project.seed).of("alignment", "development").generator().permutation(len(free)).tolist()
     drawn = {}
     for part, number in wanted.items():
@@ -110,6 +113,7 @@ def propose_examples(
     frozen = find_frozen(guideline.dimensions, dimension.pk)
 
     def show(point: int) -> str:
+        # An example shows the reply in the judge's own scale, not in the dimension's.
         own = nearest_point(point, judge.own_scale, frozen) if judge.own_scale else point
         return METHODS[judge.method].show_answer(own, judge.rescale(frozen))
 
@@ -318,6 +322,7 @@ def make_candidates(search: PromptSearch) -> None:
     Raises InvalidValueError for a prompt that the judge's method cannot use.
     """
     missing = search.candidates.filter(candidate=None).order_by("pk")
+    # Numbers go on over the rounds of a search.
     first = search.candidates.count() - missing.count() + 1
     for number, proposal in enumerate(missing, start=first):
         proposal.candidate = _make_judge(search, proposal, f"search {search.pk}.{number}")
@@ -357,6 +362,7 @@ def reveal_candidate(candidate: Proposal, by: User | None) -> None:
         return
     assert judge.template is not None
     assert base is not None
+    # The part after # only makes a hidden name unique.
     judge.name = free_name(judge.project, judge.name.partition(" #")[0])
     versions = PromptTemplate.objects.filter(project=judge.project, name=base.name)
     judge.template.name = base.name

@@ -107,6 +107,7 @@ def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: Use
     NotReadyError if it has ended, InvalidValueError and RunRefusedError.
     """
     search = lock_search(search)
+    # A running search with a paused run waits for a person, so starting it again resumes the run.
     waits = search.run is not None and search.run.status == Run.Status.PAUSED
     if search.status == Status.RUNNING and not waits:
         return search
@@ -122,12 +123,14 @@ def start_search(*, search: PromptSearch, budget: Decimal | None = None, by: Use
         make_candidates(search)
         facts = {"dimension": search.dimension.key, "budget": search.budget, "stages": search.stages}
         record(search.judge.project, "search.started", search.judge, after=facts, by=by)
+    # Where it stopped: a drafting, a stopped run, a run without a ranking, or before a run.
     if search.step == PromptSearch.Step.DRAFT:
         continue_drafting(search, by)
         save_progress(search)
     elif search.run and search.run.status in (Run.Status.STOPPED, Run.Status.PAUSED):
         left = money_to_spend(search)
         if left is not None:
+            # The rest of the search's budget, plus what this run has spent of it already.
             change_budget(run=search.run, budget=left + search.run.spent)
         start_run(run=search.run)
         save_progress(search)

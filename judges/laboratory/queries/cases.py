@@ -105,6 +105,7 @@ def explain_in_use(project: Project) -> str:
 
 def free_documents(project: Project) -> list[tuple[int, str]]:
     """Return the documents that can be selected, by key: neither in use nor in a part. One query."""
+    # Certificates and audits need documents from which no judge has learned.
     calibrating = CalibrationUnit.objects.filter(calibration__project=project).values("item__document")
     audited = RoutedUnit.objects.filter(policy__project=project, why=RoutedUnit.Why.AUDIT)
     left = (
@@ -172,11 +173,14 @@ def cases_of(judge: Judge, dimension: Dimension, part: str = Part.TEACH) -> list
     answers = Judgment.objects.filter(
         judge=judge, dimension=dimension, item__in=chosen, other=None, status=Judgment.Status.DONE
     ).order_by("-sample", "-pk")
+    # The order is reversed, so the first answer is written last and stays.
     rationales = dict(answers.values_list("item", "rationale"))
+    # People's values with their reasons, and how disputes ended.
     raters, disputes = _raters(chosen, dimension), _disputes(chosen, dimension)
     found = []
     for item in chosen:
         dispute = disputes.get(item)
+        # An open dispute has no value that could be taught.
         if item not in raters or (dispute and dispute.status not in _SETTLED):
             continue
         case = _case(items[item], material.item_names[item], raters[item], dispute, by_item[item])
@@ -192,6 +196,7 @@ def find_frozen(dimensions: Iterable[FrozenDimension], dimension: int) -> Frozen
 
 
 def _raters(items: Sequence[int], dimension: Dimension) -> dict[int, _Raters]:
+    # Round II comes after Round I, so its value is the last one of a rater.
     ratings = Rating.objects.filter(
         dimension=dimension,
         assignment__item__in=items,
@@ -219,6 +224,7 @@ def _disputes(items: Sequence[int], dimension: Dimension) -> Mapping[int, Disput
 
 def _case(item: Item, name: str, raters: _Raters, dispute: Dispute | None, said: float) -> Case:
     decided = None if dispute is None else dispute.adjudicated_value
+    # A decision replaces people's own last values.
     after = sorted(raters.last.values()) if decided is None else [decided]
     value = float(np.mean(after))
     judge = None if np.isnan(said) else said
@@ -244,6 +250,7 @@ def _reasons(raters: _Raters, dispute: Dispute | None, value: float) -> tuple[st
     If no rater had it, use the raters nearest to it.
     """
     distances = {rater: abs(first - value) for rater, first in raters.first.items()}
+    # A value between the raters', as a mean, has no rater of its own: the nearest ones count.
     nearest = min(distances.values(), default=0.0)
     winners = {rater for rater, distance in distances.items() if distance == nearest}
     found: list[str] = []

@@ -109,6 +109,7 @@ def panel_figures(panel: Panel) -> PanelFigures:
     documents = {
         key for key, is_in in zip(material.document_keys, in_development.tolist(), strict=True) if is_in
     }
+    # The digest covers the inputs of the rule: members' values, and the weights that ratings determine.
     hashed = hashlib.sha256(material.items.tobytes())
     for each in found:
         hashed.update(each.dimension.key.encode())
@@ -135,6 +136,7 @@ def development(panel: Panel, material: Material) -> npt.NDArray[np.bool_]:
     keys = sorted(set(material.document_keys))
     if panel.development_share is None or not keys:
         return np.zeros(len(material.items), dtype=bool)
+    # One document or more on each side: to learn from, and to have values for.
     count = max(1, min(round(panel.development_share * len(keys)), len(keys) - 1))
     stream = Stream(panel.judge.project.seed).of("panel", panel.judge.name, "development")
     drawn = {keys[index] for index in stream.generator().permutation(len(keys))[:count]}

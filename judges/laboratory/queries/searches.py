@@ -85,6 +85,7 @@ def state_of_drafting(drafting: Drafting) -> DraftingState:
 
 def plan_of_calls(drafter: Judge, proposals: Iterable[Proposal]) -> DraftingPlan:
     """Return the calls, tokens and cost of the proposals that have no reply yet."""
+    # A stored reply is paid already and only waits to be parsed.
     asked = [each for each in proposals if each.status == Proposal.Status.DRAFTING and each.reply is None]
     sent = sum(estimated_tokens([Message("user", each.request)]) for each in asked)
     got = sum(LONGEST[Proposal.Kind(each.kind)] for each in asked)
@@ -241,10 +242,12 @@ def plan_of_search(
                 "{name}."
             ).format(name=dimension.name)
         )
+    # Errors for additions come from these documents, and one round drafts no additions.
     teach = sorted(documents_of(judge.project, Part.TEACH)) if rounds > 1 else []
     if rounds > 1 and not teach:
         message = gettext("A second round needs documents for teaching. Add some, or search in one round.")
         raise invalid_field("rounds", message)
+    # The largest number of documents that the limit of calls allows.
     counted = _CallCounter(judge, dimension, material, development, held_out, teach, rounds)
     stages = largest_plan(
         len(texts), len(development), lambda each: most_calls is None or counted.all_calls(each) <= most_calls
@@ -285,14 +288,17 @@ class _CallCounter:
         self._development = development
         there = judge.judgments.filter(dimension=dimension, other__isnull=True).order_by()
         self._there: Mapping[int, int] = dict(there.values_list("item__document").annotate(Count("pk")))
+        # The chosen candidate, and what the unchanged judge lacks there.
         self.held_out_calls = self._calls(held_out) + self._missing(held_out)
 
     def all_calls(self, stages: Sequence[Stage]) -> int:
         """Return the calls of all stages, of the unchanged judge, and on held-out documents."""
         calls, before = 0, 0
         for stage in stages:
+            # A stage reuses the values of earlier stages, so only its further documents cost calls.
             calls += stage.candidates * self._calls(self._development[before : stage.documents])
             before = stage.documents
+        # A later round: errors on teaching documents, drafts, and each draft alone and all together.
         later = self._calls(self._teach) + DRAFTS + (DRAFTS + 1) * self._calls(self._development[:before])
         calls += self._later_rounds * later
         return calls + self._missing(self._development[:before]) + self.held_out_calls
@@ -318,6 +324,7 @@ def rated_documents(
         return sorted(set(material.documents[rated & which].tolist()), key=lambda pk: keys[pk])
 
     development = those(is_in_part(project, material, Part.SELECT))
+    # Sorted by key before, so that a copy of the project has the same order.
     Stream(project.seed).of("alignment", "search", dimension.key).shuffler().shuffle(development)
     return development, those(~material.in_development)
 
@@ -334,6 +341,7 @@ def _cost(judge: Judge, dimension: Dimension, texts: Sequence[str], calls: int) 
     if plan.usage is None or judge.endpoint is None or judge.template is None:
         return None
     own = len(judge.template.text_about(dimension.pk))
+    # The known usage is of the judge's own prompt, and candidates have longer ones.
     longer = sum(len(text) - own for text in texts) / len(texts) / CHARACTERS_A_TOKEN
     sent = round(calls * (plan.usage.input_tokens + max(longer, 0.0)))
     return prices_of(judge.endpoint, judge.model).cost(sent, round(calls * plan.usage.output_tokens))
@@ -359,6 +367,7 @@ def standings_of(search: PromptSearch) -> list[CandidateRank]:
     candidates = list(left.select_related("candidate").annotate(count=Count("parts")).order_by("pk"))
     judges = [judge, *(each.candidate for each in candidates if each.candidate)]
     samples = samples_of(judges, material)
+    # Both alphas need the same items, so the judge's and people's values limit them first.
     held = _has_ratings(material, frozen.key) & samples[judge.pk, frozen.key].given
     held &= np.isin(material.documents, search.documents[: stage.documents])
     found = []

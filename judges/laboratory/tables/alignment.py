@@ -65,6 +65,7 @@ class _Candidate:
     @property
     def warning(self) -> str:
         """The indication of overfitting, or an empty string."""
+        # Better where the best of many is chosen, but not surely where nothing is chosen.
         learned, kept = _alpha(self.selecting), _alpha(self.held_out)
         if learned.value is None or kept.value is None or learned.value <= 0:
             return ""
@@ -131,6 +132,7 @@ def _candidates(project: Project) -> list[_Candidate]:
     ]
     parts = [
         holm_over_pairs([compare_on(project, material, samples, part, *pair) for pair in pairs])
+        # Each part has its own Holm correction, over all versions and dimensions.
         for part in (is_in_part(project, material, Part.SELECT), ~material.in_development)
     ]
     return [_Candidate(*pair, *compared) for pair, *compared in zip(pairs, *parts, strict=True)]

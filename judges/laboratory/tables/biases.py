@@ -84,6 +84,7 @@ class _Page:
         """Add a section: a table if any of its values is defined, else the missing requirements."""
         reasons = {bias.measured.reason or "" for row in rows for bias in row.biases}
         needs = needs or " ".join(sorted(reasons)) or gettext("The judge gives no values here yet.")
+        # The first table counts each measure by the dimensions on which it is tested and found.
         for index, name in enumerate(kind.measures.values()):
             measured = [(row.dimension, row.biases[index]) for row in rows]
             tested = [(dimension, bias) for dimension, bias in measured if bias.is_tested]
@@ -96,6 +97,7 @@ class _Page:
                 where = text("; ".join(found) or gettext("no dimension"))
                 cells = [text(str(kind.title)), text(str(name)), where, Cell(len(found)), Cell(len(tested))]
                 self.findings.append((len(found), len(tested), cells))
+        # Without any value the section lists the missing requirements instead of a table.
         if not any(bias.measured.defined for row in rows for bias in row.biases):
             self.sections.append(Section(str(kind.title), needs, [], kind.key))
             return
@@ -145,6 +147,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     """Return every bias of the selected judge, with a summary first. Up to seventeen queries."""
     judge = chosen_judge(project, chosen)
     backwards = Judge.objects.filter(project=project, method="mcq_reversed", model=judge.model)
+    # Option order needs the same model with the options reversed.
     others = list(backwards.order_by("name")) if judge.method == "mcq" else []
     found = compared_values(project, chosen, [judge, *others])
     texts = texts_of(project)
@@ -251,6 +254,7 @@ def _family(each: Scored, texts: ItemTexts) -> Bias:
 
 
 def _anchoring(scored: Sequence[Scored]) -> list[_Row]:
+    # The measure is between dimensions.
     if len(scored) < 2:
         return []
     return [_regress_dimensions(text(_ALL_DIMENSIONS), align_raters(scored), scored[0].stream)]
@@ -272,6 +276,7 @@ def _add_calls(
         table = distribution_table(judge, following)
         title = gettext("Scores by the score before")
         page.sections.append(Section(title, str(ABOUT_SCORES_BEFORE), [table], "given-before"))
+    # Judges with several dimensions in a call: agreement by the dimension's position in it.
     asked = [
         (each, own)
         for each in scored
@@ -318,6 +323,7 @@ def _options(scored: Sequence[Scored], backwards: Sequence[Scored]) -> Iterable[
 
 def _round_numbers(each: Scored) -> list[Bias]:
     scale = each.judge.own_scale
+    # Round numbers are those of the scale that the judge uses.
     lowest, highest = (
         (scale.minimum, scale.maximum)
         if scale
@@ -391,6 +397,7 @@ def frequencies_sections(judge: Judge, scored: Sequence[Scored]) -> list[Section
 def _rows(each: Scored) -> list[list[Cell]]:
     answers = _round_known(each.said.as_read)
     own, ratings = each.judge.own_scale, _round_known(each.scores.human)
+    # All points of the scale are listed, also those that the judge never gives.
     points = np.arange(own.minimum, own.maximum + 1) if own else np.array(each.dimension.values)
     if len(points) > MOST_SCORES or len(np.unique(answers)) > MOST_SCORES:
         # Means of probabilities hardly ever repeat; half a point goes to the even neighbour.

@@ -60,6 +60,7 @@ def effect_tables(
     for dimension in {each.dimension.key: each.dimension for each in scored}.values():
         own = {each.judge.pk: each.scores for each in scored if each.dimension.key == dimension.key}
         shape = [len(each["levels"]) for each in experiment.factors]
+        # Positions follow the product of the levels, with the last factor changing fastest.
         levels = {
             each.judge_id: tuple(map(int, np.unravel_index(each.position, shape)))
             for each in experiment.variants.all()
@@ -110,6 +111,7 @@ def _name(experiment: Experiment, effect: FactorEffect) -> Cell:
         factor = experiment.factors[index]
         base, name = factor["levels"][0], factor["levels"][level]
         parts.append((factor["key"], base, name))
+    # One factor: from the base level to this one; several: the levels that interact.
     if len(parts) == 1:
         ((key, base, name),) = parts
         return text(f"{FACTORS[key]} {base} → {name}", key=key)
@@ -140,6 +142,7 @@ def _more(effect: FactorEffect, costs: Mapping[tuple[int, ...], float | None]) -
     ((factor, level),) = effect.levels.items()
     sides = [[cost for levels, cost in costs.items() if levels[factor] == each] for each in (level, 0)]
     known = [[cost for cost in side if cost is not None] for side in sides]
+    # A mean over some of the variants would compare other factors, too.
     if known != sides:
         return Cell(reason=str(_NO_COST))
     return Cell(float(np.mean(known[0]) - np.mean(known[1])))
@@ -148,6 +151,7 @@ def _more(effect: FactorEffect, costs: Mapping[tuple[int, ...], float | None]) -
 def answer_effects(tables: Tables) -> str:
     """Return the significant effects on agreement with people; empty without an experiment."""
     rows = [row for key in ("effects", "effects-named") if key in tables for row in tables[key].rows]
+    # The first statistic of a row: alpha on scales, accuracy on named categories.
     tested = [(row, row[2].value, row[3].value) for row in rows if isinstance(row[3].value, float)]
     if not tested:
         return ""
@@ -191,6 +195,7 @@ _NO_TIME = gettext_lazy("The answers were imported without times.")
 def _runs(project: Project) -> Options:
     """Return the experiments and the other runs of several judges, the newest first, then "all judges"."""
     several: dict[int, set[str]] = {}
+    # Candidates of searches and judges of watches are not variants that a person compares.
     rows = Run.objects.filter(
         project=project,
         judgments__judge__tried_by=None,
@@ -235,6 +240,7 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
         effects = effect_tables(project, experiment, found.scored, spent)
         sections.append(Section(gettext("Effects of factors"), str(_EFFECTS_SAY), effects, "effects"))
     if run is not None:
+        # Effects choose their items themselves; the other tables use those that all variants have.
         found = replace(found, scored=on_shared_items(found.scored))
     amounts, named = found.amount_scores, found.name_scores
     tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []
@@ -256,6 +262,7 @@ def _shared_sentence(scored: Sequence[Scored]) -> str:
         int(np.logical_or.reduce([each.said.given for each in scored if each.dimension.key == key]).sum())
         for key in shared
     )
+    # Units with values of every variant, among those with a value of any.
     common = sum(int(items.sum()) for items in shared.values())
     if common == total:
         return gettext("All {count:,} units have values of all variants.").format(count=total)
@@ -355,6 +362,7 @@ def _temperatures(scored: Sequence[Scored], chosen: Chosen) -> list[Table]:
             curves.setdefault((*_settings(judge), judge.samples), []).append(judge)
     for settings, own in curves.items():
         own += [each for each in judges if each.temperature == 0 and _settings(each) == settings[:-1]]
+    # Reversed, so the first of several judges of one temperature stays in the curve.
     lines = [(own[0], {judge.temperature: judge.pk for judge in reversed(own)}) for own in curves.values()]
     lines = [(judge, found) for judge, found in lines if len(found) > 1]
     if not lines:

@@ -199,6 +199,7 @@ def load_call_positions(
 ) -> Mapping[tuple[int, int], CallPositions]:
     """Return positions by judge and dimension id for judges with several dimensions per call. One query."""
     index = {pk: index for index, pk in enumerate(items)}
+    # NaN and 0 stay for items about which the judge had no call with other dimensions.
     found: defaultdict[tuple[int, int], CallPositions] = defaultdict(
         lambda: CallPositions(np.full(len(items), np.nan), np.zeros(len(items), dtype=np.int64))
     )
@@ -206,6 +207,7 @@ def load_call_positions(
     # Rotated orders depend on the item, so all samples of an item have the same.
     calls = done.exclude(asked_dimensions=[]).order_by("judge", "item")
     for judge, item, asked in calls.values_list("judge", "item", "asked_dimensions").distinct():
+        # Each dimension of the call with the one before it, which is 0 for the first.
         for position, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):
             own = found[judge, dimension]
             own.positions[index[item]], own.before[index[item]] = position, before
@@ -272,6 +274,7 @@ class Following:
         for index, range_before in enumerate(ranges_before):
             before = [text(each) for each in [*names, name_of_range(range_before)]]
             for who, counts in (("judge", judge[index]), ("people", people[index])):
+                # A score that never came before has no row, as its shares are undefined.
                 if total := int(counts.sum()):
                     found = dict(zip(ranges, (counts / total).tolist(), strict=True))
                     shares = [number_or_reason(found.get(each), str(_OTHER_SCALE)) for each in columns]
@@ -289,6 +292,7 @@ def followings(
             if asked and before:
                 chosen = (asked.before == before_id) & before.said.given & after.said.given
                 rated = chosen & ~np.isnan(before.scores.human_means) & ~np.isnan(after.scores.human_means)
+                # With ratings only rated items count: judge and people are compared on the same ones.
                 yield Following(before, after, rated if rated.any() else chosen)
 
 

@@ -98,6 +98,7 @@ def answer_self_consistency(tables: Tables) -> str:
             max(known),
         )
         says += " " + enough.format(most=max(known), known=len(known), total=len(needed))
+    # Without a number, even all samples may not be enough.
     if len(known) < len(needed):
         says += " " + gettext("Elsewhere, more samples may still improve agreement with people.")
     return says
@@ -260,6 +261,7 @@ def sample_sections(found: ComparedJudges) -> list[Section]:
     """Return the distribution of judges' samples, and the calibration of their confidence. No query."""
     scored = [each for each in found.scored if each.samples.shape[1] > 1]
     compared = [(each, _compare(each)) for each in scored]
+    # Judges without an item that has two samples and ratings show nothing.
     compared = [(each, own) for each, own in compared if own.items]
     calibrated = [(each, _calibrate(each)) for each, _ in compared]
     says = str(_NO_COMPARISON)
@@ -302,6 +304,7 @@ def _calibrate(each: Scored) -> tuple[ConfidenceCalibration, ConfidenceCalibrati
     points = _points_of(each.dimension)
     modes, confidence = confidence_of_samples(bin_values(each.samples, points), points)
     human = bin_values(each.scores.human, points)
+    # Two meanings of right: people's most frequent value, and within a point of their mean.
     rights = [equals_mode(modes, human, points)]
     if not each.dimension.is_named:
         rights.append(is_within_one(modes, each.scores.human))

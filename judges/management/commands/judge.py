@@ -90,6 +90,7 @@ class Command(ConcordCommand):
             raise CommandError(
                 f"There is no dimension {unknown[0]!r}; there are: {', '.join(keys) or 'none'}."
             )
+        # The scope and its plan, before anything is written.
         documents = options["documents"]
         if documents is not None and not 1 <= documents <= MOST_DOCUMENTS:
             raise CommandError(
@@ -103,9 +104,11 @@ class Command(ConcordCommand):
         self._say(options, plan_as_text(plan))
         if options["dry_run"] or not plan.calls:
             self._result(options, plan, None)
+            # Scripts must not take judgments without an answer for a complete run.
             if not options["dry_run"] and (plan.waiting or plan.failed):
                 raise SystemExit(1)
             return
+        # The run, followed to its end.
         budget = _budget(options["budget"])
         run = plan_run(
             project=project,
@@ -131,6 +134,7 @@ class Command(ConcordCommand):
         with ThreadPoolExecutor(1) as here, interruptions() as interrupted:
             work = here.submit(_work, run.pk) if options["here"] else None
             while not self._has_ended(run, work, options):
+                # The event stays set after Ctrl-C, so waiting for it would return at once.
                 if paused:
                     time.sleep(LOOK_EVERY)
                 elif interrupted.wait(LOOK_EVERY):
@@ -145,6 +149,7 @@ class Command(ConcordCommand):
             self._asked_for_worker = True
             self.stderr.write("\nNo worker is asking. Start one: celery -A concord worker; or use --here.")
         if work is not None and work.done():
+            # Raises the error that ended the calls, if any.
             work.result()
             return True
         return work is None and not moves(progress)

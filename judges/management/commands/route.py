@@ -92,6 +92,7 @@ class Command(ConcordCommand):
             if calibration is None:
                 known = ", ".join(calibrations.order_by("pk").values_list("name", flat=True)) or "none"
                 raise CommandError(f"There is no calibration {name!r}; there are: {known}.")
+            # The certificates name judges and risk, so only the work of people is left to set.
             spec = policy_from_certificates(
                 calibration,
                 name=(options["name"] or f"By {name}")[:80],
@@ -104,6 +105,7 @@ class Command(ConcordCommand):
             spec = _spec(project, options)
         policy = draft_policy(project, spec)
         plan = routing_plan(policy, project)
+        # Judges without answers come first: the policy follows in a second call of the command.
         if options["ask"] and not options["dry_run"]:
             run = ask_waiting_judges(project=project, waiting=plan.decided.to_ask, by=None)
             self.stderr.write(f"Run {run.pk} asks about {amount(run.judgments.count())} judgments.")
@@ -231,6 +233,7 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
     if missing := [name for name in ("rts", "mcq") if options[name] is None]:
         raise CommandError(f"Say --{missing[0]}, or --certificates with the name of a calibration.")
     threshold, budget = options["threshold"], options["budget"]
+    # A budget of ratings is turned into the largest r that it allows.
     if (threshold is None) == (budget is None):
         raise CommandError("Say either --threshold or --budget.")
     if budget is not None:
@@ -238,6 +241,7 @@ def _spec(project: Project, options: dict[str, Any]) -> PolicySpec:
     by = RoutingPolicy.DecidedBy
     rule = f"at {threshold:g}" if budget is None else f"for {budget} ratings"
     names = f"{options['rts']} × {options['mcq']} {rule}"
+    # Another r for single dimensions, as KEY=R.
     given = options["threshold_of"]
     keys = list(scales_of(project).values_list("key", flat=True))
     found = {}

@@ -165,6 +165,7 @@ def load_finished_demonstration() -> Project:
     except BaseException:
         delete_half_made()
         raise
+    # The export is the last step: its row shows that the demonstration is complete.
     export = Export.objects.get(project=project)
     run_job(EXPORT_JOB.name, export.pk)
     return project
@@ -195,6 +196,7 @@ def _is_left_half_made(project: Project) -> bool:
 def _make(users: Mapping[Person, User]) -> Project:
     admin = users[PEOPLE[0]]
     project, members = begin_project(NAME, TEMPLATES["news-summaries"], users)
+    # The set-up, with items and the recorded replies of a judge.
     picture = add_image(project=project, by=admin, name="From low to high.png", content=SCALE_PICTURE)
     guidelines = f"{project.guidelines}\n\n{picture.markdown}"
     Project.objects.filter(pk=project.pk).update(description=ABOUT, guidelines=guidelines)
@@ -213,6 +215,7 @@ def _make(users: Mapping[Person, User]) -> Project:
         raise AssertionError(f"The demonstration's own replies are refused: {report}")
     compute_metrics(project=project, measures=[MEASURES["words"], MEASURES["compression"]], by=admin)
     draw_parts(project=project, teach=_TEACH, select=_SELECT, by=admin)
+    # Routing decides which units people rate in Round I.
     policy = make_policy(
         project=project,
         spec=PolicySpec(
@@ -231,11 +234,13 @@ def _make(users: Mapping[Person, User]) -> Project:
         _rate(round, membership, email)
     close_round_one(project=project, by=admin)
     open_round_two(project=project, by=admin)
+    # Round II: discussions of all disputes.
     raters = {membership.pk: membership for membership in memberships.values()}
     disputes = Dispute.objects.filter(round__project=project).order_by("pk")
     for dispute in disputes.select_related("item__document", "item__system", "dimension"):
         _discuss(dispute, raters, admin)
     close_round_two(project=project, by=admin)
+    # Certificates and proposals need the final values of people.
     calibration = draw_calibration(project=project, spec=_calibration(project), by=admin)
     compute_certificates(calibration=calibration, by=admin)
     add_recorded_runs(project, admin)
@@ -302,6 +307,7 @@ def _rate(round: Round, membership: Membership, email: str) -> None:
     chance = Stream(0).of("demonstration", "pace", email).shuffler()
     chance_of_marks = Stream(0).of("demonstration", "marks", email).shuffler()
     dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
+    # Each call reserves some items, until there are none left for this annotator.
     while reserve_items(round=round, annotator=membership):
         pass
     articles = {each.key: each for each in ARTICLES}
@@ -342,6 +348,7 @@ def _discuss(dispute: Dispute, raters: Mapping[int, Membership], admin: User) ->
     values = {rater: given.value for rater, given in current_answers(dispute).items()}
     low, *between, high = sorted(values, key=lambda rater: (values[rater], rater))
     middle = values[between[0]] if between else values[low]
+    # The rater at the end that is farther from the middle value is the one who moves.
     far, near = (low, high) if middle - values[low] > values[high] - middle else (high, low)
 
     def reason(rater: int) -> str:

@@ -174,6 +174,7 @@ def _iter_replies(article: Article, position: int, dimension: str) -> Iterator[R
         for method in ("rts", "mcq")
     )
     reason = why(dimension, article, text, low=scored < 4, flawed=system == "small-model")
+    # One unreadable reply, which pages of runs and judges show.
     silent = (article.key, system, dimension) == _SILENT
     reply = "This summary is too short for me to say." if silent else f"{reason}\nScore: {scored}"
     yield {**unit, "judge": "Invented model, reasons first", "method": "rts", "reply": reply}
@@ -186,6 +187,7 @@ def _iter_replies(article: Article, position: int, dimension: str) -> Iterator[R
 
 
 def _compare(article: Article, first: int, second: int) -> Row:
+    # Both orders use the same chance for each text, so only the position makes a difference.
     one, other = (
         quality_of(article, each, _COMPARED) + _chance("h2h", article, each, _COMPARED) * 0.6
         for each in (first, second)

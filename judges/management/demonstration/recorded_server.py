@@ -18,6 +18,7 @@ SPREAD, LENIENT = 0.7, 0.2
 def reply_to(prompt: str) -> str:
     """Return the recorded reply to a prompt about a summary of the demonstration, always the same."""
     article = next((each for each in ARTICLES if each.sentences[0] in prompt), None)
+    # The first dimension that the prompt names is the one that it asks about.
     asked = {prompt.find(name.capitalize()): name for name in QUALITY if name.capitalize() in prompt}
     position = _position(article, prompt) if article else None
     if article is None or position is None or not asked:
@@ -26,6 +27,7 @@ def reply_to(prompt: str) -> str:
     value = felt(article, position, dimension, by=MODEL, leaning=LENIENT, spread=SPREAD)
     flawed = SYSTEMS[position] == "small-model"
     reason = why(dimension, article, article.summaries[position], low=value < 4, flawed=flawed)
+    # Only the multiple-choice prompt has these words.
     if "letter of your choice" in prompt:
         return f"{'ABCDE'[value - 1]}. {reason}"
     return f"{reason}\nScore: {value}"

@@ -86,9 +86,11 @@ def choose_statement(statements: Iterable[ScoreStatement], text: str) -> ScoreSt
     """
     found = sorted(keep_meant(list(statements), text), key=lambda each: (each.at, each.rank))
     if any(not each.problem for each in found):
+        # Rule 2: statements from rank LINE up have no label.
         found = [each for each in found if not (each.problem and each.rank >= Rank.LINE)]
     if not found:
         return None
+    # Rule 3: a final answer overrules a lower rank, but not a marked answer.
     best = [each for each in found if each.rank == min(other.rank for other in found)]
     final = [each for each in found if each.final and best[0].rank != Rank.MARKED]
     return (
@@ -100,6 +102,7 @@ def choose_statement(statements: Iterable[ScoreStatement], text: str) -> ScoreSt
 
 def keep_meant(statements: Sequence[ScoreStatement], text: str) -> list[ScoreStatement]:
     """Return the statements outside denied, wished or imagined sentences."""
+    # Several forms may match one value; if one of them sees the denial, all in prose are dropped.
     denied = {each.at for each in statements if each.is_in_prose and not _is_meant(each, text)}
     return [each for each in statements if not (each.is_in_prose and each.at in denied)]
 
@@ -146,6 +149,7 @@ def short(written: str) -> str:
 
 def either(names: Iterable[str]) -> str:
     """Return alternatives for whole names, the longest first, with a bar after each."""
+    # The first alternative that matches wins, so a name comes before its own beginning.
     longest_first = sorted((name.strip() for name in names), key=len, reverse=True)
     return "".join(rf"(?<!\w){re.escape(name)}(?!\w)|" for name in longest_first)
 
@@ -186,7 +190,9 @@ class ScoreForms(Forms):
         self._own = self.own_name.casefold()
         self._stem = self._own[: max(4, len(self._own) - 4)]
         names = {name.casefold(): float(value) for name, value in scales.names(dimension).items()}
+        # On an unlabelled scale of 0 and 1, yes and no are natural answers.
         self._names = names | (YES_NO if not names and list(dimension.whole_values) == [0, 1] else {})
+        # (?!) matches nothing: without names this part of a form must fail, not match an empty word.
         pieces = {"NAMES": either(names), "NAMED": either(names).removesuffix("|") or r"(?!)"}
         pieces |= {"OWN": re.escape(self.own_name) or r"(?!)", "STEM": re.escape(self._stem) or r"(?!)"}
         pieces |= {"LOWEST": str(dimension.scale_minimum), "HIGHEST": str(dimension.scale_maximum)}
@@ -205,9 +211,11 @@ class ScoreForms(Forms):
         yield from parts.values()
         for rank, pattern in self._rows:
             for match in pattern.finditer(text):
+                # A score in a list is one of its parts, so other forms must not lift its rank.
                 if match.start("value") not in parts and not self._numbers_a_list(match):
                     yield self.statement(match, rank)
         for match in self._stars.finditer(text) if self._stars else ():
+            # Full stars are the score; with the empty ones they show the length of the scale.
             full, empty = (len(re.sub(r"\s", "", match[name])) for name in ("full", "empty"))
             value = full + (0.5 if match["half"] else 0.0)
             problem = self._problem(
@@ -255,6 +263,7 @@ class ScoreForms(Forms):
         lowest, highest = scales.ends(self._dimension)
         if value is None:
             return gettext("{written} is no number.").format(written=short(written))
+        # "4/10" on a scale to 5 is no 4: the reply has another scale in mind.
         if of is not None and of != self._dimension.scale_maximum:
             shown = f"{short(written)}/{short(str(whole))}" if whole != 100 else f"{short(written)}%"
             return gettext("The score {value} is not on the scale {scale}.").format(value=shown, scale=scale)
@@ -301,6 +310,7 @@ class ChoiceForms(Forms):
         """Yield the choices of a reply. Lines that start with different letters are no choice."""
         matches = [(match, rank) for rank, pattern in self._rows for match in pattern.finditer(text)]
         lines = list(self._line.finditer(text))
+        # A reply that goes through several options begins with one that it need not choose.
         if len({match["value"] for match in lines}) < 2:
             matches += [(match, Rank.LINE) for match in self._first.finditer(text)]
         shown = [match for match in lines if match["value"] in self._letters]
@@ -331,6 +341,7 @@ class ChoiceForms(Forms):
 
 def score_forms(dimension: FrozenDimension) -> ScoreForms:
     """Return a dimension's forms, compiled once for all with the same name and scale."""
+    # These fields do not change the forms, and would only divide the cache.
     return _compile_scores(replace(dimension, id=0, key="", definition="", guidelines=""))
 
 

@@ -70,6 +70,7 @@ def read_part(
     if isinstance(start, Unreadable):
         return start
     answer = reply[start:]
+    # Fields of JSON objects first, then lines with labels.
     readings = [read(field) for field in _fields(answer, dimension, dimensions)]
     if not readings and structured:
         said = gettext("The reply has no JSON object with a score of {dimension}.")
@@ -77,6 +78,7 @@ def read_part(
     readings = readings or [
         _read_lines(name, part, read) for part in _parts(answer, name, [each.name for each in dimensions])
     ]
+    # With one dimension the whole reply is about it, so no label is needed.
     if not readings and len(dimensions) == 1:
         return read(answer)
     if not readings:
@@ -108,6 +110,7 @@ def _until_other_label(name: str, part: str) -> str:
     for label in LABEL.finditer(part):
         words, then = label["words"].strip(" \t_-"), label["then"]
         is_short = len(words.split()) <= MOST_WORDS
+        # A label at the start of a line needs less evidence than one within a line.
         if label[0][0] == "\n":
             if (is_short or NOTHING_OR_NUMBER.match(then)) and not own.fullmatch(words):
                 return part[: min(end, label.start())]

@@ -50,7 +50,9 @@ class Plain:
 def answer_start(reply: str) -> int | Unreadable:
     """Return the start of the reply proper, after a model's thinking; a reason if it is empty."""
     ends = [match.end() for match in END_OF_THINKING.finditer(reply)]
+    # The last end counts, because a reply may contain several blocks of thinking.
     start = ends[-1] if ends else 0
+    # The reply ends within its thinking, so a score in it is no answer.
     if not start and BEGIN_OF_THINKING.match(reply):
         return Unreadable(gettext("The reply ends before an answer."))
     return start if reply[start:].strip() else Unreadable(gettext("The reply is empty."))
@@ -64,8 +66,10 @@ def plain(reply: str, start: int = 0) -> Plain:
     text = MATHS.sub(lambda match: f" {match['inside'] or ''} ", reply[start:])
     text = BULLET.sub(r"\1-", text).translate(LETTERS)
     text = OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    # Characters are left out with their positions, because `origins` must lead back to the reply.
     left_out = {at for run in MANY_SIGNS.finditer(text) for at in range(run.start(), run.end())}
     for run in MANY_SPACES.finditer(text):
+        # A run of blanks keeps its line break, since forms look for lines.
         break_at = text.find("\n", run.start() + 1, run.end())
         left_out.update({*range(run.start() + 1, run.end())} - {max(break_at, run.start() + 1)})
     if not left_out:
@@ -121,6 +125,7 @@ def number(written: str) -> float | None:
     except ValueError:
         return None
     part = unicodedata.numeric(half) if half else 0.0
+    # -3½ is -3.5, not -2.5.
     return whole - part if digits.startswith("-") else whole + part
 
 
@@ -166,6 +171,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects in a reply, including nested ones unless the outer has a field for an answer."""
     behind = 0
     for start, end, content in _contents(text, r"\{"):
+        # An object inside one with an answer belongs to that answer.
         if start >= behind and isinstance(content, dict):
             folded = {str(name).strip().casefold(): x for name, x in content.items()}
             behind = end if _answer(folded, "") is not None else behind
@@ -173,6 +179,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _contents(text: str, opening: str) -> Iterator[tuple[int, int, Any]]:
+    # Each bracket may begin JSON; the limit bounds the time for a reply full of brackets.
     for match in list(re.finditer(opening, text))[:MOST_OBJECTS]:
         try:
             content, end = json.JSONDecoder().raw_decode(text, match.start())
@@ -185,6 +192,7 @@ def _answer(folded: dict[str, Any], own_name: str) -> str | None:
     for prefix in ("final_", "overall_", "final ", "overall ", ""):
         for name in (*ANSWERS, own_name):
             content = folded.get(prefix + name)
+            # True is an int in Python, and no score.
             if isinstance(content, str | int | float) and not isinstance(content, bool):
                 return str(content)
     return None

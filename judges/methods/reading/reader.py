@@ -41,6 +41,7 @@ def read(reply: str, forms: Forms, *, structured: bool = False) -> Reading:
         for answer, reason in json_answers(reply[start:], forms.own_name)
         for statement in forms.alone(plain(answer).text)
     ]
+    # JSON comes before prose; a structured reply needs it.
     if in_json:
         statement = choose_statement([each for each, _ in in_json], "")
         return _reading_of(statement, in_json[-1][1]) if statement else Unreadable(gettext(forms.different))
@@ -68,9 +69,11 @@ def explain_unreadable(text: str, nothing: str) -> Unreadable:
 
 def _find(text: str, forms: Forms) -> ScoreStatement | Unreadable:
     marked = [each for start, inside in find_tagged(text) for each in forms.alone(inside, start)]
+    # Tags and boxes mark the answer, so prose around them is not searched.
     statements = marked or list(forms.statements(text))
     if statement := choose_statement(statements, text):
         return statement
+    # Statements that count but differ; otherwise the reply states no score at all.
     if keep_meant(statements, text):
         return Unreadable(gettext(forms.different))
     return explain_unreadable(text, gettext(forms.nothing))
@@ -86,9 +89,11 @@ def rationale(reply: str, plain: Plain, statement: ScoreStatement) -> str:
     """Return a reply without its answer if that is separate at an end, else the whole reply."""
     before, after = plain.text[: statement.start], plain.text[statement.end :]
     first = plain.origins[0]
+    # The answer ends the reply: the reasons are what comes before it.
     if OWN_SENTENCE_AFTER.fullmatch(after) and (own := OWN_SENTENCE_BEFORE.search(before)):
         cut = plain.origins[own.start() + len(own[0]) - len(own[0].lstrip(".!?:;"))] if own.start() else first
         return reply[first:cut].strip(" \n").rstrip("*#- \n")
+    # The answer begins the reply: the reasons are what follows.
     if not before.strip(" \n\"'(-"):
         return reply[plain.origins[statement.end - 1] + 1 :].lstrip(" \n\t:.,-*)]\"'").rstrip()
     return reply[first:].strip()
@@ -120,6 +125,7 @@ def read_yes_or_no(reply: str) -> bool | Unreadable:
     if isinstance(found, dict) and (answer := _boolean(found)) is not None:
         return answer
     text = plain(reply, start).text.strip()
+    # The most explicit form decides; a later one may match words of the explanation.
     for form in FORMS:
         said = {_boolean(match["word"]) is True for match in form.finditer(text)}
         if said:
@@ -138,6 +144,7 @@ def read_answers(reply: str, count: int) -> list[bool] | Unreadable:
         return start
     found = json_value(reply[start:])
     if isinstance(found, dict):
+        # {"answers": [...]} has the list in its only field; {"1": "yes", ...} has an answer in each.
         inner = [each for each in found.values() if isinstance(each, list | dict)]
         found = inner[0] if len(found) == 1 and inner else found
         found = list(found.values()) if isinstance(found, dict) else found
@@ -168,6 +175,7 @@ ANSWER = "answer"
 def compile_pattern(pattern: str) -> Any:
     """Return the compiled pattern: letters of either case, ^ and $ at every line. Raises re2.error."""
     options = re2.Options()
+    # Errors are raised as exceptions; RE2 would write them to stderr too.
     options.log_errors = False
     return re2.compile(f"(?im){pattern}", options)
 
@@ -198,6 +206,7 @@ def read_by_pattern(reply: str, pattern: str, read: Callable[[str], Reading]) ->
     if problem := problem_of_pattern(pattern):  # of an export that was written before RE2 read them
         return Unreadable(problem)
     text = reply[start:][-LONGEST_REPLY:]
+    # A deque of one keeps the last match.
     match = next(iter(deque(compile_pattern(pattern).finditer(text), maxlen=1)), None)
     if match is None:
         return Unreadable(gettext("The prompt's pattern does not match."))

@@ -32,6 +32,7 @@ def _entries(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for row in rows:
         name, pattern = ("", row) if row.startswith(" ") else row.split(maxsplit=1)
+        # A row without a name continues the pattern of the row before.
         found = (
             [*found, (name, pattern)] if name else [*found[:-1], (found[-1][0], f"{found[-1][1]} {pattern}")]
         )
@@ -198,5 +199,6 @@ CHOICES = [(Rank[name], form) for name, form in _entries(_CHOICES)]
 
 def compile_form(form: str, own: Mapping[str, str]) -> re.Pattern[str]:
     """Return a form with all pieces; own: the pieces of a dimension or of options."""
+    # Shared pieces contain pieces of a dimension, so these are filled in last.
     filled = fill(fill(form, PIECES), own)
     return re.compile(filled, re.IGNORECASE | re.MULTILINE)

@@ -71,6 +71,7 @@ def answers_beside_people(
                 if answer is not None:
                     answers.setdefault(judge.pk, {})[item] = answer
         if shared_items and answers:
+            # Only judges with an answer to this question limit the items.
             everywhere = set.intersection(*map(set, answers.values()))
             answers = {pk: {item: each[item] for item in everywhere} for pk, each in answers.items()}
         for judge in judges:
@@ -154,6 +155,7 @@ def _people(questions: Sequence[FrozenDimension], round: Round | None) -> Mappin
     ).values_list(*columns):
         assert rater is not None  # an annotator that counts
         assert value is not None  # filtered
+        # Rows are in the order of the rounds, so the value of the last round stays.
         found[dimension][item][rater] = Given(value, data)
     return found
 

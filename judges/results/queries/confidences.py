@@ -59,6 +59,7 @@ def loss_of(calibration: Calibration) -> Loss:
 
 def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: SamplesOf, key: str) -> Evidence:
     """Return a judge's values and confidences on a dimension. kind: of `Calibration.Confidence`."""
+    # Judges may have learned from development documents, so these are in no batch.
     said = samples[stage.judge.pk, key].of_items(~material.in_development)
     scores, own = scores_of(material, key, said), said.values
     other = None
@@ -70,11 +71,14 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
         if other is not None:
             close = closeness(scores.judge, other.judge)
             predictors |= {"other value": other.judge, "closeness": close}
+            # An undefined R counts as no correlation.
             r = [each.coefficient.value or 0.0 for each in indicator(scores, other.as_read, spearman)]
             predictors["R of the system"] = np.asarray(r, dtype=float)[scores.systems]
+        # One sample shows no spread.
         if own.shape[1] > 1:
             predictors["steadiness"] = steadiness(own)
         features = np.column_stack(list(predictors.values()))
+        # The model is fitted later, so 0 only marks the items that will have a confidence.
         confidences = np.where(np.isnan(features).any(axis=1), np.nan, 0.0)
         return Evidence(scores, confidences, features, tuple(predictors))
     if kind == Kind.CHOSEN_PROBABILITY:
@@ -89,6 +93,7 @@ def evidence_of(kind: str, stage: JudgeStage, material: Material, samples: Sampl
         found = chosen_probabilities([kept for _, kept in rows])
         given = ~np.isnan(found)
         size = len(material.items)
+        # Counts and sums by item, over its samples.
         numbers, totals = (np.bincount(positions[given], each, size) for each in (None, found[given]))
         means = np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
         confidences = np.where(material.in_development, np.nan, means)

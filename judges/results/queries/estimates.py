@@ -93,7 +93,9 @@ def correct_dimension(
     if reason:
         gain = CorrectionGain(None, None, None, 0, reason)
         return DimensionCorrection(dimension, None, gain, raters, reason=reason)
+    # Means over raters, (documents, systems).
     people = mean_values(ratings.reshape(len(ratings), -1)).reshape(judge.shape)
+    # Outputs that either of them scored, as `correct_systems` counts them.
     texts = ~np.isnan(people) | ~np.isnan(judge)
     everything = not np.isnan(people[texts]).any()
     cautions = {}
@@ -106,6 +108,7 @@ def correct_dimension(
         correction_gain(
             people,
             judge,
+            # With every output rated a judge adds nothing, so the gain is that of rating a part.
             share=SUPPOSED_SHARE if everything else None,
             confidence_level=confidence_level,
         ),
@@ -136,6 +139,7 @@ class SampledUnits:
         everywhere = self.by_dimension.get(dimension)
         if everywhere is None:
             return RatedSample(judge=judge, human=human)
+        # Units that were sampled one by one have a probability; the others have NaN.
         drawn = everywhere[chosen]
         asked = ~np.isnan(drawn)
         # The (least) probability with which the judge's units among these items are
@@ -143,6 +147,7 @@ class SampledUnits:
         # dimension.
         shares = drawn[drawn < 1] if (drawn < 1).any() else everywhere[everywhere < 1]
         audit_share = float(shares.min()) if len(shares) else _NEVER_DRAWN
+        # A rated unit outside the sample has an assignment of its whole item, so it counts as certain.
         chances = np.where(asked, drawn, np.where(np.isnan(human), audit_share, 1.0))
         return RatedSample(
             judge=judge,
@@ -277,6 +282,7 @@ def estimates_report(
         if not np.isnan(scores.judge).all():
             stream = stream_of_judge(project, judge, dimension)
             how = _EstimationSettings(dimension, confidence_level, beyond=about != About.TEXTS)
+            # Categories: agreement, and the share of each one as a mean of 1 and 0.
             if not dimension.has_mean:
                 named.append(
                     (dimension, category_agreement(scores, dimension.whole_values, generator=stream))
@@ -293,6 +299,7 @@ def estimates_report(
             # Judges may have learned people's scores of these documents by heart.
             unlearned = scores.without_judge(material.in_development)
             samples_known = _samples(how, unlearned, drawn, ~material.in_development)
+            # Unequal probabilities do not matter where every unit is rated.
             unequal = any(each.unequal and each.ratings < each.units for each in samples_known)
             corrections.append(
                 correct_dimension(
@@ -335,6 +342,7 @@ def _estimate_dimension(
     systems = _estimate_systems(how, scores, samples, stream)
     betting, one_by_one = how.betting(stream), how.dimension.id in drawn.by_dimension
     is_known = all(sample.ratings == sample.units for sample in samples)
+    # Differences between systems, or the reason why there are none.
     refused = ""
     if len(samples) < 2:
         refused = gettext("A difference needs two systems.")
@@ -461,6 +469,7 @@ def corrected_scores(project: Project) -> Mapping[str, Mapping[int, float]]:
         for index in range(len(scores.system_names)):
             own = (scores.systems == index) & ~material.in_development
             sample = drawn.sample(scores, dimension.id, own)
+            # A system that people rated completely needs no correction.
             if sample.ratings < sample.units:
                 by_item |= zip(material.items[own].tolist(), increments(sample).tolist(), strict=True)
         if by_item:
@@ -475,8 +484,10 @@ def increments(sample: RatedSample) -> FloatArray:
     """
     if sample.probabilities is None:
         return sample.human
+    # Without a rating in a stratum its errors are unknown, so no correction is possible.
     if sample.strata is not None and set(sample.strata) - set(sample.strata[sample.rated]):
         return np.full(sample.units, np.nan)
+    # The score f + (y - f) / pi: the mean of its second part corrects the judge's bias.
     errors = (sample.human - sample.judge) / sample.probabilities
     return np.asarray(sample.judge + np.where(sample.rated, errors, 0.0))
 

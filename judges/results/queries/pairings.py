@@ -45,6 +45,7 @@ class Pairing:
 
 def scoring_judges(project: Project) -> QuerySet[Judge]:
     """Return the judges that give outputs a number, by name, also those without any judgment."""
+    # Judges that compare two outputs or answer other questions give no number for an output.
     others = [key for key, method in METHODS.items() if method.asks_pairs or method.asks_kinds]
     return Judge.objects.filter(project=project).exclude(method__in=others).order_by("name")
 
@@ -162,6 +163,7 @@ def spent_by_judges(
         )
     )
     return {
+        # A sum over some of the answers would look like the whole cost.
         (judge, key): Spent(answers, unreadable, cost if priced == answers else None, seconds)
         for judge, key, answers, unreadable, cost, priced, seconds in rows
     }

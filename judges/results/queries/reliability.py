@@ -145,8 +145,10 @@ def reliability_report(
         if np.isnan([own.judge, others.judge]).all():
             continue
         if fresh and dimension.key in settling:
+            # P must not rest on ratings that chose r or calibrated a threshold; R needs no ratings.
             own = own.without_people(settling[dimension.key])
         of_pair = stream_of_pair(project, pairing.rts, pairing.mcq, dimension)
+        # Separate streams, so that intervals of R do not depend on people or on which judge P is of.
         figures = reliability(
             own,
             others.as_read,
@@ -159,6 +161,7 @@ def reliability_report(
             resampling=Resampling(confidence_level=confidence_level),
         )
         found.append((dimension, figures))
+    # The use of R is tested on every dimension, so p is corrected over them.
     p_values = holm_by_key({index: each.validity.p_value for index, (_, each) in enumerate(found)})
     return ReliabilityReport(
         project=project,

@@ -72,6 +72,7 @@ class Material:
         if rated is None:
             return np.empty((0, len(self.items)))
         values = np.full((len(rated.data.values), len(self.items)), np.nan)
+        # Items are sorted by key, so a search finds their indices.
         values[:, np.searchsorted(self.items, rated.items)] = rated.data.values
         if not self.with_development:
             values[:, self.in_development] = np.nan
@@ -138,6 +139,7 @@ def samples_of(
     for judge in judges:
         for dimension in material.dimensions:
             own = rows[(rows["judge"] == judge.pk) & (rows["dimension"] == dimension.id)]
+            # One column or more, also without any judgment: callers read the shape.
             values = np.full((len(material.items), max(int(own["sample"].max(initial=0)) + 1, 1)), np.nan)
             values[np.searchsorted(material.items, own["item"]), own["sample"]] = own["value"]
             scale = judge.own_scale
@@ -178,6 +180,7 @@ def mean_of_samples(samples: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
     """Return (items,): the mean of the available samples (items, samples), NaN if there are none."""
     given = ~np.isnan(samples)
     means = np.full(len(samples), np.nan)
+    # Unlike `nanmean` this warns of no empty row.
     np.divide(np.nansum(samples, axis=1), given.sum(axis=1), out=means, where=given.any(axis=1))
     return means
 
@@ -202,6 +205,7 @@ def verdicts_of(judge: Judge, material: Material, *, with_corrected: bool = True
 
 
 def _rows(values: "QuerySet[Judgment, tuple[object, ...]]", of: np.dtype[np.void]) -> np.ndarray:
+    # Rows stream into the array, without a list of all judgments in memory.
     rows = (tuple(np.nan if value is None else value for value in row) for row in values.iterator(20_000))
     return np.fromiter(rows, dtype=of)
 

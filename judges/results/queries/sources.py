@@ -63,6 +63,7 @@ def list_sources(project: Project) -> tuple[Options, Options]:
     Raises NotReadyError if there are fewer than two. Seventeen queries at most for a small family.
     """
     rounds = rounds_of(project)
+    # The project's own sources: people, then judges with the usual one first.
     own = []
     if 1 in rounds:
         own.append((ROUND_ONE, gettext("people, Round I")))
@@ -73,10 +74,12 @@ def list_sources(project: Project) -> tuple[Options, Options]:
     for judge in (*usual, *(each for each in judges if each not in usual)):
         named = gettext("judge {name}") if judge.method != "panel" else gettext("panel {name}")
         own.append((f"{JUDGE}{judge.pk}", named.format(name=judge.name)))
+    # Related projects, only those that every reader of this project may read.
     others = projects_open_to_readers(
         project, [*find_family(project), *find_projects_with_documents(project)]
     )
     rated = set(Round.objects.filter(project__in=others, number=1).values_list("project", flat=True))
+    # Stored versions with values, of this project and of the related ones.
     versions: dict[int, list[Version]] = {}
     with_values = Version.objects.filter(project__in=[project, *others], parts__isnull=False).distinct()
     for version in with_values.only("project", "major", "minor").order_by("major", "minor"):
@@ -107,6 +110,7 @@ def list_sources(project: Project) -> tuple[Options, Options]:
 def find_family(project: Project) -> list[Project]:
     """Return the other projects that additions and editions connect with this one, by key."""
     found, new = {project.pk}, {project.pk}
+    # An addition or an edition can have further ones, so the search goes on from each new project.
     while new:
         additions = Addition.objects.filter(Q(project__in=new) | Q(benchmark__in=new)).order_by("pk")
         editions = Edition.objects.filter(Q(project__in=new) | Q(follows__in=new)).order_by("pk")
@@ -152,6 +156,7 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
 
     Units of two projects with equal texts are common even if their keys or system names differ.
     """
+    # The project of each source; a version or project of another one has its slug in the key.
     owners = []
     for key in keys:
         slug = key.removeprefix(VERSION).partition("-")[2] if key.startswith(VERSION) else ""
@@ -182,6 +187,7 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
             dimensions, values = values_of_people(owner, number, bridges=bridges)
         of_units: dict[str, dict[Unit, float]] = {}
         for dimension, item, value in values:
+            # Gold items have no texts here, except for those that bridge two projects.
             if item in texts:
                 of_units.setdefault(dimension, {})[texts[item][0]] = round(value, DECIMALS)
         found.append(
@@ -189,6 +195,7 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
                 name, labels[key], {each.key: each for each in dimensions}, of_units, dict(texts.values())
             )
         )
+    # Another project may use other keys and system names for the same texts.
     return [found[0], _rename_units(found[1], found[0])] if bridges else found
 
 
@@ -223,6 +230,7 @@ def _rename_units(source: ValueSource, to: ValueSource) -> ValueSource:
         for texts, units in by_texts(source).items()
         if len(units) == 1 and len(theirs.get(texts, ())) == 1
     }
+    # A unit keeps its name if one of the two names exists in both sources: two units would become one.
     names = {unit: name for unit, name in names.items() if unit not in to.texts and name not in source.texts}
     return replace(
         source,
@@ -237,6 +245,7 @@ def _rename_units(source: ValueSource, to: ValueSource) -> ValueSource:
 def find_common_units(first: ValueSource, second: ValueSource, key: str) -> CommonUnits:
     """Return the units of a dimension with equal content and values of both sources, in order."""
     one, other = (source.values.get(key, {}) for source in (first, second))
+    # Units with equal names count only if their texts are equal, too.
     both = sorted(one.keys() & other.keys())
     equal = [unit for unit in both if first.texts[unit] == second.texts[unit]]
     return CommonUnits(equal, len(both) - len(equal), len(one.keys() - other), len(other.keys() - one))

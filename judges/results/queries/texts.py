@@ -41,6 +41,7 @@ def texts_of(project: Project) -> ItemTexts:
     """Return the properties of a project's outputs. Four queries."""
     lengths = lengths_of(project)
     positions = {pk: index for index, pk in enumerate(lengths)}
+    # An empty output counts as one character, because 0 has no logarithm.
     logs = np.log(np.maximum(list(lengths.values()), 1))
     values = MetricValue.objects.filter(metric__project=project)
     of_documents = values.filter(metric__name__istartswith=DOCUMENT_PERPLEXITY)
@@ -48,6 +49,7 @@ def texts_of(project: Project) -> ItemTexts:
         metric__name__istartswith=DOCUMENT_PERPLEXITY
     )
     found = [""] * len(positions)
+    # By name, so an item with two families has the last one in every installation.
     tags = ItemTag.objects.filter(item__in=outputs_of(project), name__istartswith=FAMILY).order_by("name")
     for item, name in tags.values_list("item", "name"):
         found[positions[item]] = name[len(FAMILY) :].strip().casefold()

@@ -133,9 +133,11 @@ class _ValueCount(NamedTuple):
 
 
 def _count_values(judges: Iterable[Judge], *, with_corrected: bool) -> list[_ValueCount]:
+    # Excluded corrections count as gaps, so the warning covers them too.
     read = _READ if with_corrected else _READ & Q(is_corrected=False)
     own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)
     named = own.values_list("judge", "judge__name", "dimension__key", "dimension__name")
+    # Items and not samples: one sample with a value is enough for the item.
     counted = named.annotate(
         asked=Count("item", distinct=True, filter=_ASKED), read=Count("item", distinct=True, filter=read)
     )

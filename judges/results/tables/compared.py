@@ -280,11 +280,13 @@ def compared_values(
     round = rounds.get(int(chosen.get("round") or max(rounds, default=0)))
     material = material_of(project, round)
     people = _people(project, material)
+    # One ranking over all scales, so that the neighbours are the same pairs on every dimension.
     ordered = [people[each.key].scores for each in material.dimensions if not each.is_named]
     ranking = human_ranking(*ordered) if ordered else ()
     places = {name: place for place, name in enumerate(ranking)}
     giving = [judge for judge in judges if not judge.asks_pairs]
     with_corrected = counts_corrected(chosen)
+    # Judges that give scores, on every dimension with a value.
     samples = samples_of(giving, material, with_corrected=with_corrected)
     counts = count_judged(giving, chosen)
     scored = [
@@ -304,6 +306,7 @@ def compared_values(
     ]
     if chosen.get("units") == SHARED:
         scored = on_shared_items(scored)
+    # Judges that compare two outputs.
     versus = []
     for judge in judges:
         if not judge.asks_pairs:
@@ -311,6 +314,7 @@ def compared_values(
         for key, verdicts in verdicts_of(judge, material, with_corrected=with_corrected).items():
             one = people[key]
             if len(verdicts.points):
+                # Unreadable verdicts are gaps, so points count what has been asked.
                 read = int((~np.isnan(verdicts.points)).sum())
                 ordered_pairs = (
                     sorted(pair, key=lambda name: places.get(name, len(places))) for pair in verdicts.pairs
@@ -337,6 +341,7 @@ def on_shared_items(scored: Sequence[Scored]) -> list[Scored]:
     """Return the scores on the items with values of all judges of a dimension; none without any."""
     shared = shared_items(scored)
     return [
+        # Only the judge loses values: systems and ranking stay those of all people's ratings.
         replace(each, scores=each.scores.without_judge(~items), said=each.said.of_items(items))
         for each in scored
         if (items := shared[each.dimension.key]).any()
@@ -345,6 +350,7 @@ def on_shared_items(scored: Sequence[Scored]) -> list[Scored]:
 
 def _people(project: Project, material: Material) -> dict[str, PeopleOnDimension]:
     """Return people alone on every dimension, for ranking the systems."""
+    # A judge without values, since scores are always of people and a judge.
     gap = np.full((len(material.items), 1), np.nan)
     nothing = Samples(gap, gap)
     return {

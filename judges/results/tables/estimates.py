@@ -64,6 +64,7 @@ def estimates_sections(project: Project, chosen: Chosen) -> list[Section]:
         Section(gettext("Which systems differ"), differ, _keep_filled(_differences(report))),
         Section(gettext("Effect of more ratings"), str(_PLANNING), _keep_filled(_widths(report))),
     ]
+    # Without a scale the sections about means would all be empty.
     if report.named and not report.dimensions:
         sections = []
     sections = [each for each in sections if each.tables or each.says != str(_PLANNING)]
@@ -272,6 +273,7 @@ def _differences(report: EstimatesReport) -> Table:
     rows = []
     for one in report.dimensions:
         for each in one.differences:
+            # A standard error of 0 means that people rated every output of both systems.
             found, is_known = each.estimate, each.estimate.standard_error == 0
             why = found.reason or found.interval_reason or str(_NO_P)
             why = str(_KNOWN_DIFFERENCE) if is_known else why
@@ -396,7 +398,9 @@ def corrected_table(corrections: Sequence[DimensionCorrection], judge: str) -> T
     for one in corrections:
         means = one.systems.means if one.systems else ()
         lowest, highest = one.dimension.scale_minimum, one.dimension.scale_maximum
+        # The highest mean first; systems without a mean come last.
         for mean in sorted(means, key=lambda each: (each.value is None, -(each.value or 0.0))):
+            # A mean cannot leave the scale, though its interval can.
             low, high = (
                 None if end is None else min(max(end, lowest), highest) for end in (mean.low, mean.high)
             )
@@ -528,6 +532,7 @@ def gain_sentence(table: Table | None) -> str:
     keys = [column.key for column in table.columns]
     rows = [dict(zip(keys, row, strict=True)) for row in table.rows]
     says = []
+    # Dimensions that people rated completely have a supposed share, so they get another message.
     for supposed, saves, saves_nothing in (
         (YES, _WOULD_SAVE, _WOULD_SAVE_NOTHING),
         (NO, _SAVES, _SAVES_NOTHING),

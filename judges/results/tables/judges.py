@@ -75,6 +75,7 @@ def anchor_of(judge: Judge) -> str:
 def _tables_of(judge: Judge, found: ComparedJudges) -> list[Table]:
     key, name = anchor_of(judge), judge.name
     scored, versus = found.scored_by(judge), found.compared_by(judge)
+    # A judge that compares outputs gives no scores of single ones.
     if not scored:
         return [strengths_table(key, name, versus), _pairs(key, name, versus)] if versus else []
     tables = []
@@ -219,6 +220,7 @@ _COUNTED = gettext_lazy("Counts of items with a value of the judge and one of pe
 def scatter(key: str, name: str, pairs: Pairs) -> Table:
     rows = []
     for dimension, scores in pairs:
+        # Rounded, so that equal means with other last digits are one dot.
         people, judge = np.round(scores.human_means, 4), np.round(scores.judge, 4)
         both = ~np.isnan(people) & ~np.isnan(judge)
         counts = Counter(zip(people[both].tolist(), judge[both].tolist(), strict=True))
@@ -245,6 +247,7 @@ def confusion(key: str, name: str, pairs: Pairs) -> Table:
     for dimension, scores in pairs:
         given = _count_pairs(dimension, scores)
         for person in dimension.values:
+            # Dimensions share the columns, so points of other scales stay empty.
             counts = [given[person, judge] if judge in dimension.values else "" for judge in values]
             rows.append(
                 [
@@ -351,6 +354,7 @@ def _indicator(pairing: Pairing, both: Both, name: str, measure: PairMeasure) ->
 
 def _validity(both: Both) -> Table:
     rows = []
+    # R is the same for both judges; P, and so the relation of R to P, is not.
     for side in (0, 1):
         for *pair, stream in both:
             own, other = pair[side], pair[1 - side]

@@ -75,6 +75,7 @@ def metrics_sections(project: Project, chosen: Chosen) -> list[Section]:
                 stream_of_judge(project, judge, dimension),
             )
             rows.append(_row(judge.name, scores, dimension, chosen["coefficient"], stream))
+    # Metrics as arrays in the order of the items, like judges.
     values = {metric.pk: np.full(len(material.items), np.nan) for metric in metrics}
     positions = {int(item): index for index, item in enumerate(material.items)}
     stored = MetricValue.objects.filter(metric__in=values).values_list("metric", "item", "value")

@@ -130,6 +130,7 @@ def version_of_values(judges: Sequence[Judge]) -> Sequence[object]:
         Max("pk"),
         Max("answered_at"),
         corrected=Count("pk", filter=Q(is_corrected=True)),  # these can be excluded
+        # Sums weighted by item and dimension notice a value that moves to another unit.
         total=Sum("value"),
         of_items=Sum(F("value") * F("item")),
         of_dimensions=Sum(F("value") * F("dimension")),

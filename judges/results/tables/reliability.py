@@ -48,6 +48,7 @@ _HOLM = gettext_lazy(
 def _judges(method: str) -> Parameter:
     def choices(project: Project) -> Sequence[tuple[str, str]]:
         judges = measured_judges(project)
+        # The judge of the usual pair comes first, so both parameters together choose that pair.
         usual: Judge = getattr(usual_pairing(judges), method)
         others = [judge for judge in of_method(judges, method) if judge != usual]
         return [(str(judge.pk), judge.name) for judge in (usual, *others)]

@@ -83,6 +83,7 @@ def _tests(report: ReplacementReport) -> Table:
 
     rows = []
     for each in report.dimensions:
+        # The judge's row, then one for each control with the judge's lead on it.
         beyond, verdict = Cell(reason=str(_IS_NO_CONTROL)), text(each.test.verdict_reason)
         rows.append(row(each, text(report.judge.name), each.test, beyond, verdict))
         for name, control in each.test.controls.items():

@@ -312,6 +312,7 @@ def _compare(pairs: Sequence[Pair], order: Sequence[int]) -> Sequence[AlwaysVali
     for one, other in pairs:
         values = nearness_by_document(one.scores, other.scores, is_named=one.dimension.is_named)
         of_document = dict(zip(one.scores.document_labels, values.tolist(), strict=True))
+        # The test is valid at every look only if documents come in an order that ignores the values.
         in_order = [of_document.get(document, np.nan) for document in order]
         differences.append((one.judge.name, other.judge.name, np.array(in_order, dtype=float)))
     return always_valid_differences(differences, reach=1, confidence_level=1 - LEVEL)
@@ -356,6 +357,7 @@ def _describe(compared: Sequence[tuple[FrozenDimension, Sequence[AlwaysValidDiff
 def _describe_pair(dimension: str, pair: AlwaysValidDifference) -> str:
     parts = {"first": pair.first, "second": pair.second, "dimension": dimension}
     if pair.is_sure:
+        # A value below 0 means that the second judge is nearer, so the names are exchanged.
         if (pair.value or 0) < 0:
             parts |= {"first": pair.second, "second": pair.first}
         return gettext("{first} is surely nearer to people than {second} on {dimension}.").format(**parts)
@@ -376,6 +378,7 @@ def _power(pairs: Sequence[tuple[FrozenDimension, Sequence[Pair]]]) -> Table:
         level = LEVEL / len(own)
         for one, other in own:
             values = (
+                # Categories have no error to square, so their agreement with people is compared.
                 nearness_by_document(one.scores, other.scores, is_named=True)
                 if dimension.is_named
                 else error_difference_by_document(one.scores, other.scores)
@@ -446,6 +449,7 @@ def strength_cell(found: Estimated | None, strengths: Strengths) -> Cell:
 
 
 def _strength_rows(each: Versus) -> Iterator[list[Cell]]:
+    # Names of categories rank no system.
     ranking = () if each.dimension.is_named else human_ranking(each.scores)
     ranked = {name: position for position, name in enumerate(ranking, start=1)}
     for one in each.strengths.systems:

@@ -126,6 +126,7 @@ def compare_sources_sections(project: Project, chosen: Chosen) -> list[Section]:
     found = [_compare(first, second, key) for key in shared]
     tables = [_units(found)]
     if any(each.common.units for each in found):
+        # Sorted names give the same random numbers after the two sources are exchanged.
         stream = Stream(project.seed).of("sources", *sorted((first.name, second.name)))
         amounts = [each for each in found if not each.dimension.is_named and not each.problem]
         rankings = [(each, _rank(each, stream)) for each in amounts if each.common.units]
@@ -208,6 +209,7 @@ def _bias(amounts: Sequence[ComparedSources], stream: Stream) -> Table:
 
 
 def _rank(each: ComparedSources, stream: Stream) -> tuple[Sequence[str], Sequence[int], TwoRankings]:
+    # Both sources as tables of documents by systems, NaN for units that are not common.
     documents, of_document = np.unique(each.documents, return_inverse=True)
     systems, of_system, sizes = np.unique(
         [system for _, system in each.common.units], return_inverse=True, return_counts=True
@@ -238,6 +240,7 @@ def _ranks(rankings: Ranked) -> Table:
     ]
     rows = []
     for each, (names, sizes, found) in rankings:
+        # By the rank of the first source, ties by name.
         for index in np.lexsort((names, found.ranks[0])).tolist():
             moved = found.differences[index]
             ranks = found.ranks[:, index].tolist()

@@ -87,6 +87,7 @@ def draw_calibration(
         CalibrationStage(
             calibration=calibration, position=stage.position, judge=stage.judge, other=stage.other
         )
+        # The calibration itself stores the first stage.
         for stage in plan.stages[1:]
     )
     write_rows(
@@ -136,6 +137,7 @@ def compute_certificates(*, calibration: Calibration, by: User | None) -> list[C
         raise CalibrationRefusedError(
             gettext("No unit of the sample has been rated yet, so there is nothing to compute from.")
         )
+    # The thresholds of a cascade need the answers of every judge about the whole sample.
     waiting = judges_to_ask(loaded.stages[1:], loaded.sampled_units)
     if waiting:
         raise CalibrationRefusedError(
@@ -205,15 +207,18 @@ def ask_waiting_judges(*, project: Project, waiting: Sequence[JudgeToAsk], by: U
     if not waiting:
         raise RunRefusedError(gettext("No judge has to be asked."))
     units = {(each.judge.pk, *unit) for each in waiting for unit in each.units}
+    # Failed judgments belong to earlier runs, so a new run would not ask for them.
     failed = Judgment.objects.filter(
         judge__in=[each.judge.pk for each in waiting], status=Judgment.Status.FAILED, run__isnull=False
     )
+    # A cancelled run cannot be resumed.
     rows = failed.exclude(run__status=Run.Status.CANCELLED).order_by()
     again = {
         run for run, *unit in rows.values_list("run", "judge", "item", "dimension") if tuple(unit) in units
     }
     retried = [retry_failed(run=run) for run in Run.objects.filter(pk__in=again).order_by("pk")]
     run = start_run(run=plan_run(project=project, scope=scope_to_ask(project, waiting), by=by))
+    # If the earlier runs contain all that is missing, the new run is empty.
     return run if run.judgments.exists() or not retried else retried[-1]
 
 
@@ -233,6 +238,7 @@ def stop_contradicted_judges() -> None:
     )
     for policy in policies.select_related("project", "calibration", "round__guideline").order_by("pk"):
         assert policy.round is not None
+        # The number of rated units and the last time change with every new rating.
         times = rating_times(policy, policy.round)
         seen = [len(times), max(times.values(), default=0.0)]
         key = f"audit-{policy.pk}"
@@ -242,6 +248,7 @@ def stop_contradicted_judges() -> None:
             found = contradictions_of(policy, policy.project)
             if found.dimensions or found.judges:
                 stop_contradicted(policy=policy)
+            # After an error the key is not set, so the next look tries again.
             cache.set(key, seen, LOOKED)
         except Exception:
             logger.exception("The audit of policy %d could not be checked.", policy.pk)
@@ -269,6 +276,7 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
         )
     for judge, reason in found.judges.items():
         StoppedStage.objects.get_or_create(policy=policy, judge_id=judge, defaults={"reason": reason})
+    # Stored stops count too, because an audit ends once people have the units.
     stopped = set(policy.stopped_dimensions.values_list("dimension", flat=True))
     stages = set(policy.stopped_stages.values_list("judge", flat=True))
     decided = decide_by_certificate(
@@ -277,6 +285,7 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
     deciders = deciders_of(policy)
     rows = policy.units.values_list("item", "dimension", "why")
     there = {(item, dimension): why for item, dimension, why in rows}
+    # Units that a stopped judge decided and that people do not rate yet, except for the audit.
     units = {
         each.unit: each
         for each in decided.units
@@ -286,10 +295,12 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
     }
     if not units:
         return 0
+    # Audited units have assignments already, so only their probability changes.
     ask_for(policy, round, [each for unit, each in units.items() if unit not in there])
     change_probabilities(round=round, units=dict.fromkeys(units, 1.0), origin=policy.origin)
     delete_records(policy, units.keys())
     record_units(policy, units.values(), None, timezone.now())
+    # The stopped judge no longer decides these units.
     decisions = policy.stage_decisions.values_list("pk", "item", "dimension")
     gone = [pk for pk, item, dimension in decisions if (item, dimension) in units]
     policy.stage_decisions.filter(pk__in=gone).delete()

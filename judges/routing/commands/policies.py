@@ -125,7 +125,7 @@ def settle_probabilities(round: Round) -> None:
 
 def _either(chance: float, missed: float) -> float:
     # Rounded: the same factors in another order must not look like two probabilities to an audit.
-    return float(np.round(1 - (1 - chance) * missed, 12))
+    return float(np.round(1 - (1 - chance) * missed, 12))  # 1 - P(no sample contains it)
 
 
 Status = RoutingPolicy.Status
@@ -141,6 +141,7 @@ def draft_policy(
     if policy is not None:
         return RoutingPolicy(pk=policy.pk, project=project, seed=policy.seed, created_by=by, **_values(spec))
     number = RoutingPolicy.objects.filter(project=project).count() + 1
+    # The number gives every policy an audit sample of its own, the same at each preview.
     seed = Stream(project.seed).of("routing", number).shuffler().randrange(2**31)
     return RoutingPolicy(project=project, seed=seed, created_by=by, **_values(spec))
 
@@ -159,6 +160,7 @@ def fit_budget(
     """
     if budget is None:
         return spec
+    # Any valid r passes the checks; `threshold_within` finds the real one.
     spec = replace(spec, threshold=-1.0)
     _refuse_indicator(project, spec)
     draft = draft_policy(project, spec, policy=policy)
@@ -172,6 +174,7 @@ def make_policy(*, project: Project, spec: PolicySpec, by: User | None) -> Routi
     _refuse_by_verdict(draft_policy(project, spec, by))
     with transaction.atomic():
         project = lock_project(project)
+        # Another admin may have taken the name before the lock.
         _refuse(project, spec)
         policy = draft_policy(project, spec, by)
         policy.save()
@@ -231,6 +234,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
                     "every unit twice."
                 ).format(other=other)
             )
+        # The plan is made again under the lock, and must be the one that the admin has seen.
         plan = routing_plan(locked, locked.project)
         if plan.refusal:
             raise RoutingRefusedError(plan.refusal)
@@ -238,24 +242,29 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
             raise RoutingChangedError(
                 gettext("New judgments or items changed this preview. Check it again before you continue.")
             )
+        # The round, the reasons for each unit, and the state of the policy, in one transaction.
         round = open_round_one_for_units(project=locked.project, by=by)
         refuse_gold(round, {unit.item for unit in plan.units})
         now = timezone.now()
         record_units(locked, plan.units, by, now, plan.decided.deciders)
+        # Units that people had rated already give no new evidence in the audit.
         write_rows(
             CalibrationUnit,
             ("policy", "item", "dimension", "fits"),
             [(locked.pk, item, dimension, False) for item, dimension in sorted(plan.rated_units)],
         )
         locked.status, locked.routed_at, locked.routed_by = Status.ROUTED, now, by
+        # Only the policy that opened the round returns it to unopened when it is withdrawn.
         locked.round, locked.opened_round = round, plan.round is None
         locked.save(update_fields=["status", "routed_at", "routed_by", "round", "opened_round"])
         record(locked.project, "routing.routed", locked, after={"units": len(plan.units)}, by=by)
+        # The assignments follow in steps after this transaction; if this process dies, a worker goes on.
         note_finished(round, finished=False)
         return locked
 
     with long_write():
         routed = write_when_free(policy.project, decide)
+        # A repeated call also writes what an interrupted one has left.
         if routed.round and routed.round.is_unfinished:
             finish_round(round=routed.round)
     return routed
@@ -281,16 +290,19 @@ def follow_proposal(*, policy: RoutingPolicy, by: User | None, shown: str) -> Ro
         return proposal
     if proposal.digest != shown:
         raise RoutingChangedError(gettext("The proposal has changed since you opened it. Check it again."))
+    # The audit ends once people have the judge's units, so the reason for the stop is stored.
     for audit in state.stages:
         if audit.says:
             StoppedStage.objects.get_or_create(
                 policy=policy, judge=audit.judge, defaults={"reason": audit.says}
             )
     ask_for(policy, round, proposal.add)  # before others are dropped: existing assignments serve both
+    # Units that stay in started assignments keep their records.
     gone = {(unit.item_id, unit.dimension_id) for unit in proposal.drop}
     delete_records(policy, gone - withdraw_units(round=round, units=gone, origin=policy.origin))
     probabilities = {unit.unit: unit.inclusion_probability for unit in proposal.change}
     change_probabilities(round=round, units=probabilities, origin=policy.origin)
+    # `record_units` adds rows, so the old reasons and deciders are deleted before it.
     delete_records(policy, {unit.unit for unit in proposal.change})
     policy.stage_decisions.all().delete()
     record_units(policy, (*proposal.add, *proposal.change), by, timezone.now(), plan.decided.deciders)
@@ -328,6 +340,7 @@ def withdraw_policy(*, policy: RoutingPolicy, by: User | None) -> RoutingPolicy:
     policy.save(update_fields=["status", "withdrawn_at", "withdrawn_by", "round"])
     record(policy.project, "routing.withdrawn", policy, by=by)
     if policy.round is not None:
+        # `ask_again` has settled them while the policy still counted as routed.
         settle_probabilities(policy.round)
     return policy
 
@@ -336,6 +349,7 @@ def forget_empty_round(round: Round) -> bool:
     """Return a round without assignments to unopened; return True if it had none."""
     if round.assignments.exists():
         return False
+    # The key protects the round, so policies have to release it first.
     RoutingPolicy.objects.filter(round=round).update(status=Status.WITHDRAWN, round=None)
     round.delete()
     return True
@@ -344,6 +358,7 @@ def forget_empty_round(round: Round) -> bool:
 def lock_policy(policy: RoutingPolicy, project: Project | None = None) -> RoutingPolicy:
     """Lock a policy's project, unless the caller has locked it as `project`, then the policy."""
     project = project or lock_project(policy.project)
+    # PostgreSQL cannot lock the outer joins of `mcq` and `calibration`, which may be empty.
     locked = RoutingPolicy.objects.select_for_update(of=("self",)).select_related("rts", "mcq", "calibration")
     found = locked.get(pk=policy.pk)
     found.project = project
@@ -387,6 +402,7 @@ def record_units(
     deciders: Mapping[Unit, Decider] | None = None,
 ) -> None:
     """Store why a policy sends these units to people, and which of several judges decide the others."""
+    # `write_rows` needs values in the database's form.
     time, actor = connection.ops.adapt_datetimefield_value(at), by.pk if by else None
     write_rows(
         RoutedUnit,

@@ -67,6 +67,7 @@ def draw_audit(
         chances = audit_probabilities(policy, units, distances, cells.values())
         drawn = draw(names, chances, seed=policy.seed)
     else:
+        # Each cell is sampled by itself, since the minimum applies to every system on every dimension.
         drawn = tuple(
             each
             for cell in cells.values()
@@ -116,6 +117,7 @@ def audit_probabilities(
 
 def _active_chances(distances: npt.NDArray[np.float64], share: float) -> npt.NDArray[np.float64]:
     known = ~np.isnan(distances)
+    # A unit without a distance counts as an average one.
     usual = distances[known].mean() if known.any() else 0.0
     chances = active_probabilities(np.where(known, distances, usual), share, mix=LEAST, least=LEAST * share)
     return np.minimum(np.round(chances / share / _STEP) * _STEP * share, 1)
@@ -171,9 +173,11 @@ class Audited:
 
         A document joins at its last rating, so no later rating withdraws what these losses contradict.
         """
+        # A document waits until all its audited units have their ratings.
         waits = np.isin(self.documents, self.documents[~self.complete])
         last: dict[int, float] = {}
         for document, time in zip(self.documents.tolist(), self.times.tolist(), strict=True):
+            # `fmax` ignores the NaN of units without a rating.
             last[document] = np.fmax(last.get(document, np.nan), time)
         times = np.array([last[each] for each in self.documents.tolist()], dtype=float)
         return replace(self, losses=np.where(waits, np.nan, self.losses), times=times)
@@ -248,6 +252,7 @@ def weighted_share(found: Audited, confidence_level: float) -> tuple[float | Non
 
     The interval is asymptotic (Hajek 1971), and there is none if all rated units agree.
     """
+    # The losses are the values to estimate; weight 0 leaves the judge's values out of the estimate.
     sample = RatedSample(
         judge=np.zeros(len(found.losses)),
         human=found.losses,
@@ -257,6 +262,7 @@ def weighted_share(found: Audited, confidence_level: float) -> tuple[float | Non
     estimate = weighted_estimate(sample, weight=0, confidence_level=confidence_level)
     if estimate.interval is None:
         return estimate.value, None
+    # A normal interval can exceed the range of a share.
     low, high = max(estimate.interval.low, 0.0), min(estimate.interval.high, 1.0)
     return estimate.value, Interval(low, high, "asymptotic", confidence_level)
 
@@ -266,5 +272,6 @@ def exact_interval(errors: int, rated: int, confidence_level: float) -> tuple[fl
     if not rated:
         return None, None
     tail = (1 - confidence_level) / 2
+    # The lower limit of the errors follows from the upper limit of the units without an error.
     low = 1 - float(bounds.clopper_pearson_upper(rated - errors, rated, tail))
     return low, float(bounds.clopper_pearson_upper(errors, rated, tail))

@@ -110,10 +110,12 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     """
     check_spec(project, spec)
     number = Calibration.objects.filter(project=project).count() + 1
+    # The settings that are fields of a calibration; the others are decided or stored below.
     plain = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
     for name in ("dimensions", "size", "stages"):
         del plain[name]
     expected = spec.risk / 2 if spec.expected_error is None else spec.expected_error
+    # The number gives every calibration a sample of its own, the same at each preview.
     seed = Stream(project.seed).of("calibration", number).shuffler().randrange(2**31)
     plain |= {"project": project, "expected_error": expected, "seed": seed, "grids": {}}
     calibration = Calibration(**plain)
@@ -143,6 +145,7 @@ def draw_plan(project: Project, spec: CalibrationSpec) -> DrawPlan:
     sizes = [each.ratings or each.least_ratings or 0 for each in needed.values()]
     calibration.size = spec.size or max(sizes, default=0)
     calibration.fitting = calibration.size // 2 if calibration.confidence == Kind.ERROR_MODEL else 0
+    # The sample, the grid of thresholds, and what the certificates will be bound to.
     drawn = {each.key: _units_to_draw(calibration, each, material, evidence[each.key]) for each in dimensions}
     calibration.grids = {
         each.key: _grid(calibration, evidence[each.key], is_cascade=bool(spec.stages)) for each in dimensions
@@ -181,6 +184,7 @@ def _units_to_draw(
     possible, and raters of an output score all of them. If the batch is too small, a third fits the model and
     the rest calibrates.
     """
+    # Sampling by name gives a copy of the project the same sample, whatever its keys are.
     items: list[int] = material.items[evidence.usable].tolist()
     by_name = {material.item_names[item]: item for item in items}
     batch = list(by_name)
@@ -221,6 +225,7 @@ def _plan_dimension(
             "{dimension}: {count} units calibrate, but with fewer than {least} "
             "not even a judge without an error is certified."
         ).format(dimension=dimension.name, count=calibrating, least=needed.least_ratings)
+    # A model of errors has no confidences before it is fitted.
     elif evidence.features is None and len(np.unique(evidence.confidences[usable])) == 1:
         warning = gettext(
             "{dimension}: every unit has the same confidence, so the certificate covers all units or none. "
@@ -345,6 +350,7 @@ def check_spec(project: Project, spec: CalibrationSpec) -> None:
             message = gettext("A judge is always close to itself; choose another second judge.")
             raise invalid_field(names[1], message)
         before.append(judge)
+    # True if a needed cut is missing, and if one is given that the loss does not use.
     if (spec.cut is None) is (spec.loss == Calibration.Loss.OTHER_SIDE):
         raise invalid_field("cut", gettext("A cut is needed for sides of it, and for nothing else."))
 

@@ -63,6 +63,7 @@ class DimensionState:
         if found.threshold is None:
             return f"{found.reason} {found.more_reason}".strip()
         of = found.calibration
+        # Learned elsewhere, its bound is about other systems, so only the audit can test it here.
         if of.learned_in is not None and self.known is None:
             message = gettext(
                 "This certificate was learned in {project}, not on these systems. It leaves {units} units to "
@@ -108,6 +109,7 @@ class DimensionState:
         if found is None:
             return []
         if found.threshold is not None:
+            # A control that passes shows what the certificate does not test.
             constant, shuffled = found.controls["constant"], found.controls["shuffled"]
             if constant["threshold"] is not None:
                 message = gettext(
@@ -201,6 +203,7 @@ def calibration_state(calibration: Calibration) -> CalibrationState:
         certificate, drawn = found.get(one.id), len(loaded.sample[one.key])
         lapses, known = lapses_by_key.get(one.key, []), None
         part = errors_among_kept(loaded, one.key, certificate) if certificate else None
+        # With every staying unit rated the share of errors is exact, so no bound is needed.
         if part and part.rated == part.units:
             known = part.errors(calibration.risk)
         dimensions.append(DimensionState(one, drawn, loaded.rated_of(one.key), certificate, lapses, known))
@@ -222,11 +225,14 @@ def calibrations_of(project: Project) -> list[CalibrationLine]:
     rows = Calibration.objects.filter(project=project).select_related(*OF_JUDGES)
     further = Prefetch("stages", CalibrationStage.objects.select_related(*OF_JUDGES))
     calibrations = list(rows.prefetch_related("certificates__dimension", further).order_by("-pk"))
+    # A withdrawn sample has no certificates that could lapse.
     standing = [each for each in calibrations if each.status != Status.WITHDRAWN]
     lapses: dict[int, list[str]] = {}
     if standing:
         guideline = guideline_at(project, round_one(project))
+        # Certificates lapse by changes of judgments and texts, so no round is read.
         material = material_of(project, None, guideline)
+        # The judgments of all calibrations in one query.
         judges = {judge.pk: judge for each in standing for stage in stages_of(each) for judge in stage.judges}
         samples = samples_of(list(judges.values()), material)
         population = population_of(project, material)
@@ -273,6 +279,7 @@ def scope_to_ask(project: Project, waiting: Sequence[JudgeToAsk]) -> Scope:
     units: dict[int, set[int]] = {}
     for each in waiting:
         for dimension, items in each.items_by_dimension.items():
+            # One run for all judges; judgments that a judge has already are not planned again.
             units.setdefault(dimension, set()).update(items)
     keys = project.dimensions.filter(pk__in=units).order_by("position").values_list("key", flat=True)
     judges = Judge.objects.filter(pk__in=[each.judge.pk for each in waiting]).order_by("name")

@@ -98,10 +98,12 @@ def lapses_of(
     """Return the changes since the sampling by dimension key, one message each. One query."""
     bound = calibration.bound
     judges = _judges_by_name(stages)
+    # Changes of judges, models and items concern every dimension.
     common = []
     for name, settings in bound["judges"].items():
         for setting in BOUND_SETTINGS:
             old, new = settings.get(setting.key), now["judges"][name][setting.key]
+            # A setting that the stored certificate does not contain is not bound by it.
             if setting.key not in settings or old == new:
                 continue
             message = (
@@ -130,6 +132,7 @@ def lapses_of(
         )
         changed = gettext("The items that it speaks of have changed.")
         common.append(f"{changed} {what}")
+    # Changes of one dimension: its definition, and the judgments of the first judge.
     lapses = {}
     for key, parts in bound["dimensions"].items():
         lapses[key] = [*common]
@@ -197,9 +200,11 @@ def load_calibration(calibration: Calibration) -> LoadedCalibration:
     round = round_one(project)
     guideline = guideline_at(project, round)
     material = material_of(project, round, guideline)
+    # `grids` has a key for each sampled dimension, even if its grid is empty.
     dimensions = [each for each in guideline.scales if each.key in calibration.grids]
     samples = samples_of([judge for stage in stages for judge in stage.judges], material)
     ids = {each.id: each.key for each in dimensions}
+    # The sampled items by dimension: False for those that calibrate, True for those that fit the model.
     drawn: dict[bool, dict[str, list[int]]] = {
         fits: {key: [] for key in ids.values()} for fits in (False, True)
     }
@@ -208,6 +213,7 @@ def load_calibration(calibration: Calibration) -> LoadedCalibration:
             drawn[fits][ids[dimension]].append(item)
     sample, fitting = (
         {
+            # The items of the material are sorted, so a search finds their indices.
             key: np.searchsorted(material.items, np.array(sorted(items), dtype=np.int64))
             for key, items in drawn[fits].items()
         }
@@ -242,15 +248,18 @@ def certificates_from(loaded: LoadedCalibration) -> Iterator[tuple[Certificate, 
     """Yield an unsaved certificate for each dimension, each with its share of delta, and its stages."""
     calibration, loss = loaded.calibration, loss_of(loaded.calibration)
     level = calibration.significance_level
+    # The guarantee is about all dimensions together, so they share delta.
     guarantee = Guarantee(calibration.risk, level).divide(len(loaded.dimensions))
     for dimension in loaded.dimensions:
         key = dimension.key
         evidence, sample, fits = loaded.evidence[key], loaded.sample[key], loaded.fits[key]
         batch = batch_of(evidence[0], fits)
+        # Only the kind with a model of errors fits one for each judge.
         models: list[dict[str, Any] | None] = [None] * len(evidence)
         if calibration.confidence == Kind.ERROR_MODEL:
             try:
                 models = [fit_model(each, fits, loss) for each in evidence]
+            # With too few ratings to fit a model, this dimension alone goes to people.
             except ValueError as error:
                 yield _make_uncertified(loaded, dimension, guarantee, int(batch.sum()), str(error)), []
                 continue
@@ -263,6 +272,7 @@ def certificates_from(loaded: LoadedCalibration) -> Iterator[tuple[Certificate, 
             evidence[0].scores.human[:, sample],
             confidences[sample],
             loss,
+            # A model of errors has no confidences before it is fitted, so its sampling stored no grid.
             calibration.grids[key] or grid_of(confidences[batch], thresholds=THRESHOLDS),
             guarantee,
             documents=loaded.material.documents[sample],
@@ -299,16 +309,20 @@ def decide_items(loaded: LoadedCalibration, key: str, certificate: Certificate) 
     if loaded.is_cascade:
         stages = list(certificate.stages.all())
         models = [each.error_model for each in stages]
+        # A stage without a threshold decides no unit.
         thresholds = [np.inf if each.threshold is None else each.threshold for each in stages]
     else:
         models, thresholds = [certificate.error_model], [certificate.threshold or 0.0]
     sure = np.array([_sure(each, model) for each, model in zip(evidence, models, strict=True)])
     in_batch = batch_of(evidence[0], loaded.fits[key])
+    # NaN sends units outside the batch to people.
     deciding = deciding_stages(np.where(in_batch, sure, np.nan), thresholds)
+    # A unit for people shows the confidence of the last judge that has one.
     last = np.where(np.isnan(sure), -1, np.arange(len(sure))[:, None]).max(axis=0)
     shown = np.where(deciding < len(sure), deciding, last)
     values = np.array([each.scores.judge for each in evidence])
     as_read = np.array([each.scores.as_read for each in evidence])
+    # The index of people is cut to the last judge, because the arrays have a row for judges only.
     by_judge = np.minimum(deciding, len(sure) - 1)[None]
     return StagesOfItems(
         deciding=deciding,
@@ -347,6 +361,7 @@ def _certify_cascade(
     # these units could depend on anything.
     known = sure.copy()
     known[1:, np.setdiff1d(np.arange(len(batch)), sample)] = np.nan
+    # Each test is about all units that any stage decides, so delta is not split over stages.
     found = certify_cascade(
         np.array([each.scores.judge[sample] for each in evidence]),
         evidence[0].scores.human[:, sample],
@@ -365,7 +380,9 @@ def _certify_cascade(
     row = _row(loaded, dimension, certified, None)
     if thresholds is None:
         return row, []
+    # Any threshold marks the row as certified; units are decided by those of the stages.
     row.threshold = float(thresholds[np.isfinite(thresholds)][0])
+    # Later judges have answered about the sample alone, so its share is projected to all units.
     row.kept = round(row.units * int(cascade.accepted.sum()) / row.rated)
     return row, [
         CertifiedStage(

@@ -209,8 +209,10 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     verdict, advice = None, []
     if is_draft:
         keys = (one.key for one in material.dimensions)
+        # There are no validities by certificates.
         told = check_r_by_dimension(dict(zip(keys, decided.validities, strict=False)))
         is_by_r = policy.rule == RoutingPolicy.Rule.INDICATOR
+        # Read once, for the verdict and for the advice.
         known = evidence_of(project, policy.rts, is_fresh=not preview) if is_by_r else None
         verdict = verdict_of_plan(
             policy,
@@ -247,6 +249,7 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
         verdict=verdict,
         advice=advice,
     )
+    # A routed policy may have all its ratings; a draft that needs none would route nothing.
     if plan.refusal or plan.ratings or not is_draft:
         return plan
     nothing = gettext(
@@ -269,9 +272,11 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     """
     round = round_one(policy.project)
     material = material_of(policy.project, round, guideline_at(policy.project, round))
+    # `decisions` needs an r; R itself does not depend on it.
     policy.threshold = -1.0
     measured, assignments = measure(policy, material, preview=preview), assignments_by_unit(round)
     decided = measured.decisions(policy)
+    # The plan changes only where r passes an R; dimensions with their own r do not change.
     steps = sorted(
         {
             one.held_against
@@ -294,6 +299,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
         )
         message = message.format(least=ratings_at(steps[0]), budget=budget)
         raise invalid_field("budget", message)
+    # 2 is above every R, so it limits the last step.
     return fewest_decimals(steps[affordable - 1], [*steps[affordable:], 2.0][0])
 
 
@@ -340,16 +346,19 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
         assignment__started_at__isnull=False,
     )
     begun = set(assigned.values_list("assignment__item", "dimension"))
+    # Units that are with people already, with another probability by the present judgments.
     moved = {
         unit
         for unit, each in wanted.items()
         if unit in there and (each.inclusion_probability != there[unit].inclusion_probability)
     }
+    # People rate started units in any case, so these keep the higher probability.
     lowered = {
         unit
         for unit in moved & begun
         if wanted[unit].inclusion_probability < there[unit].inclusion_probability
     }
+    # Units that would stay with the judge by the present judgments.
     gone = there.keys() - wanted.keys()
     return RoutingProposal(
         add=[each for unit, each in wanted.items() if unit not in there],
@@ -399,6 +408,7 @@ def needs_of_routing(project: Project) -> list[Need]:
     judges = list(Judge.objects.filter(pk__in=judges_of_policy(policy)).order_by("pk"))
     sent = policy.units.count()
     stopped = describe_stops(policy)
+    # Following a proposal and stopping a judge change no judgment, so both have their part in the key.
     made_from = ["needs", policy.pk, sent, stopped, version_of_evidence(project, judges)]
 
     def compute() -> tuple[Sequence[str], Sequence[tuple[int, str]]]:

@@ -61,6 +61,7 @@ def decide_by_certificate(policy: RoutingPolicy, material: Material) -> Decided:
     agreement, errors, all_sent = [], {}, dict[int, str]()
     without = gettext("{dimension} has no calibration, so all its units go to people.")
     for one in material.dimensions:
+        # A dimension without a threshold goes to people as a whole.
         certificate = found.get(one.id)
         if certificate is None or certificate.threshold is None:
             all_sent[one.id] = certificate.reason if certificate else without.format(dimension=one.name)
@@ -84,6 +85,7 @@ def decide_by_certificate(policy: RoutingPolicy, material: Material) -> Decided:
     unsure = {unit.unit for unit in sent if unit.why == Why.UNSURE}
     for stage in loaded.stages[1:]:
         waiting = waiting or judges_to_ask([stage], unsure)
+    # The audit of the units that stay, and what has changed since the sampling.
     audited, audit = audit_of(policy, material, kept)
     sent_counts, audited_counts = Counter(u.dimension for u in sent), Counter(u.dimension for u in audited)
     lapses = list(dict.fromkeys(sentence for each in check_lapses(loaded).values() for sentence in each))
@@ -126,10 +128,12 @@ def _divide(
     stopped all judges on this dimension, else empty.
     """
     sent, kept, deciders = [], [], {}
+    # A certificate of one judge has no stages.
     thresholds = [each.threshold for each in certificate.stages.all()] or [certificate.threshold]
     fits = set(loaded.fits[dimension.key].tolist())
     for index, (item, stage) in enumerate(zip(items, decided.deciding.tolist(), strict=True)):
         unit, number = (item, dimension.id), float(decided.confidences[index])
+        # The index after the last stage means that people decide.
         is_decided, known = stage < len(loaded.stages), not np.isnan(number)
         threshold = thresholds[stage] if is_decided else certificate.threshold
         grounds = Grounds(confidence=number if known else None, threshold=threshold)
@@ -156,6 +160,7 @@ def _divide(
             reason = gettext("Its confidence is {confidence:.3f}, below the certified {threshold:.3f}.")
         reason = reason.format(confidence=number, threshold=threshold, judge=judge)
         if is_decided and why != Why.STOPPED:
+            # A larger distance means a likelier error, so the confidence is negated.
             kept.append(KeptUnit(unit, reason, grounds, -number))
             deciders[unit] = Decider(judge, number)
         else:
@@ -203,6 +208,7 @@ def refusal_where_learned(calibration: Calibration) -> str:
     policies = RoutingPolicy.objects.select_related(
         "project", "rts", "mcq", "calibration", "round__guideline"
     )
+    # These policies audit the same certificates in the project that learned them.
     for policy in policies.filter(calibration=calibration, status=RoutingPolicy.Status.ROUTED):
         state = routing_state(policy, where)
         contradicted = [each.name for each in state.audit_by_dimension if each.contradicts] if state else []

@@ -69,6 +69,7 @@ def kept_indicators(policy: RoutingPolicy, judged: str, *, is_required: bool = F
     R. So the latest one is used, and newer ratings do not matter. One query. is_required: raise
     IndicatorsNotKeptError instead if a worker can compute the page.
     """
+    # The parameters in the names of stored results.
     asked = {
         "rts": str(policy.rts_id),
         "mcq": str(policy.mcq_id),
@@ -82,6 +83,7 @@ def kept_indicators(policy: RoutingPolicy, judged: str, *, is_required: bool = F
         content__contains=judged,
     )
     row = pages.exclude(name__contains="&plot=").order_by("-computed_at").first()
+    # The filter on the content only finds likely rows; the parameter of the table decides.
     for table in (each for section in sections_from(row.content) for each in section.tables) if row else ():
         if table.key == INDICATOR and table.parameters.get(JUDGED) == judged:
             return indicators_in(table)
@@ -106,6 +108,7 @@ def decide_by_indicator(policy: RoutingPolicy, material: Material, *, preview: b
     judged = measured.judged()
     validities = _validities(policy, measured, preview=preview)
     decisions = measured.decisions(policy)
+    # The decisions on cells, then on their units.
     units, audit = measured.divide(policy, decisions)
     cells = _cells(measured, decisions, units, audit)
     kept = {
@@ -114,12 +117,14 @@ def decide_by_indicator(policy: RoutingPolicy, material: Material, *, preview: b
         )
         for one in material.dimensions
     }
+    # The errors that people correct and those that stay, by the rated units.
     gain = ExpectedGain(
         sum_parts(each.errors for each in cells if each.decision.to_humans), sum_parts(kept.values())
     )
     sent = {unit.unit for unit in units if unit.why != Why.AUDIT}
     agreement = []
     for one in material.dimensions:
+        # People compared with the RTS judge on all staying units, audited ones included.
         stay = np.array([(item, one.id) not in sent for item in material.items.tolist()], dtype=bool)
         agreement.append(measure_kept_agreement(one, judged[one.key][0], stay))
     refusal = ""
@@ -214,6 +219,7 @@ def measure(policy: RoutingPolicy, material: Material, *, preview: bool = False)
         found = {}
         for (judge, key), samples in samples_of([rts, mcq], material).items():
             scores = scores_of(material, key, samples)
+            # Only values of judges are remembered; `read_scores` adds the present ratings.
             found[judge, key] = Samples(scores.judge[:, None], scores.as_read[:, None])
         return found
 
@@ -277,6 +283,7 @@ def _validities(policy: RoutingPolicy, measured: Measured, *, preview: bool) -> 
         return compute()
     made_from: list[object] = ["validity", policy.coefficient]
     for one, own, other in judged:
+        # `digest_of_values` covers judgments alone, and validity depends on ratings too.
         made_from += [one.key, one.is_named, own.systems, own.as_read, other.as_read, own.human]
     return remember(made_from, compute)
 

@@ -133,6 +133,7 @@ def routing_state(policy: RoutingPolicy, project: Project) -> RoutingState | Non
         return None
     units, deciders = _units_of(policy), deciders_of(policy)
     progress = _progress_of(policy, project, round)
+    # The audit by dimension, by judge, and over everything.
     audited, results, kept = _audit_by_dimension(policy, project, round, units, deciders, progress)
     stages = _stage_audits(policy, units, deciders, audited)
     whole = _result(gettext("all dimensions"), together(audited, policy.seed), policy, None)
@@ -214,12 +215,15 @@ def _stage_audits(
     whole = together(audited, policy.seed)
     decided_by = np.array([judge for each in audited for judge in each.judges], dtype=np.int64)
     judges = Judge.objects.filter(pk__in=set(deciders.values())).in_bulk()
+    # Each judge has a test of its own, so the tests share the level (Bonferroni).
     level = (1 - policy.confidence_level) / len(judges)
     found = []
     for pk, judge in sorted(judges.items()):
         own = whole.of(decided_by == pk)
+        # Units that calibrated are not evidence of the audit, so they are not in its population either.
         kept = {unit for unit, decider in deciders.items() if decider == pk and unit not in units.seen}
         given = own.losses[~np.isnan(own.losses)]
+        # The page shows every rating; a judge is stopped only by documents that no later rating changes.
         finding, final = (
             check_in_order(each, policy.risk, units=len(kept), significance_level=level)
             for each in (own, own.of_complete_documents)
@@ -251,6 +255,7 @@ class _PolicyUnits:
     seen: Set[Unit]
 
     def stay(self, items: Sequence[int], dimension: int) -> npt.NDArray[np.bool_]:
+        # Units without a record stay with the judge, like audited ones.
         return np.array(
             [self.why.get((item, dimension), Why.AUDIT) == Why.AUDIT for item in items], dtype=bool
         )
@@ -296,13 +301,16 @@ def _audit_by_dimension(
             judge=np.choose(positions, [each.judge for each in of_judges]),
             as_read=np.choose(positions, [each.as_read for each in of_judges]),
         )
+        # Whether R predicts agreement is measured again, with the ratings since the routing.
         if policy.rule == RoutingPolicy.Rule.INDICATOR:
             other = scores_of(material, one.key, samples[policy.mcq_id or 0, one.key]).as_read
             measure = correlation_called(policy.coefficient, named=one.is_named)
             validities[one.key] = validity(scores, other, measure)
         own = np.array([(item, one.id) in fresh for item in material.items.tolist()], dtype=bool)
+        # Judges may have learned from these documents.
         own &= ~material.in_development
         drawn = [(item, one.id) for item in material.items[own].tolist()]
+        # The audited units without those that calibrated, and their errors.
         found = Audited(
             names=material.unit_names(drawn),
             losses=loss(scores.judge[own], scores.human_means[own]),
@@ -315,10 +323,12 @@ def _audit_by_dimension(
             ),
             judges=by[own],
         )
+        # The test against the accepted share, or against what the certificate still allows.
         result = _result(one.name, found, policy, measure_kept_agreement(one, scores, own))
         certificate = certificates.get(one.id)
         stay = units.stay(material.items.tolist(), one.id)
         if certificate:
+            # What the certificate still allows concerns staying units without a rating at the routing.
             unseen = {(item, one.id) for item in material.items.tolist()} - units.seen
             unseen -= {unit for unit, why in units.why.items() if why != Why.AUDIT}
             # With several judges, the number of staying units is known only after all answers.
@@ -326,12 +336,14 @@ def _audit_by_dimension(
             result = _against(certificate, kept, result, found, policy, len(unseen))
         audited.append(found)
         results.append(result)
+        # The units that stay, for the verdict: errors there come from ratings before the routing.
         seen = np.array([(item, one.id) in units.seen for item in material.items.tolist()], dtype=bool)
         deciding = [further[pk] for pk in np.unique(by[stay]).tolist() if pk in further]
         parts.append(
             KeptDimension(
                 dimension=one,
                 kept=int(stay.sum()),
+                # Units without a value can never stay, so they do not make a part of all.
                 all_stay=bool((stay | np.isnan(scores.judge)).all()) and len(deciding) < 2,
                 errors=part_of(scores, stay & seen, loss).errors(policy.risk),
                 certificate=certified_part(certificate) if certificate else None,
@@ -359,10 +371,12 @@ def _count(why: str, units: Sequence[Unit], progress: dict[Unit, UnitProgress]) 
 
 def _result(name: str, found: Audited, policy: RoutingPolicy, agreement: KeptAgreement | None) -> AuditResult:
     given = found.losses[~np.isnan(found.losses)]
+    # With equal probabilities the plain mean estimates the share.
     share, asymptotic = (float(given.mean()) if len(given) else None), None
     if found.unequal:
         share, asymptotic = weighted_share(found, policy.confidence_level)
     finding = None
+    # With a certificate `_against` tests another risk: the errors that the certificate still allows.
     if policy.calibration is None:
         level = 1 - policy.confidence_level
         finding = check_in_order(found, policy.risk, units=None, significance_level=level)
@@ -401,8 +415,10 @@ def _against(
     The certificate allows a number of errors among all kept units. Errors found in calibration are not among
     the unseen.
     """
+    # The calibration found some of the allowed errors already.
     allowed = int(bounds.largest_allowed(kept, policy.risk)) - (certificate.errors or 0)
     risk = allowed / unseen if unseen else 1.0
+    # The certificate allows every unseen unit to be wrong, so no audit can contradict it.
     if risk >= 1:
         return result
     level = 1 - policy.confidence_level

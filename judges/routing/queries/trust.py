@@ -67,6 +67,7 @@ class TrustEvidence:
 
     @cached_property
     def known(self) -> JudgeEvidence:
+        # A lapsed certificate is shown, but supports no verdict.
         found = self.certificate if self.certificate and self.certificate.valid else None
         validity = self.pair.figures.validity if self.pair else None
         return replace(
@@ -100,6 +101,7 @@ def trust_in(project: Project, judge: Judge, chosen: Chosen) -> Sequence[TrustEv
     pairs: dict[str, DimensionIndicator] = {}
     other = {"rts": "mcq", "mcq": "rts"}.get(judge.method, "")
     of_model = [each for each in measured_judges(project) if each.model == judge.model]
+    # R compares the two methods of one model; another model would answer another question.
     if judge in of_model and of_method(of_model, other):
         reliability = reliability_report(
             project,
@@ -128,6 +130,7 @@ def _certificates(project: Project, judge: Judge) -> Mapping[str, tuple[Dimensio
     for calibration in computed.order_by("pk"):
         for state in calibration_state(calibration).dimensions:
             before = found.get(state.dimension.key)
+            # In order of age: a later one replaces an earlier one, unless only the earlier one is valid.
             if before is None or state.valid or not before[0].valid:
                 found[state.dimension.key] = (state, calibration)
     return found

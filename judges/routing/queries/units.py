@@ -51,6 +51,7 @@ def measure_kept_agreement(
 ) -> KeptAgreement | None:
     """Return the agreement on the chosen items (items,), None if people have rated no judged item."""
     kept = scores.of_items(chosen)
+    # Alpha, rho and the shares are about the same units: those that both rated.
     both = ~np.isnan(kept.judge) & ~np.isnan(kept.human_means)
     if not both.any():
         return None
@@ -125,6 +126,7 @@ class ExpectedGain:
                 kept_rated=kept.rated,
             )
         ]
+        # Two remarks on the forecast: borrowed error rates, and units without any.
         if both.of_dimension:
             message = gettext(
                 "The forecast uses the error rate of the dimension for {units:,} units of systems without "
@@ -147,6 +149,7 @@ def part_of(scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_tha
 def parts_by_system(
     scores: Scores, chosen: npt.NDArray[np.bool_], loss: Loss = more_than_one_point
 ) -> dict[str, PartOfUnits]:
+    # NaN without a value of both, so known losses mark the rated units.
     losses = loss(scores.judge, scores.human_means)
     is_rated, judged = ~np.isnan(losses), chosen & ~np.isnan(scores.judge)
     found = {}
@@ -154,6 +157,7 @@ def parts_by_system(
         own = judged & (scores.systems == index)
         rated = own & is_rated
         units = int(own.sum())
+        # A system without ratings in this part has the error rate of the whole dimension.
         known = rated if rated.any() else is_rated
         share = float(losses[known].mean()) if known.any() else 0.0
         found[system] = PartOfUnits(

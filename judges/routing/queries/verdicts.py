@@ -45,6 +45,7 @@ def version_of_evidence(project: Project, judges: Sequence[Judge]) -> Sequence[o
     """
     drifted = alarms_of(each.pk for each in judges).values_list("judge", flat=True)
     values = [version_of_values(judges), list(drifted)]
+    # The slice lets the database stop counting just above the limit.
     judgments = Judgment.objects.filter(judge__in=judges)[: FEW_VALUES + 1].count()
     return values if judgments > FEW_VALUES else [*values, version_of_ratings(project)]
 
@@ -88,6 +89,7 @@ def evidence_from(scored: Scored, tested: DimensionTest | None) -> JudgeEvidence
         replacement=tested.test.verdict if tested else None,
         uses=tuple(tested.uses) if tested else (),
     )
+    # Categories have no mean difference, and without a unit that both rated there is none to compute.
     if scored.dimension.is_named or not rated.any():
         return known
     level = scored.dimension.measurement_level
@@ -198,6 +200,7 @@ def policy_verdict(
         else evidence_of(policy.project, judge, is_fresh=is_fresh)
         for pk, judge in judges.items()
     }
+    # A partner decides no unit, but R and closeness depend on its answers, so its alarms count too.
     has_drifted = alarms_of(judges_of_policy(policy)).exists()
     found = []
     for part, own in zip(parts, deciding, strict=True):
@@ -223,6 +226,7 @@ def verdict_on_dimension(
     verdict, refusal = judge_verdict(evidence), ""
     if part.kept and verdict.refuses:
         refusal = verdict.says
+    # A judge that may decide some units needs more evidence before it decides all of them.
     elif part.kept and part.all_stay and verdict.use is not Use.ALL and not evidence.may_decide_all:
         refusal = evidence.why_not_all
     return DimensionVerdict(part.dimension, part.kept, verdict, refusal)
@@ -242,6 +246,7 @@ def verdict_of_plan(
     certificates = {each.dimension.id: each.certificate for each in decided.certified}
     parts = []
     for one in dimensions:
+        # Audited units stay with the judge: people rate them only to check it.
         sent = [unit for unit in decided.units if unit.dimension == one.id and unit.why != Why.AUDIT]
         errors, certificate = decided.kept.get(one.key), certificates.get(one.id)
         judges = decided.judges_of(one.id)
@@ -249,9 +254,11 @@ def verdict_of_plan(
             KeptDimension(
                 dimension=one,
                 kept=items - len(sent),
+                # Units without a value can never stay, so they do not make a part of all.
                 all_stay=all(unit.why == Why.NO_VALUE for unit in sent) and len(judges) < 2,
                 errors=errors.errors(policy.risk) if errors else None,
                 r_tells=told.get(one.key, False),
+                # A lapsed certificate bounds no errors of the present judgments.
                 certificate=certified_part(certificate) if certificate and not decided.lapses else None,
                 judges=judges,
             )
@@ -341,14 +348,17 @@ def advise_thresholds(
         own = [each for each in cells if each.dimension == one]
         r_tells, units = told.get(one.key, False), sum(each.units for each in own)
         steps = _steps(policy, one, own, r_tells, known)
+        # The steps with few enough expected errors, and the first of them that the verdict allows.
         shares = [each.kept.expected_share for each in steps if each.kept.expected_share is not None]
         few_wrong = [
             each
             for each in steps
             if each.kept.expected_share is not None and each.kept.expected_share <= policy.risk
         ]
+        # Fewer units stay at each further step, so the first acceptable one saves the most ratings.
         best = next((each for each in few_wrong if not each.verdict.refusal), None)
         if best is None:
+            # No r is allowed: the reason is that of the best step, or that too many errors are expected.
             refused = [*few_wrong, *steps][0].verdict
             reason = refused.refusal or refused.verdict.says
             if shares and min(shares) > policy.risk and refused.verdict.ground is not Ground.ALPHA:
@@ -359,6 +369,7 @@ def advise_thresholds(
             chosen, says = None, gettext("No r. {reason}").format(reason=reason)
         elif not best.ratings_saved:
             chosen, says = None, gettext("No r. People audit every unit that stays, so r saves no ratings.")
+        # The first step divides no systems, so it does not need an R that predicts agreement.
         elif best is not steps[0] and not r_tells:
             message = gettext(
                 "No r. At r = {r:g} few enough units are expected to be wrong, but R does not predict "
@@ -389,6 +400,7 @@ def advise_thresholds(
 def fewest_decimals(low: float, below: float) -> float:
     """Return the shortest decimal number from `low` on and below `below`, with a maximum of 1."""
     for decimals in range(2, 10):
+        # Rounded up: people rate units whose R equals r, so r must not fall below `low`.
         found = ceil(low * float(10**decimals)) / float(10**decimals)
         if low <= found < below:
             return min(found, 1.0)
@@ -404,8 +416,10 @@ def _steps(
 ) -> list[ThresholdStep]:
     """Return a step for each r that leaves other systems to the judge; at the last none stays."""
     held = sorted({each.decision.held_against for each in cells if each.decision.held_against is not None})
+    # Decisions change only where r passes an R, so these and -1, the least r, are all steps.
     lows = held if held[:1] == [-1.0] else [-1.0, *held]
     steps = []
+    # 2 is above every R, so the last step has no upper limit of its own.
     for low, below in zip(lows, [*lows[1:], 2.0], strict=True):
         stay = [
             each
@@ -413,6 +427,7 @@ def _steps(
             if each.decision.held_against is not None and each.decision.held_against > low
         ]
         kept = sum_parts(each.errors for each in stay)
+        # A unit that stays saves its ratings, except for the share that is audited.
         saved = sum(
             each.errors.units * (1 - audited_share(policy, each.errors.units))
             for each in stay

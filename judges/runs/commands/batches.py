@@ -122,6 +122,7 @@ def _affordable(
             cost = None if each is None else each * size * asked
             shares.append((judge, fit))
             costs.append(cost)
+            # Each judge takes its share of the file and the budget before the next one.
             room -= fit
             if left is not None:
                 left -= cost or 0
@@ -137,6 +138,7 @@ def _first_that_fit(
     if judge.pk not in sizes:
         fit = min(room, calls)
         return fit, fit
+    # Rows beyond the room show whether the last call fits with all of its judgments.
     planned = Judgment.objects.filter(run=run, judge=judge, status=Status.PLANNED).order_by("pk")
     given = map(len, group_by_call(planned[: room + sizes[judge.pk]], {judge.pk}).values())
     sums = [fit for fit in islice(accumulate(given), calls) if fit <= room]
@@ -152,6 +154,7 @@ def _remaining_budget(run: Run) -> Decimal | None:
 
 
 def _new_batch(run: Run, shares: Sequence[tuple[Judge, int]], cost: Decimal | None, holder: UUID) -> Batch:
+    # All judges of a batch have the same endpoint and model, as `begin` groups them.
     now, judge = timezone.now(), shares[0][0]
     assert judge.endpoint is not None
     batch = Batch.objects.create(
@@ -180,6 +183,7 @@ def _first_whole(planned: QuerySet[Judgment], judge: Judge, count: int) -> RawSQ
     size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk)).get(judge.pk, LOOKED_THROUGH)
     several, of_documents = ({judge.pk}, {}) if judge.asks_several else (set(), {judge.pk: judge})
     for members in group_by_call(planned[: count + size], several, of_documents).values():
+        # The first request is taken in any case, or one larger than the limit would never be sent.
         if kept and len(kept) + len(members) > count:
             break
         kept += members
@@ -243,6 +247,7 @@ def store(*, batch: Batch, said: Said) -> None:
     # A worker without the hold does no harm here: only judgments still in the batch are written, once.
     said = _split_by_judgment(batch, said)
     replies = {pk: each for pk, each in said.items() if isinstance(each, Reply)}
+    # The usage of earlier replies, which the write below replaces and `_add_usage_before` restores.
     before = {row.pk: row for row in judgments_in(batch).filter(pk__in=replies)}
     run = Run.objects.get(pk=batch.run_id)
     outcomes = [
@@ -269,8 +274,10 @@ def store(*, batch: Batch, said: Said) -> None:
                 **free,
             )
             give_back_answers(Judgment.objects.filter(pk__in=found, status=Status.FAILED))
+        # One update for each reason, of which many judgments may share one.
         for sentence, group in groupby(unanswered, key=itemgetter(0)):
             _put_back(judgments_in(batch).filter(pk__in=[pk for _, pk in group]), sentence)
+    # After the transaction: an error here cannot undo the replies, which are paid.
     if any(outcome.status == Status.UNREADABLE for outcome in outcomes):
         pause_if_unreadable(run=batch.run_id)
 
@@ -282,6 +289,7 @@ def _split_by_judgment(batch: Batch, said: Said) -> Said:
     if not several and not of_documents:
         return said
     held = judgments_in(batch).order_by("pk")
+    # Judgments of one request are about one document, so only these documents are searched.
     documents = held.filter(pk__in=said).values("item__document")
     sharing = held.filter(judge__in={*several, *of_documents}, item__document__in=documents)
     each_judgment = dict(said)

@@ -68,7 +68,9 @@ def _endpoints_of(run: int, seconds: float) -> list[Endpoint] | None:
     if found.via == Run.Via.BATCH:
         asked = asked.filter(pk__in=found.untried_judges or [])
     answering = Endpoint.objects.filter(pk__in=asked.values("endpoint"), next_probe_at__isnull=True)
+    # A worker that calls the endpoint already finds this run by itself.
     called = LeaseHolder.objects.filter(endpoint=OuterRef("pk"), alive_until__gte=timezone.now())
+    # Each key is read here, where a missing one can stop the run with its message.
     try:
         for endpoint in answering:
             server_of(endpoint)

@@ -75,6 +75,7 @@ def include(*, judgment: Judgment, note: str, by: User) -> Judgment:
         return judgment
     before = judgment.changes.filter(kind=Kind.EXCLUDED).order_by("pk").last()
     assert before is not None  # nothing else excludes
+    # An excluded judgment may have been unreadable, with a reason of its own.
     status = Status(before.status_before)
     stood = {"reason": before.reason_before, "problem": before.problem_before}
     return _change(judgment, Kind.INCLUDED, status, before.value_before, **stood, note=note, by=by)
@@ -95,6 +96,7 @@ def exclude_all(*, project: Project, judgments: Sequence[int], note: str, by: Us
 @transaction.atomic
 def _exclude_some(project: Project, judgments: Sequence[int], note: str, by: User) -> int:
     rows = Judgment.objects.select_for_update().filter(judge__project=project, pk__in=judgments)
+    # In the order of ids: two of these that lock in different orders could deadlock.
     found = list(rows.filter(status__in=[Status.DONE, Status.UNREADABLE]).order_by("pk"))
     JudgmentChange.objects.bulk_create(
         change_of(each, Kind.EXCLUDED, Status.EXCLUDED, note=note, actor=by) for each in found
@@ -172,6 +174,7 @@ def _change(
     by: User | None,
 ) -> Judgment:
     change_of(judgment, kind, status, value, note=note, actor=by).save(force_insert=True)
+    # `_read_anew` records one entry for all judgments that it changes.
     if kind != Kind.READ_AGAIN:
         before = {"status": judgment.status, "value": judgment.value}
         after = {"status": str(status), "value": value}
@@ -197,6 +200,7 @@ def ask_again(*, project: Project, judgments: QuerySet[Judgment], by: User | Non
     answered = judgments.filter(judge__project=project, status__in=ANSWERED).order_by("pk")
     run = _make_run(project, answered, by)
     count = last = 0
+    # By id and not by offset, since moved judgments leave the filter.
     while moved := _move_to(run, answered.filter(pk__gt=last)[:AT_ONCE], by):
         count, last = count + len(moved), moved[-1]
     with transaction.atomic():
@@ -213,6 +217,7 @@ def _make_run(project: Project, answered: QuerySet[Judgment], by: User | None) -
     """Plan a run for judgments without adding them yet. Locks the project."""
     project = Project.objects.select_for_update().get(pk=project.pk)
     if not answered.exists():
+        # Outside the transaction, where the error would undo the deletion of the empty run.
         raise JudgmentStandsError(str(NOTHING_LEFT))
     guideline = freeze_guideline(project)
     _refuse_unsuitable(answered, FrozenGuideline.from_json(guideline.content))
@@ -315,6 +320,7 @@ def _preview_changes(rereading: Rereading) -> None:
 
 
 def _apply_changes(rereading: Rereading) -> None:
+    # A worker that continues adds to the count of the worker before.
     before = rereading.changed
     changed = read_again(
         judges=judges_of(rereading),

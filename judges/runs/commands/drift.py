@@ -64,6 +64,7 @@ def start_watch(
     if budget is not None and not prices_of(judge.endpoint, judge.model).are_known:
         message = gettext("The prices of this model are unknown, so Concord cannot enforce a budget.")
         raise invalid_field("budget", message)
+    # The same units as before the alarm, so that their values can be the first ones.
     units = units_of(baseline.watch) if baseline else choose_units(judge, items)
     if len({item for each in units.values() for item in each}) < LEAST_ITEMS:
         says = gettext("A watch needs {least} items with a value of this judge on a scale.")
@@ -120,6 +121,7 @@ def begin_anew(*, watch: DriftWatch, by: User | None, starts: bool = True) -> Dr
         left = watch.budget
     judge = Judge.objects.select_related("endpoint", "template", "project").get(pk=watch.judge_id)
     try:
+        # A rejection here does not undo the confirmation.
         return start_watch(judge=judge, items=0, days=watch.days, budget=left, by=by, baseline=last)
     except DomainError:
         return None
@@ -144,6 +146,7 @@ def start_check(*, watch: DriftWatch, is_due: bool = True) -> DriftCheck | None:
     is_due: True to respect the day of the next check. All is written in one transaction, so a killed worker
     leaves nothing, or a run that others continue. A rejection ends the watch with its reason.
     """
+    # A worker skips a watch that another one checks now; a person's request waits for it.
     locked = DriftWatch.objects.select_for_update(skip_locked=is_due).filter(pk=watch.pk, is_active=True)
     found = locked.first()
     if found is None or (is_due and found.next_at > timezone.now()):
@@ -152,6 +155,7 @@ def start_check(*, watch: DriftWatch, is_due: bool = True) -> DriftCheck | None:
         return None if is_due else asking
     found.next_at = timezone.now() + timedelta(days=found.days)
     try:
+        # A savepoint: a rejection leaves no copy of the judge, and the watch can still be written.
         with transaction.atomic():
             check = _ask(found)
     except DomainError as error:
@@ -209,6 +213,7 @@ def finish_check(*, check: DriftCheck) -> None:
         watch = DriftWatch.objects.select_for_update().get(pk=check.watch_id)
         state = State.FINISHED if is_complete else State.CANCELLED
         asking = DriftCheck.objects.filter(pk=check.pk, state=State.ASKING)
+        # Another worker has stored this result already.
         if not asking.update(state=state, figures=figures):
             return
         if any(each["is_alarm"] for each in figures.values()):

@@ -56,6 +56,7 @@ def finish_if_done(*, run: int) -> None:
     if locked.status == Run.Status.CANCELLED:
         end_plan(locked)
     if locked.status == Run.Status.RUNNING and not is_under_way(Judgment.objects.filter(run=run)):
+        # Its failed judgments can succeed after a change of the judge, so the run does not finish.
         if reason := explain_stopped_judges(locked):
             stop_run(locked, reason)
             return
@@ -90,8 +91,10 @@ def stop_run(run: Run, reason: str, *, waits_for: Endpoint | None = None) -> Non
         return
     now = timezone.now()
     locked.status, locked.reason, locked.finished_at = Run.Status.STOPPED, reason, now
+    # With 0 hours the run never resumes by itself.
     if waits_for is not None and waits_for.resume_hours:
         locked.waits_for, locked.resumes_until = waits_for, now + timedelta(hours=waits_for.resume_hours)
+    # A mail is due again, also if an earlier stop of the same run was mailed.
     locked.told_at, locked.mail_due_at, locked.mail_attempts = None, now, 0
     changed = ("status", "reason", "finished_at", "waits_for", "resumes_until")
     locked.save(update_fields=[*changed, "told_at", "mail_due_at", "mail_attempts"])
@@ -107,6 +110,7 @@ def pause_if_unreadable(*, run: int) -> None:
     person has resumed the run despite this. Locks the run.
     """
     replies = Judgment.objects.filter(run=run, status__in=(Status.DONE, Status.UNREADABLE))
+    # Read without the lock of the run, for which leases and other writes wait.
     last = list(replies.order_by("-answered_at").values_list("status", "reason")[:LOOKED_AT])
     reasons = [reason for status, reason in last if status == Status.UNREADABLE]
     if len(reasons) <= MOST_UNREADABLE:
@@ -142,6 +146,7 @@ def change_budget(*, run: Run, budget: Decimal | None) -> Run:
     Raises RunStateError, and RunRefusedError for a budget that needs unknown prices.
     """
     run = Run.objects.select_for_update().get(pk=run.pk)
+    # A run that stopped at its budget may get a larger one and resume.
     if run.status in (Run.Status.CANCELLED, Run.Status.FINISHED):
         says = gettext("This run is {status}, so its budget does not matter any more.")
         raise RunStateError(says.format(status=run.get_status_display()))

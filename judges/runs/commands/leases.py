@@ -55,6 +55,7 @@ def hold_endpoint(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
     probe keeps only a new worker away. The caller has called `lock_endpoint`.
     """
     now = timezone.now()
+    # A probe has 0 slots, and does not stop a renewal by the worker that has the endpoint.
     others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now).exclude(pk=holder)
     if others.filter(places__gt=0).exists():
         return False
@@ -74,8 +75,10 @@ def hold_probe(*, endpoint: Endpoint, run: int, holder: UUID) -> bool:
     """
     now = timezone.now()
     others = LeaseHolder.objects.filter(endpoint=endpoint, alive_until__gte=now)
+    # One probe at a time answers whether the server is back.
     if others.filter(places=0).exists():
         return False
+    # Old calls that still hang count for the endpoint's limit of calls.
     held = Judgment.objects.filter(lease__in=others.values("pk"), status=Status.LEASED)
     if held.count() >= endpoint.calls_in_flight:
         return False
@@ -103,6 +106,7 @@ def free_abandoned(*, run: Run, at: datetime, besides: UUID | None = None) -> in
     if besides is not None:
         abandoned = abandoned.exclude(lease=besides)
     held = abandoned.order_by().values("lease").distinct()
+    # A probe has 0 slots, and so has a worker whose calls are all counted already.
     for holder in LeaseHolder.objects.filter(pk__in=held, places__gt=0).select_related("endpoint"):
         own = abandoned.filter(lease=holder.pk)
         calls, cost = _expected_calls(run, holder.endpoint, own)
@@ -165,17 +169,22 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
     server = Endpoint.objects.select_for_update().get(pk=endpoint)
     if server.next_probe_at is not None:
         return Leased([], has_ended=True, server_is_silent=True)
+    # The lease ended while this worker was silent, and another worker has the endpoint.
     if not hold_endpoint(endpoint=server, run=run, holder=holder):
         return Leased([], has_ended=True)
     now = timezone.now()
+    # Before the budget is read: lost calls count as spent, and their judgments join the plan.
     free_abandoned(run=locked, at=now, besides=holder)
+    # The judges of this endpoint, each with whether it has planned judgments.
     planned = Judgment.objects.filter(run=run, judge=OuterRef("pk"), status=Status.PLANNED)
     own = Judge.with_candidates.filter(endpoint=server).order_by("pk")
     judges = dict(own.values_list("pk", Exists(planned)))
     untried = judges.keys() & set(locked.untried_judges or ())
+    # Calls only test the first judgment of each judge; the batch interface asks the others.
     if locked.via == Run.Via.BATCH:
         judges = {judge: has_planned for judge, has_planned in judges.items() if judge in untried}
     judgments = Judgment.objects.filter(run=run, judge__in=judges)
+    # Judgments in flight may return to the plan, so the worker comes back while there are any.
     if not any(judges.values()) and not judgments.filter(status=Status.LEASED).exists():
         return Leased([])
     shared = shared_calls(locked)
@@ -191,20 +200,24 @@ def lease(*, run: int, endpoint: int, holder: UUID, how_many: int, turn: int = 0
     taken: list[Sequence[int]] = []
     waiting = [judge for judge, has_planned in judges.items() if has_planned]
     untried &= set(waiting)
+    # A judge whose first judgment is in a call waits until it is answered.
     if untried:
         asked = judgments.filter(judge__in=untried, status=Status.LEASED)
         busy = set(asked.order_by().values_list("judge", flat=True).distinct())
         waiting = [judge for judge in waiting if judge not in busy]
     if waiting and room > 0:
+        # `turn` grows with the calls of the worker, so each lease starts with the next judge.
         first = turn % len(waiting)
         in_turn = [*waiting[first:], *waiting[:first]]
         alone = _first_calls_of(server, untried)
         taken = _take_in_turn(judgments, in_turn, alone, room, holder, shared, now)
+    # Stores the new window, too, that `_allowed_now` may have begun.
     if server.requests_per_minute or server.tokens_per_minute:
         server.window_requests += len(taken)
         server.save(update_fields=["window_began_at", "window_requests", "window_tokens"])
     return Leased(
         list(chain.from_iterable(taken)),
+        # The other judgments of an untried judge follow once its first one is answered.
         come_back=bool(taken) or room <= 0 or bool(untried),
         counts_tokens=server.tokens_per_minute is not None,
         untried=frozenset(untried),
@@ -243,6 +256,7 @@ def sweep() -> int:
     abandoned = Judgment.objects.filter(orphaned_leases(long_ago), status=Status.LEASED)
     abandoned = abandoned.exclude(Exists(Batch.objects.filter(pk=OuterRef("lease"))))
     runs = set(abandoned.values_list("run", flat=True).distinct())
+    # In the order of ids: two sweepers that lock in different orders could deadlock.
     for run in Run.objects.select_for_update().filter(pk__in=runs).order_by("pk"):
         freed += free_abandoned(run=run, at=long_ago)
         if run.status in Run.OVER:
@@ -307,6 +321,7 @@ def _allowed_now(server: Endpoint, how_many: int) -> int:
         return 0
     if server.window_began_at is None or now >= server.window_began_at + _window(server):
         server.window_began_at, server.window_requests, server.window_tokens = now, 0, 0
+    # Limits are per minute, and a window allows its share of them.
     share = _window(server) / timedelta(minutes=1)
     if server.tokens_per_minute and server.window_tokens >= server.tokens_per_minute * share:
         return 0

@@ -109,16 +109,19 @@ def store(
     with connection.cursor() as cursor:
         cursor.executemany(_WRITE, rows)  # type: ignore[arg-type]
         written = int(cursor.rowcount)
+    # Judgments that were asked again without success get their earlier answers back.
     failed = [each.judgment for each in outcomes if each.status == Status.FAILED]
     if failed:
         give_back_answers(Judgment.objects.filter(pk__in=failed, status=Status.FAILED))
     firsts = [each for each in outcomes if each.first_of is not None]
     if firsts:
         note_first_judgments(run=run, outcomes=firsts)
+    # All outcomes count, also those whose rows another worker leases by now: the calls are paid.
     spent = sum((cost for cost in costs if cost is not None), Decimal(0))
     savings = _note_savings(outcomes, prices)
     if spent or savings:
         Run.objects.filter(pk=run).update(spent=F("spent") + spent, **savings)
+    # The next lease compares the tokens of the window with the limit of the endpoint.
     if counts_tokens:
         tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in outcomes)
         Endpoint.objects.filter(pk=endpoint, tokens_per_minute__isnull=False).update(
@@ -133,6 +136,7 @@ def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> 
     if not told:
         return {}
     savings = [(cached, of_model.savings(cached)) for cached, of_model in told]
+    # Tokens without a known price are counted separately: their savings are unknown, not 0.
     unpriced = sum(cached for cached, saved in savings if saved is None)
     return {
         "cached_tokens": Coalesce("cached_tokens", Value(0)) + sum(cached for cached, _ in savings),
@@ -142,6 +146,7 @@ def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> 
 
 
 def _row(outcome: Outcome, cost: Decimal | None, now: datetime, holder: UUID) -> list[object]:
+    # A planned judgment with a reason has an unreadable reply, so it was answered once.
     was_put_back = outcome.status == Status.PLANNED and not outcome.reason
     values = {
         **outcome.__dict__,
@@ -169,6 +174,7 @@ def _add_earlier_spending(outcome: Outcome, cost: Decimal | None) -> dict[str, o
         "output_tokens": earlier.output_tokens + (outcome.output_tokens or 0),
         "cached_tokens": add_counts(earlier.cached_tokens, outcome.cached_tokens),
         "reasoning_tokens": add_counts(earlier.reasoning_tokens, outcome.reasoning_tokens),
+        # An unknown part makes the whole cost unknown.
         "cost": None if earlier.cost is None else earlier.cost + (cost or Decimal(0)),
     }
 
@@ -213,6 +219,7 @@ def give_back_answers(unanswered: QuerySet[Judgment]) -> None:
 
     unanswered: planned or failed ones, including some without an earlier answer. Five hundred at a time.
     """
+    # Only judgments that were answered before have an entry with their earlier answer.
     asked = JudgmentChange.objects.filter(judgment=OuterRef("pk"), kind=Kind.ASKED_AGAIN)
     rows, last = unanswered.filter(Exists(asked)).order_by("pk"), 0
     while batch := list(rows.filter(pk__gt=last)[:AT_ONCE]):
@@ -222,6 +229,7 @@ def give_back_answers(unanswered: QuerySet[Judgment]) -> None:
 
 def _give_back(batch: Sequence[Judgment]) -> None:
     asked = JudgmentChange.objects.filter(judgment__in=batch, kind=Kind.ASKED_AGAIN).order_by("pk")
+    # A judgment may have been asked again several times: its latest change has the last answer.
     last = {change.judgment_id: change for change in asked}
     changes = []
     for judgment in batch:
@@ -271,6 +279,7 @@ def note_first_judgments(*, run: int, outcomes: Sequence[Outcome]) -> None:
         leased = Judgment.objects.filter(run=run, judge=judge, status=Status.LEASED)
         leased.update(status=Status.PLANNED, lease=None, leased_until=None)
         planned = Judgment.objects.filter(run=run, judge=judge, status=Status.PLANNED)
+        # First, since the restored judgments are no longer planned and escape the updates below.
         give_back_answers(planned)
         # A previously unreadable judgment would have had another call.
         planned.filter(reason__gt="").update(status=Status.UNREADABLE)
@@ -299,6 +308,7 @@ def _rejections(run: Run) -> QuerySet[Judgment]:
 
 def note_max_tokens_name(endpoint: int, model: str, name: str) -> None:
     """Store the server's name for a model's reply limit, unless an admin has chosen one."""
+    # All judges of the model learn the name, and none has to find it out by a rejected call.
     unknown = Judge.with_candidates.filter(endpoint=endpoint, model=model, max_tokens_name="")
     unknown.update(max_tokens_name=name)
 
@@ -341,6 +351,7 @@ def _forget_words(batch: list[Judgment]) -> None:
         else:
             each.steps = _drop_replies(each.steps)
     Judgment.objects.bulk_update(stepped, ["steps", "steps_done"])
+    # The history stores the words of earlier answers, too.
     changes = [each for each in JudgmentChange.objects.filter(judgment__in=batch) if each.answer_before]
     for change in changes:
         steps = _drop_replies(change.answer_before.get("steps", []))

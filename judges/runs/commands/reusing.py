@@ -84,6 +84,7 @@ def reuse_answers(*, run: int, seconds: float) -> bool:
     complete.
     """
     until, questions = time.monotonic() + seconds, Questions()
+    # A run without the option, or after the lookup, costs one query.
     looking_up = Run.objects.filter(pk=run, status=Run.Status.RUNNING, looked_up_to__isnull=False)
     if not looking_up.exists():
         return True
@@ -113,6 +114,7 @@ def _look_up_some(run: int, questions: Questions) -> bool:
     if found:
         works = questions.work_of(list(found))
         _take_over(locked, works, {pk: judges[of] for pk, of in found.items()})
+    # A portion that is not full was the last one; None lets workers lease.
     locked.looked_up_to = max(found) if len(found) == AT_ONCE else None
     locked.save(update_fields=["looked_up_to"])
     return locked.looked_up_to is not None
@@ -125,11 +127,13 @@ def _take_over(run: Run, works: Sequence[JudgmentWork], judges: Mapping[int, Jud
     """
     calls = {work.judgment: call_of(work) for work in works}
     stored: dict[tuple[int | None, str], list[Any]] = {}
+    # Answers are grouped by endpoint and messages: another server may run another model.
     for row in stored_answers(run, {call.messages_hash for call in calls.values()}):
         stored.setdefault((row.judge__endpoint, row.messages_hash), []).append(row)
     now, rows, costs = _for_database("answered_at", timezone.now()), [], []
     for work in works:
         call, dimension = calls[work.judgment], work.dimension.id
+        # The hash covers only the messages, so the other parameters are compared here.
         same = [
             row
             for row in stored.get((judges[work.judgment].endpoint_id, call.messages_hash), ())

@@ -104,6 +104,7 @@ def plan_run(
     )
     chosen = chosen_items(project, scope)
     for judge in scope.judges:
+        # Before the insertion, which skips judgments that exist: these would stay in their ended run.
         _take_over(run, judge, dimensions, chosen.for_judge(judge))
     for judge in scope.judges:
         write_judgments(run, judge, dimensions, scope.pairs, chosen.for_judge(judge))
@@ -131,8 +132,10 @@ def start_run(*, run: Run) -> Run:
         run.accepts_unreadable = True
     run.status, run.reason, run.finished_at = Run.Status.RUNNING, "", None
     run.started_at = run.started_at or now
+    # Before `judges_to_try`: judges with these planned judgments need a test call.
     plan_rejected_again(run)
     run.untried_judges = judges_to_try(run)
+    # Nothing is left to ask, so the run ends without a worker.
     if not is_under_way(Judgment.objects.filter(run=run)):
         run.status, run.finished_at = Run.Status.FINISHED, now
     run.waits_for = run.resumes_until = None
@@ -140,6 +143,7 @@ def start_run(*, run: Run) -> Run:
     run.save(update_fields=["status", "reason", "started_at", *_GOING_ON, "accepts_unreadable"])
     record(run.project, "run.started", run)
     be_patient_again(run=run)
+    # Batches that failures had put off are due now, with the initial patience.
     if run.status == Run.Status.RUNNING:
         make_due(run)
         _wake_after_commit(run)
@@ -180,6 +184,7 @@ def cancel_run(*, run: Run) -> Run:
     run.save(update_fields=["status", "finished_at", *_WAITING])
     record(run.project, "run.cancelled", run)
     end_plan(run)
+    # A worker cancels the open batches at the provider and collects the replies that are paid.
     if run.via == Run.Via.BATCH:
         make_due(run)
         _wake_after_commit(run)
@@ -193,6 +198,7 @@ def retry_failed(*, run: Run) -> Run:
     if run.status == Run.Status.CANCELLED:
         raise RunStateError(gettext("This run was cancelled; plan a new one for the missing judgments."))
     _refuse_archived(run)
+    # Permanent failures, too: an admin may have corrected the settings of the judge.
     failed = Judgment.objects.filter(run=run, status=Judgment.Status.FAILED)
     if not failed.update(status=Judgment.Status.PLANNED, reason="", problem=""):
         return run
@@ -277,6 +283,7 @@ def _refuse_unsuitable(
         raise RunRefusedError(
             gettext("{name} is imported and has no endpoint to call.").format(name=judge.name)
         )
+    # Without a price the cost of calls stays unknown, and `spent` would never reach the budget.
     if budget is not None and not prices_of(judge.endpoint, judge.model).are_known:
         raise RunRefusedError(
             gettext(
@@ -306,6 +313,7 @@ def write_judgments(
     chosen: ChosenItems,
 ) -> None:
     """Write a row for each judgment of this judge that the project does not have yet."""
+    # Dimensions may differ in samples: the statement drops the numbers beyond a dimension's own.
     most = max(samples_about(judge, each) for each in dimensions)
     tables = [
         _values(
@@ -318,6 +326,7 @@ def write_judgments(
         _values("sample (number)", [(number,) for number in range(most)]),
     ]
     if METHODS[judge.method].asks_pairs:
+        # Both orders of each pair, which `turn` keeps next to each other.
         both = [
             (*systems, index, turn)
             for index, (first, second) in enumerate(pairs)
@@ -360,6 +369,7 @@ def _columns(judgment: Judgment) -> tuple[str, str, list[Any]]:
     """Return the columns of a judgment, the expression for each, and the values common to all rows."""
     fields = [field for field in Judgment._meta.concrete_fields if not field.primary_key]
     filled = [VARYING.get(field.attname, "%s") for field in fields]
+    # The same values that saving one new instance would write.
     constants = [
         field.get_db_prep_save(field.pre_save(judgment, add=True), connection)
         for field in fields

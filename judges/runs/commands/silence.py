@@ -64,6 +64,7 @@ def _note(endpoint: int, sentence: str, asked_to_wait: bool) -> Endpoint:
         server.patience_until = now + patience_of(server)
     server.tried_at, server.failure = now, sentence
     assert server.patience_until is not None
+    # A server that asks to wait is reachable: it needs no probes until its patience is over.
     lasts = not asked_to_wait and now - server.unanswered_since >= PROBED_AFTER
     if server.next_probe_at is None and (lasts or now >= server.patience_until):
         server.next_probe_at = now + FIRST_PAUSE
@@ -79,6 +80,7 @@ def note_answer(*, endpoint: int) -> None:
     ended = Endpoint.objects.filter(pk=endpoint, unanswered_since__isnull=False).update(
         unanswered_since=None, patience_until=None, next_probe_at=None, failed_probes=0
     )
+    # Of several workers, only the one that ended the silence resumes the runs.
     if ended:
         waiting = Run.objects.filter(waits_for=endpoint, resumes_until__gt=timezone.now())
         for run in waiting.values_list("pk", flat=True):
@@ -102,6 +104,7 @@ def be_patient_again(*, run: Run) -> None:
     now = timezone.now()
     asked = Exists(Judgment.objects.filter(run=run, judge__endpoint=OuterRef("pk")))
     for server in Endpoint.objects.filter(asked, unanswered_since__isnull=False):
+        # The condition is repeated: an answer may have ended the silence since the query.
         Endpoint.objects.filter(pk=server.pk, unanswered_since__isnull=False).update(
             patience_until=now + patience_of(server), tried_at=now, next_probe_at=now, failed_probes=0
         )
@@ -118,10 +121,12 @@ def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
     server = lock_endpoint(run=run, endpoint=endpoint)
     if server is None or server.next_probe_at is None:
         return False
+    # A pause that the server asked for delays probes, too.
     if max(server.next_probe_at, server.resting_until or now) > now:
         return False
     if not hold_probe(endpoint=server, run=run, holder=holder):
         return False
+    # Stored before this probe is made: another one follows even if its worker dies.
     pause = min(FIRST_PAUSE * 2 ** min(server.failed_probes, 8), LONGEST_PAUSE)
     server.next_probe_at, server.failed_probes = now + pause, min(server.failed_probes + 1, 8)
     server.save(update_fields=["next_probe_at", "failed_probes"])
@@ -132,6 +137,7 @@ def give_up(*, endpoint: int, reason: str) -> None:
     """Stop the runs that call or await an endpoint, for a permanent reason."""
     for run in _runs_that_ask(Endpoint(pk=endpoint)):
         stop_run(run, reason)
+    # Runs that stopped before now need a person: no answer resumes them.
     Run.objects.filter(waits_for=endpoint).update(reason=reason, waits_for=None, resumes_until=None)
 
 
@@ -139,6 +145,7 @@ def _runs_that_ask(server: Endpoint) -> QuerySet[Run]:
     open_ones = Judgment.objects.filter(
         judge__endpoint=server, status__in=(Judgment.Status.PLANNED, Judgment.Status.LEASED)
     )
+    # Batches have a patience of their own (`batch_worker`).
     running = Run.objects.filter(status=Run.Status.RUNNING, via=Run.Via.CALLS)
     return running.filter(pk__in=open_ones.values("run")).order_by("pk")
 
@@ -191,11 +198,13 @@ def _probe(run: int, judge: Judge, holder: UUID) -> None:
         else:
             if error.wait:
                 until = timezone.now() + timedelta(seconds=error.wait)
+                # The pause that the server asks for is for calls and probes of all workers.
                 leases.let_rest(endpoint=endpoint.pk, until=until)
             note_failure(endpoint=endpoint.pk, sentence=error.sentence)
     else:
         note_max_tokens_name(endpoint.pk, judge.model, reply.max_tokens_name)
         note_answer(endpoint=endpoint.pk)
+        # A probe is a paid call of the run.
         cost = prices_of(endpoint, judge.model).cost(
             reply.input_tokens, reply.output_tokens, reply.cached_tokens
         )

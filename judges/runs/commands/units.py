@@ -35,6 +35,7 @@ def set_units(*, project: Project, units: Mapping[str, Sequence[Any]], by: User 
             says = gettext("“{document}” has {count} units; 1 to {most} are possible.")
             raise InvalidValueError(says.format(document=key, count=len(content), most=MOST_UNITS))
         there = DocumentUnits.objects.filter(document=documents[key]).first()
+        # Equal units are not written, so that only changes are counted and recorded.
         if there is None or there.units != content:
             values = {"units": content, "changed_by": by}
             DocumentUnits.objects.update_or_create(document=documents[key], defaults=values)
@@ -48,6 +49,7 @@ def _unit(key: str, said: Any) -> dict[str, Any]:
     text, weight = (said.get("text"), said.get("weight", 1)) if isinstance(said, dict) else (said, 1)
     if not isinstance(text, str) or not text.strip():
         raise InvalidValueError(gettext("A unit of “{document}” has no text.").format(document=key))
+    # In Python a truth value is a whole number, too.
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
         raise InvalidValueError(gettext("A unit of “{document}” has no weight above 0.").format(document=key))
     return {"text": text.strip(), "weight": weight}

@@ -94,6 +94,7 @@ def group_by_call(
     items = {row[2] for row in rows if row[1] in of_documents and not row[5]}
     documents = dict(Item.objects.filter(pk__in=items).values_list("pk", "document"))
     for pk, judge, item, sample, dimension, steps_done in rows:
+        # Only a first step is shared: each later step belongs to one judgment.
         key: Key | None = (judge, item, sample) if judge in several and not steps_done else None
         if judge in of_documents and not steps_done:
             key = document_key(of_documents[judge], documents[item], dimension)
@@ -161,9 +162,12 @@ def affordable_calls(run: Run, server: Endpoint, most: int, sizes: Mapping[int, 
         return most
     calls = _calls_of(run, server, sizes)
     guess = _first_guess(server)
+    # Kinds of calls that were never answered cost as much as a guess.
     costs = [(RESERVE * mean if (mean := _mean_cost(each, calls)) is not None else None) for each in calls]
     known = [guess(each.model) if cost is None else cost for each, cost in zip(calls, costs, strict=True)]
+    # Calls in flight are not in `spent` yet, so the budget reserves their cost.
     in_flight = sum((cost * each.leased for each, cost in zip(calls, known, strict=True)), Decimal(0))
+    # The next calls may be of any open kind, so each counts as the dearest one.
     dearest = max((cost for each, cost in zip(calls, known, strict=True) if each.is_open), default=Decimal(0))
     left = run.budget - run.spent - in_flight
     return max(min(most, int(left / dearest) if dearest else most), 0)
@@ -187,6 +191,7 @@ def _calls_of(run: Run, server: Endpoint, sizes: Mapping[int, int]) -> list[_Cal
     kinds = set(models.order_by().distinct())
     if sizes or len(kinds) != 1:
         return _group_by_model_and_size(run, server, sizes)
+    # All calls are of one kind, so the total of the run replaces a sum over its judgments.
     judgments = Judgment.objects.filter(run=run)
     answered = judgments.filter(_PAID).count()
     leased = judgments.filter(status=Status.LEASED).count()
@@ -204,6 +209,7 @@ def _group_by_model_and_size(run: Run, server: Endpoint, sizes: Mapping[int, int
         calls_done=count_shared_calls(answered),
         calls_leased=count_shared_calls(leased),
     )
+    # Judges of one model share a mean if their calls give equally many judgments.
     found: dict[tuple[int, str, int], _Calls] = {}
     for judge, endpoint, model, paid, under_way, *judgments_and_calls in counted:
         key = (endpoint, model, sizes.get(judge, 1))

@@ -98,11 +98,13 @@ def choose_units(judge: Judge, items: int) -> dict[int, list[int]]:
     for item, document in sorted({(item, document) for _, item, document in found}):
         documents.setdefault(document, []).append(item)
     shuffler = Stream(judge.project.seed).of("watch", judge.name).shuffler()
+    # Sorted before the shuffle, so that the same seed gives the same order.
     queues = [documents[each] for each in sorted(documents)]
     shuffler.shuffle(queues)
     for queue in queues:
         shuffler.shuffle(queue)
     turns = max(map(len, queues), default=0)
+    # Documents take turns: the first items come from as many documents as possible.
     in_turn = [queue[turn] for turn in range(turns) for queue in queues if turn < len(queue)]
     chosen = set(in_turn[:items])
     units: dict[int, list[int]] = {}
@@ -162,10 +164,12 @@ def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int,
     first = watch.judge_id
     if watch.baseline_id is not None:
         first = Judge.with_candidates.values_list("pk", flat=True).get(rechecks=watch.baseline_id)
+    # The first row of each table has the first values, the others those of the checks, in order.
     judges = [first, *(copies[each.pk] for each in checks)]
     rows = Judgment.objects.filter(
         Q(judge__in=judges), other=None, status=Judgment.Status.DONE, is_corrected=False
     )
+    # The mean of a judge's samples for each unit.
     rows = rows.filter(item__in={item for each in units.values() for item in each}).order_by()
     means = {
         tuple(key): value
@@ -199,6 +203,7 @@ def figures_of_check(watch: DriftWatch, check: DriftCheck) -> dict[str, dict[str
 
 def latest_watch(judge: Judge) -> DriftWatch | None:
     """Return the judge's watch with an unconfirmed alarm, else its newest. One query."""
+    # An unconfirmed alarm comes before a newer watch, since a person must look at it.
     is_alarm = When(alarmed_at__isnull=False, confirmed_at=None, then=0)
     watches = DriftWatch.objects.filter(judge=judge).select_related("judge__project")
     return watches.order_by(Case(is_alarm, default=1), "-pk").first()
@@ -267,6 +272,7 @@ class WatchState:
 def state_of_watch(watch: DriftWatch) -> WatchState:
     """Return the data of a watch's page. Three queries."""
     checks = list(watch.checks.select_related("run"))
+    # Stored results name dimensions by id; a deleted one is shown by its id.
     names = {each.id: each.name for each in current_guideline(watch.judge.project).dimensions}
     lines = [
         CheckLine(check, names.get(int(key), key), figures)

@@ -92,6 +92,7 @@ def _far(project: Project, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
             for pk, item, judge, value in rows.iterator(5000):
                 scale, value = scales.get(judge), value or 0.0
                 mapped = float(map_values(value, scale, dimension)) if scale else value
+                # A comparison with NaN is false: units without ratings are never far.
                 if abs(mapped - means.get(item, np.nan)) >= FAR:
                     far.append(pk)
     return judgments.filter(pk__in=among(far))
@@ -125,6 +126,7 @@ def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage:
         return JudgePlan(judge, count, 0, 0, 0, usage)
     own = judgments.filter(judge=judge).order_by("pk")
     calls = len(group_by_call(own, {judge.pk}))
+    # The call is paid with all of its dimensions, also those that are not wanted.
     size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk))[judge.pk]
     return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls, size=size)
 

@@ -97,6 +97,7 @@ def run_lines(project: Project) -> list[RunLine]:
     """
     runs = list(Run.objects.filter(project=project).order_by("-pk")[:LISTED_RUNS])
     counts = count_by_judge([run.pk for run in runs])
+    # All names by one query, since the counts have ids only.
     names = dict(Judge.with_candidates.filter(project=project).values_list("pk", "name"))
     asked: defaultdict[int, set[str]] = defaultdict(set)
     for each in counts:
@@ -129,6 +130,7 @@ def _pending_since(run: Run, judgments: QuerySet[Judgment]) -> tuple[list[Endpoi
     if run.status != Run.Status.RUNNING and not run.resumes_until:
         return [], []
     of_run = Endpoint.objects.filter(Exists(judgments.filter(judge__endpoint=OuterRef("pk"))))
+    # A silent endpoint may also rest; it is listed once, as silent.
     held_up = list(of_run.filter(Q(resting_until__gt=now) | Q(next_probe_at__isnull=False)).order_by("name"))
     silent = [each for each in held_up if each.next_probe_at]
     return [each for each in held_up if each not in silent], silent
@@ -196,13 +198,16 @@ def runs_without_worker() -> QuerySet[Run]:
     now = timezone.now()
     long_ago = now - WORKER_SHOULD_TAKE
     judgments = Judgment.objects.filter(run=OuterRef("pk"))
+    # Signs of a worker that makes calls: a lease that has not ended, or an answer in the last seconds.
     asked = judgments.filter(status=Judgment.Status.LEASED, leased_until__gt=now)
     answered = judgments.filter(answered_at__gt=long_ago)
     batches = Batch.objects.filter(run=OuterRef("pk"))
+    # Signs that batches have none: one is due without a holder, or none is open or ended recently.
     unattended = batches.filter(
         Q(held_until__isnull=True) | Q(held_until__lt=now), closed_at__isnull=True, due_at__lt=long_ago
     )
     begun_or_ended = batches.filter(Q(closed_at__isnull=True) | Q(closed_at__gt=long_ago))
+    # A silent server gets only probes, so its judgments are neither leased nor answered.
     silent = Judgment.objects.filter(
         run=OuterRef("pk"), judge__endpoint__next_probe_at__gt=long_ago, status=Judgment.Status.PLANNED
     )
@@ -235,6 +240,7 @@ def needs_of_runs(project: Project) -> list[Need]:
 def spending_section(project: Project) -> OverviewSection | None:
     """Return the activity and cost of judges, drafts of models included, None without a run. Two queries."""
     over = (Run.Status.FINISHED, Run.Status.CANCELLED)
+    # Ended runs spend no more, so their budgets do not count as allowed.
     may_spend = ~Q(status__in=over)
     found = Run.objects.filter(project=project).aggregate(
         all=Count("pk"),

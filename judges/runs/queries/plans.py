@@ -178,6 +178,7 @@ class RunPlan:
 
     def remarks(self, budget: Decimal | None) -> list[str]:
         """Remarks before the start of the run within a budget."""
+        # Without calls nothing is paid, so no remark about the cost applies.
         if self.judgments and not self.calls:
             return [str(NOTHING_MISSING)]
         remarks = []
@@ -219,16 +220,19 @@ def plan_of(project: Project, scope: Scope, via: Run.Via = Run.Via.CALLS) -> Run
     dimensions = [each for each in guideline.dimensions if each.key in set(scope.dimensions)]
     chosen = chosen_items(project, scope)
     pairs, items = _count_pairs(project, scope, chosen), Item.objects.filter(document__project=project)
+    # What all judges share: items by their material, existing judgments, and a sample of prompts.
     offers = count_offers(chosen.filter_items(items))
     there = _count_there(scope, dimensions, chosen)
     used, sample = mean_usage(scope.judges), list(_sample(project, scope))
     endpoints = {each.endpoint for each in scope.judges if each.endpoint}
+    # One query for each endpoint, which serves all of its models.
     prices = {endpoint.pk: EndpointPrices(endpoint) for endpoint in endpoints}
     plans = []
     for judge in scope.judges:
         own, own_offers = chosen.for_judge(judge), offers
         if own is not chosen:  # units, of a judge that covers all dimensions of their items
             own_offers = count_offers(own.filter_items(items))
+            # `|` of counters takes the larger count, which is the one over all dimensions.
             there |= _count_there(replace(scope, judges=[judge]), dimensions, own)
         plans.append(
             JudgePlan(
@@ -260,6 +264,7 @@ def _calls_each(judge: Judge, sample: Sequence[Sampled]) -> float:
 def _problem(
     judge: Judge, dimensions: Sequence[FrozenDimension], all_dimensions: Sequence[FrozenDimension]
 ) -> str:
+    # The first reason is enough: each must be removed before the run can be planned.
     reasons = (refusal(judge, dimension) for dimension in dimensions)
     reason = next(filter(None, reasons), None) or refusal_of_scope(judge, dimensions, all_dimensions)
     reason = reason or refusal_of_reference(judge)
@@ -301,6 +306,7 @@ def _count_pairs(project: Project, scope: Scope, chosen: ChosenItems) -> int:
     items = chosen.filter_items(outputs_of(project))
     for system, document in items.values_list("system", "document").iterator(5000):
         documents[system].add(document)
+    # Each pair is judged in both orders, on documents with outputs of both systems.
     return 2 * sum(len(documents[first] & documents[second]) for first, second in scope.pairs)
 
 
@@ -327,6 +333,7 @@ def _count_there(
         .order_by()
     )
     for judge, system, other, *counted in rows:
+        # Judgments of pairs outside the scope are not counted.
         if not of_judges[judge] or (system, other) in pairs:
             for name, count in zip(("there", "failed", "waiting"), counted, strict=True):
                 counts[judge, name] += count
@@ -377,6 +384,7 @@ def _estimate_usage(
     method = METHODS[judge.method]
     if judge.takes_steps:
         return _estimate_steps(judge, sample)
+    # Only dimensions that the judge can judge have a prompt to measure.
     possible = [
         each for each in dimensions if not (method.refuses_kind(each) or method.refuses(judge.rescale(each)))
     ]
@@ -394,6 +402,7 @@ def _estimate_usage(
     ]
     if not lengths:
         return None
+    # A call about several dimensions is paid once, and its judgments share it.
     return Usage(fmean(lengths) / len(calls[0]), judge.max_tokens / len(calls[0]))
 
 
@@ -426,6 +435,7 @@ def _times(plans: Sequence[JudgePlan]) -> list[EndpointTime]:
             for amount, limit in ((calls, endpoint.requests_per_minute), (tokens, endpoint.tokens_per_minute))
             if limit
         ]
+        # Calls run concurrently: their total time is divided by the calls in flight.
         by_pace = calls * paces[key] / endpoint.calls_in_flight if key in paces else None
         times.append(EndpointTime(endpoint, calls, max(limits, default=None), by_pace))
     return times

@@ -103,6 +103,7 @@ def runs_that_ask(endpoint: int) -> list[int]:
     project = Endpoint.objects.filter(pk=endpoint).values("project")
     running = Run.objects.filter(status=Run.Status.RUNNING, looked_up_to__isnull=True, project__in=project)
     found = list(running.filter(Exists(planned) | Exists(abandoned)).order_by("pk"))
+    # Through the batch interface, only first judgments of untried judges are calls.
     for run in [run for run in found if run.via == Run.Via.BATCH]:
         untried = set(run.untried_judges or ()) & set(judges)
         if not Judgment.objects.filter(run=run, judge__in=untried, status=Judgment.Status.PLANNED).exists():
@@ -149,6 +150,7 @@ def progress_from_counts(runs: Sequence[Run], counted: Sequence[JudgeStatusCount
     unknown_costs = unknown.values_list("run").annotate(Count("pk")).order_by()
     for key, number in unknown_costs:
         counts[key]["cost_unknown"] = number
+    # Leases beyond the slots of a worker wait in its memory, so they are shown as planned.
     leased = [key for key in keys if counts[key]["in_flight"]]
     most = _most_in_flight(_sizes_of_leased(leased))
     for key, count in counts.items():

@@ -39,6 +39,7 @@ def drawable_documents(
     documents = project.documents.filter(items__isnull=False)
     if items is not None:
         documents = documents.filter(items__in=among(items))
+    # Sorted by key before the shuffle: the order depends on the seed and the keys alone.
     drawn = list(documents.distinct().order_by("key").values_list("pk", flat=True))
     Stream(project.seed).of("sample of documents").shuffler().shuffle(drawn)
     if items is not None:
@@ -50,6 +51,7 @@ def drawable_documents(
         assignment__item__document__development=None,
         dimension__key__in=dimensions,
     )
+    # Before the first rating no document is used, and all are available.
     used = set(rated.order_by().values_list("assignment__item__document", flat=True).distinct())
     return [each for each in drawn if each in used] if used else drawn
 
@@ -82,6 +84,7 @@ class ChosenItems:
         if self.documents is not None:
             judgments = judgments.filter(item__document__in=self.documents)
         if self.units is not None:
+            # A condition that no row meets, for units without any item.
             wanted = Q(pk=None)
             for dimension, items in self.units.items():
                 wanted |= Q(dimension=dimension, item__in=among(items))
@@ -94,6 +97,7 @@ class ChosenItems:
         """Return the SQL condition on columns with the ids of items; it contains the ids as numbers,
         without a limit on their count.
         """
+        # Numbers go into the statement itself: SQLite limits the number of parameters.
         found = ""
         if self.documents is not None:
             found += f" AND document.id IN ({_numbers(self.documents)})"
@@ -230,6 +234,7 @@ def _mean_scores(project: Project) -> dict[int, float]:
         if dimension is None or not dimension.is_scale or dimension.is_named or not rated.items.size:
             continue
         extent = dimension.scale_maximum - dimension.scale_minimum
+        # From 0 to 1, or a dimension with a wide scale would dominate the mean.
         shares = (np.nanmean(rated.data.values, axis=0) - dimension.scale_minimum) / extent
         of_system: dict[int, list[float]] = defaultdict(list)
         for item, share in zip(rated.items.tolist(), shares.tolist(), strict=True):

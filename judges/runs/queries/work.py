@@ -47,13 +47,16 @@ class Questions:
         return _sort_by_call(works)
 
     def _learn(self, rows: Sequence[Any]) -> None:
+        # All judgments are of one run, so one frozen guideline serves them all.
         if not self._dimensions:
             frozen = FrozenGuideline.from_json(Guideline.objects.get(runs=rows[0].run).content)
             self._dimensions = {dimension.id: dimension for dimension in frozen.dimensions}
             self._in_order = frozen.scales
+        # Judges are loaded once for all judgments of the run.
         if unknown := {row.judge for row in rows} - self._judges.keys():
             self._judges |= Judge.with_candidates.select_related("template", "endpoint").in_bulk(unknown)
         wanted = {row.item__document for row in rows}
+        # Only documents of these judgments stay in memory: a run may cover thousands.
         kept = {key: parts for key, parts in self._documents.items() if key in wanted}
         new = Document.objects.filter(pk__in=wanted - kept.keys()).values_list("pk", "parts")
         self._documents = kept | {
@@ -92,6 +95,7 @@ class Questions:
             chain=_chain(judge, subject, own, row) or _follow_up(judge, subject, own, together, row),
             structured=judge.structured,
             attempts=row.attempts,
+            # A planned judgment has a reason only after an unreadable reply.
             unreadable=_unreadable(row) if row.reason else None,
             keeps_messages=row.run__keeps_messages,
             unit=None if takes_steps else _unit(judge, row, subject),
@@ -113,10 +117,12 @@ def _unit(judge: Judge, row: Any, subject: Subject) -> tuple[int | None, ...] | 
     """Return the key shared by samples that one call may return; None if each has a seed, or had a call
     before.
     """
+    # Seeds differ by sample, and one call has one seed.
     if judge.samples == 1 or judge.seed is not None or row.attempts or judge.endpoint is None:
         return None
     if judge.asks_several:  # a sample is a call already
         return None
+    # Samples with another order of the sides have another prompt.
     shared = (judge.pk, row.dimension, row.item, row.other, *subject.order)
     return shared if judge.endpoint.samples_in_one_call else None
 
@@ -184,8 +190,10 @@ def question(
     """
     assert judge.template is not None
     method, asked = METHODS[judge.method], [judge.rescale(each) for each in dimensions]
+    # A call about several dimensions has one wording for all of them.
     text = judge.template.text if judge.asks_several else judge.template.text_about(dimensions[0].id)
     if replies and not isinstance(method, SteppedMethod):
+        # A follow-up continues the conversation: prompt, first reply, request for the score alone.
         own = judge.rescale(dimension or dimensions[0])
         before = method.messages_about(text, subject, asked)
         follow_up = Message("user", method.follow_up(own))
