@@ -108,6 +108,7 @@ def test_disputes_before_round_two_are_not_counted(clock):
     close_round_one(project=cast.project, by=cast.admin)
     dispute = dispute_of(cast)
     user = cast.annotators[0].user
+    assert user
     assert dispute.status == "open"
     assert disputes_needing(user, since=cast.project.created_at) == []
     open_round_two(project=cast.project, by=cast.admin)
