@@ -63,7 +63,7 @@ def always_valid_alpha(
     squares = np.array([each[1] for each in found])
     means = np.array([each[2] for each in found])
     total = means.sum(axis=0)
-    # The mean product of the mean points of two documents, without those of one with itself.
+    # The mean product of the mean points of two documents, without the products of one with itself.
     between = (total @ total - (means**2).sum()) / (number * (number - 1))
     # The mean distance of values of two documents, 2 E|v|^2 - 2 E[v v'].
     expected = 2 * squares.mean() - 2 * between

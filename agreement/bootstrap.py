@@ -218,7 +218,7 @@ def resampled_interval(
     if drawn_from.size < resampling.jackknife_below:
         counts = drawn_from.group_counts
         whole = statistic(drawn_from.weights(counts[None]))
-        # Interchangeable units give the same replicate, so each kind is left out once.
+        # Interchangeable units give the same replicate, so each kind is excluded once.
         without_one = statistic(drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp)))
         only = np.zeros(len(counts), dtype=np.intp)
         return jackknife_intervals(whole, only, without_one, counts, drawn_from.by, resampling, bounds)[0]
@@ -247,7 +247,7 @@ def draw_weights(drawn_from: Population, generator: Randomness, replicates: int)
         key = (drawn_from, stream, replicates)
         yield _KEPT.find_or_make(key, lambda: _shared_weights(drawn_from, stream, replicates))
         return
-    # Only the counts are kept; the weights of all replicates together would be too large.
+    # Only the counts are stored; the weights of all replicates together would be too large.
     for start in range(0, replicates, block):
         yield _shared_weights(drawn_from, stream, replicates, slice(start, start + block))
 
@@ -298,7 +298,7 @@ def _percentile(
     varied = np.sort(replicates[~np.isnan(replicates)])
     without = len(replicates) - len(varied)
     tail = (1 - resampling.confidence_level) / 2
-    # Replicates that are left out could all belong beyond one end of the interval.
+    # Replicates that are excluded could all belong beyond one end of the interval.
     if without > tail * len(replicates):
         return None, (
             f"{without} of {len(replicates)} resamples of {by} had no variation, too many to leave out: "

@@ -302,7 +302,7 @@ def _concordance(patterns: Patterns) -> Statistic:
         varied = np.zeros(len(weights), dtype=bool)
         for rater in raters:
             marginal = np.asarray(weights @ patterns.values_of(rater))
-            # Ranks are counted from the middle, so rank sums are deviations from their mean.
+            # Ranks count from the middle, so rank sums are deviations from their mean.
             ranks = ranks_of_values(marginal, axis=1)
             rank_sums += ranks[:, patterns.codes[:, rater]]
             spread += np.sum(marginal * ranks**2, axis=1)

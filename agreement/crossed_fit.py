@@ -414,7 +414,7 @@ class _Model:
 
     def _slopes(self, solved: "_Solution") -> FloatArray:
         found = np.zeros(6)
-        # tr(P V_k) - y'P V_k P y for each component: first those of cells, then those within documents.
+        # tr(P V_k) - y'P V_k P y for each component: first of cells, then within documents.
         of_cells = solved.expected_of_cells - np.outer(solved.residual, solved.residual)
         found[list(_OF_CELLS)] = np.tensordot(self.parts, of_cells, 2)
         for each, inverse in zip(self.patterns, solved.inverses, strict=True):

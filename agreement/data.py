@@ -109,7 +109,7 @@ class ReliabilityData:
         return self._with(
             values=self.values[:, kept],
             codes=self.codes[:, kept],
-            # Documents are numbered again from 0, without those whose units are left out.
+            # Documents are numbered again from 0, without the ones whose units are excluded.
             documents=None if documents is None else _documents(documents, len(documents)),
         )
 

@@ -261,7 +261,7 @@ def _stretches(values: FloatArray, stretches: IntArray, positions: IntArray, few
     order = np.lexsort((positions, stretches))
     values, of = np.asarray(values, dtype=float)[order], np.unique(stretches[order], return_inverse=True)[1]
     long = np.bincount(of, minlength=1)[of] >= fewest
-    # Stretches are numbered again, as the short ones are left out.
+    # Stretches are numbered again, as the short ones are excluded.
     of = np.unique(of[long], return_inverse=True)[1]
     return _Stretches(values[long], of, np.bincount(of))
 
@@ -421,7 +421,7 @@ def _log_evidence(values: FloatArray) -> float:
     scores = bets[:, None, None] * centred
     found = _log_ratios(scores, is_known, blocks)  # (blocks, bets, documents)
     up, down = np.split(found, 2, axis=1)
-    # An average of e values is one too; those of independent documents multiply.
+    # An average of e values is one too; the ones of independent documents multiply.
     either = np.logaddexp(up, down) - np.log(2)
     sums = np.concatenate([up, down, either], axis=1).sum(axis=2)
     return float(scipy.special.logsumexp(sums) - np.log(sums.size))

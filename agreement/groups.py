@@ -276,7 +276,7 @@ def studentised_interval(
     share_without_variation = float(sum(np.sum(each ** both.shape[1]) for each in shares))
     if share_without_variation > _MOST_WITHOUT_VARIATION:
         return None, f"Too few of {size} values differ from the most frequent one for an interval."
-    # Each kind of unit is left out once; its replicate counts as often as there are such units.
+    # Each kind of unit is excluded once; its replicate counts as often as there are such units.
     left_out = drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp))
     without_one = measure.estimator.statistic(patterns)(left_out)
     mean = float(counts @ without_one) / size
@@ -353,7 +353,7 @@ def with_mean(
         _compare(
             measure,
             (MEAN, name),
-            # The pair is kept with the data, as every measure reads the same one.
+            # The pair is stored with the data, as every measure reads the same one.
             grouped.once(
                 ("with mean", of_others, rater), partial(_pair_with_mean, grouped, rater, of_others)
             ),

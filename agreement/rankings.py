@@ -303,7 +303,7 @@ def _choices(ranks: FloatArray, documents: IntArray) -> tuple[IntArray, npt.NDAr
     chosen, offered, of_choice = [], [], []
     for system in range(ranks.shape[1]):
         left = ranks >= ranks[:, [system]]  # False if either has no rank
-        # Where no other system is left, nothing is chosen.
+        # Where no other system remains, nothing is chosen.
         choice = left.sum(axis=1) >= 2
         chosen.append(np.full(int(choice.sum()), system))
         offered.append(left[choice])

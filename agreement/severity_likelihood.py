@@ -167,7 +167,7 @@ class SeverityLikelihood:
         self.rated, self.penalty = rated, penalty
         self._patterns = RatedPatterns(rated)
         self._sizes = len(rated.systems), len(rated.rater_indices), len(rated.points) - 1
-        # Divided by their sum, the weights are those of the normal distribution.
+        # Divided by their sum, the weights are the ones of the normal distribution.
         nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
         self._nodes, self._weights = nodes, weights / weights.sum()
 
@@ -373,5 +373,5 @@ def _shares_at(located: FloatArray, thresholds: FloatArray) -> FloatArray:
 
 def _at_least(shares: FloatArray) -> FloatArray:
     """(pairs, nodes, thresholds): probabilities of at least each point from the second on."""
-    # Sums run from the last point down; the first is left out, as every value reaches it.
+    # Sums run from the last point down; the first is excluded, as every value reaches it.
     return np.asarray(shares[:, :, ::-1].cumsum(axis=2)[:, :, -2::-1])

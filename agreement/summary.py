@@ -334,7 +334,7 @@ def _normal_equations(values: FloatArray) -> tuple[FloatArray, FloatArray, Float
 def _share_of_sums(values: FloatArray, groups: npt.NDArray[np.intp], size: int) -> Statistic:
     """Return the share as a function of weights (replicates, groups); groups: (units,)."""
     raters = len(values)
-    # The normal equations are sums over units, so resamples only weight those of each group.
+    # The normal equations are sums over units, so resamples only weight the ones of each group.
     tables = np.zeros((size, raters * raters))
     sums, squares, freedom = np.zeros((size, raters)), np.zeros(size), np.zeros(size)
     for group in range(size):

@@ -138,7 +138,7 @@ class WithoutCookiesMiddleware:
         request.META.pop("HTTP_COOKIE", None)
         request.META.pop("HTTP_ACCEPT_LANGUAGE", None)
         response = self.get_response(request)
-        # Nothing that differs between readers is left, so caches need one copy for all.
+        # Nothing that differs between readers remains, so caches need one copy for all.
         response.cookies.clear()
         response.headers.pop("Vary", None)
         return response

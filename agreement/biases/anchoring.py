@@ -135,7 +135,7 @@ class _Dimensions:
         for sums, products in self._tables:
             totals = np.tensordot(weights, sums, axes=1).reshape(-1, 1 + 3 * width)
             number, means = np.maximum(totals[:, :1], 1), totals[:, 1:].reshape(-1, 3, width)
-            # Products about the means of teams: the products minus those of sums over the number.
+            # Products about the means of teams: the products minus the products of sums over the number.
             of_means = _products(*np.moveaxis(means, 1, 0)) / number[:, :, None]
             of_teams = of_means.reshape(4, len(weights), -1, width, width).sum(axis=2)
             moments += np.tensordot(weights, products, axes=1).swapaxes(0, 1) - of_teams

@@ -105,7 +105,7 @@ def guaranteed_mean(
         share = group.sum() / sample.units
         order, units = shuffler.permutation(rated), None if beyond_batch else int(group.sum())
         value += share * rated.mean()
-        # The mean of all units is the weighted mean of groups, so its ends are those of their ends.
+        # The mean of all units is the weighted mean of groups, so its ends are the ones of their ends.
         ends += share * np.array(betting_interval(order, units, low=low, high=high, confidence_level=level))
     interval = Interval(float(ends[0]), float(ends[1]), "guaranteed, betting", confidence_level)
     return replace(empty, value=float(value), interval=interval)

@@ -418,7 +418,7 @@ def _power_tuned(rated: FloatArray, judge: FloatArray, others: FloatArray) -> fl
     spread = float(np.concatenate([judge, others]).var(ddof=1))
     if spread <= 1e-12:
         return 0.0
-    # The divisors n here and N - 1 above are those of ppi_py.
+    # The divisors n here and N - 1 above are the ones of ppi_py.
     covariance = float(np.mean((rated - rated.mean()) * (judge - judge.mean())))
     return float(np.clip(covariance / ((1 + len(rated) / len(others)) * spread), 0, 1))
 

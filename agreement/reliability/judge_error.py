@@ -350,7 +350,7 @@ class _Inference:
             return ErrorStatistic(None if np.isnan(found) else found, reason=_TOO_FEW_OF_RATER)
         value = float(of_raters @ shares)
         drawn = np.concatenate([by_rater(weights) for weights in self._weights()])
-        # A resample in which one rater has no value is left out; too many of these leave no interval.
+        # A resample in which one rater has no value is excluded; too many of these leave no interval.
         drawn = drawn[~np.isnan(drawn).any(axis=1)]
         if len(drawn) < self.replicates * (1 - _MOST_UNDEFINED):
             return ErrorStatistic(value, reason=_TOO_FEW_OF_RATER)

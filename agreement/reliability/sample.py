@@ -107,7 +107,7 @@ def thin_to_one_probability(units: Sequence[Unit], probabilities: npt.ArrayLike,
     given = np.asarray(probabilities, dtype=float)
     if not len(given):
         return np.zeros(0, dtype=bool)
-    # Other names give numbers that are independent of those that sampled the units.
+    # Other names give numbers that are independent of the ones that sampled the units.
     numbers = uniform_numbers([f"thinned:{unit}" for unit in units], seed=seed)
     return np.asarray(numbers < given.min() / given)
 

@@ -136,7 +136,7 @@ def _corrected_means(gain: CorrectionGain) -> UseFinding:
         return UseFinding(JudgeUse.MEANS, Shown.NOT, gain.reason)
     if found.saving_interval is None:
         return UseFinding(JudgeUse.MEANS, Shown.NOT, "The saving has no interval: rate more documents.")
-    # The verdict compares the rounded percentages, which are those that the message shows.
+    # The verdict compares the rounded percentages, which are the ones that the message shows.
     low, high = (round(bound, 2) + 0.0 for bound in found.saving_interval)  # 0 for -0
     if found.saving > 0:
         says = f"It saves {found.saving:.0%} of people’s ratings (95 % interval {low:.0%} to {high:.0%})"

@@ -166,7 +166,7 @@ def _make_project(benchmark: Project, guideline: FrozenGuideline, number: int, b
     )
     for member in watching.order_by("pk"):
         add_member(project=child, role=Role(member.role), user=member.user, label=member.label)
-    # Ratings under another guideline could not be compared with those of the benchmark.
+    # Ratings under another guideline could not be compared with the ones of the benchmark.
     if drop_dimension_ids(current_guideline(child)) != drop_dimension_ids(guideline):
         raise RuntimeError(f"The guideline of {child.slug} differs from that of {benchmark.slug}.")
     return child

@@ -177,7 +177,7 @@ class DimensionForm(forms.Form):
         """
         chosen = entered.getlist("condition_values") if isinstance(entered, QueryDict) else []
         initial = {**dict(entered.items()), "condition_values": chosen}
-        # The fields are those of the kind chosen before, so only the general ones are kept.
+        # The fields are the ones of the kind chosen before, so only the general ones are stored.
         if "settings_of" in entered and entered["settings_of"] != entered.get("kind"):
             initial = _other_kind(initial)
         elif "settings_of" in entered:

@@ -170,7 +170,7 @@ def _values(
     found: dict[str, tuple[str, dict[str, list[float]]]] = {}
     for each in material.dimensions:
         given = samples[judge.pk, each.key].as_read
-        # Rows without a value are left out of `nanmean`, which would warn of them.
+        # Rows without a value are excluded: `nanmean` would warn of them.
         means = np.array([np.nanmean(row) if not np.isnan(row).all() else np.nan for row in given])
         by_system: dict[str, list[float]] = {}
         rows = zip(material.document_keys, material.systems, means.tolist(), strict=True)

@@ -373,7 +373,7 @@ def add_version(
 def _lock_template(template: PromptTemplate) -> PromptTemplate:
     lock_project(template.project)
     judgments = Judgment.objects.filter(judge__template=template)
-    # Workers lease under the lock of the run, so none of them begins to use this version.
+    # Workers lease under the lock of the run, so none of them starts to use this version.
     runs = Run.objects.filter(pk__in=judgments.values("run")).order_by("pk")
     # Evaluated for its locks, in the order of ids, as the sweeper locks runs.
     list(runs.select_for_update().values_list("pk"))

@@ -134,7 +134,7 @@ def cluster_cases(cases: Sequence[Case], most: int) -> list[Cluster]:
     of clusters is not preset). The similarity is the cosine with the weights of the cluster's other
     documents. A unit without words is in no cluster.
     """
-    # Weights by the reasons of all cases, also those that people and the judge agree on.
+    # Weights by the reasons of all cases, also the ones that people and the judge agree on.
     words = {case.name: _words_of_reasons(case) for case in cases}
     frequencies = inverse_frequencies(list(words.values()))
     weights = {name: weigh_words(own, frequencies) for name, own in words.items()}

@@ -121,7 +121,7 @@ class _Level:
 
 
 def _levels(base: JudgeSpec, factors: Factors) -> dict[str, tuple[str, list[_Level]]]:
-    # A level sets every setting of the scale, so that nothing of the base's own scale is left.
+    # A level sets every setting of the scale, so that nothing of the base's own scale remains.
     without_scale = {"scale_modifiers": False, "scale_thirds": False, "scale_table": []}
     return {
         "model": (base.model, [_Level(each, each, {"model": each}) for each in factors.models]),

@@ -282,7 +282,7 @@ def begin_step(search: PromptSearch, step: "PromptSearch.Step") -> None:
     elif step == Step.TEACH:
         asked = related.filter(dropped_after__isnull=True)
         documents = sorted(documents_of(project, Part.TEACH))
-        # Only the best candidate's errors count; without one, those of the unchanged judge.
+        # Only the best candidate's errors count; without one, the ones of the unchanged judge.
         judges = [] if asked else judges
     else:
         asked = related.filter(dropped_after__isnull=True)

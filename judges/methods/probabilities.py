@@ -30,7 +30,7 @@ def weighted_mean(top_logprobs: Mapping[str, float], candidates: Mapping[str, fl
                 share=share
             )
         )
-    # "1" may begin "10", so its probability may belong to either score.
+    # "1" may start "10", so its probability may belong to either score.
     if beginning := _beginning(chances, candidates):
         return Unreadable(
             gettext("The token {beginning} may be the beginning of a longer score.").format(

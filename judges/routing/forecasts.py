@@ -132,7 +132,7 @@ class RatedJudges:
 
     def forecast(self, project: Project, risks: Sequence[float]) -> CascadeForecast | None:
         """Return the forecast of the stages; None with too few documents."""
-        # Thresholds come from other documents than those that they decide.
+        # Thresholds come from other documents than the ones that they decide.
         if len(np.unique(self.documents)) < 2:
             return None
         return forecast_cascade(

@@ -466,7 +466,7 @@ class ExcludedJudgments(RunsApi):
         project = project_for_routing(request.user, slug)
         found, form = _select(project, self.check(SelectionInput))
         judgments = list(found.values_list("pk", flat=True))
-        # The same ids are counted and excluded: answers that come later are not among them.
+        # The same ids count and are excluded: answers that come later are not among them.
         refuse_other_count(len(judgments), form.cleaned_data["shown"])
         by, note = request_user(request), form.cleaned_data["note"]
         excluded = exclude_all(project=project, judgments=judgments, note=note, by=by)
@@ -480,7 +480,7 @@ def _select(project: Project, sent: dict[str, Any]) -> tuple[QuerySet[Judgment],
 
 def _read_scope(project: Project, sent: dict[str, Any]) -> tuple[Scope, RunForm]:
     page = run_form(project, None)
-    # A request that names no judges or dimensions gets those that the page would select.
+    # A request that names no judges or dimensions gets the ones that the page would select.
     usual = {name: page.get_initial_for_field(page.fields[name], name) for name in ("judges", "dimensions")}
     usual["judges"] = [judge.pk for judge in usual["judges"]]
     form = valid(run_form(project, {**usual, **sent}))

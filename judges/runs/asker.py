@@ -220,7 +220,7 @@ class Asker:
             return False
         found = Endpoint.objects.filter(pk=endpoint.pk).select_related("project").first()
         try:
-            # Changed settings end the calls of this worker; the next one begins with the new settings.
+            # Changed settings end the calls of this worker; the next one starts with the new settings.
             if found is None or server_of(found) != endpoint.server:
                 return False
         except KeyMissingError:

@@ -309,7 +309,7 @@ class Pipeline:
             limiter = self._endpoint.limiter
             limiter.server_is_silent = limiter.server_is_silent or found.server_is_silent
             self.begin_no_more()
-        # A lease that arrives after the stop is given back, and no call is made for it.
+        # A lease that arrives after the stop is returned, and no call follows.
         if self._pace.is_stopped:
             self._unasked += leased.drop()
             return
@@ -327,7 +327,7 @@ class Pipeline:
         while leased.calls:
             works = leased.take_call(limiter.models_without_n)
             most = limiter.calls_in_flight * len(works) + STORED_AT_ONCE
-            # A run below its share may begin a call even if the others use all of the room.
+            # A run below its share may start a call even if the others use all of the room.
             if (
                 limiter.held_judgments + len(works) > most
                 and pace.held_judgments + len(works) > most // limiter.runs

@@ -97,7 +97,7 @@ class Causes:
 
     @property
     def listed(self) -> tuple[Cause, ...]:
-        # An example is left out if the message itself has the only value.
+        # An example is excluded if the message itself has the only value.
         return tuple(
             cause if cause.reason == general else dataclasses.replace(cause, names=[])
             for (_, general), cause in self._by_reason.items()

@@ -351,7 +351,7 @@ def _count_questions(round: Round, annotator: Membership, items: int) -> int:
     if round.is_open:
         free = available_items(round, annotator).order_by()
         counts.update(dict(free.values_list("kind").annotate(Count("pk"))))
-    # A study may limit its raters to fewer items than are free: outputs are left out first.
+    # A study may limit its raters to fewer items than are free: outputs are excluded first.
     too_many = counts.total() - items
     for kind in Item.Kind.values:
         left_out = min(counts[kind], max(too_many, 0))

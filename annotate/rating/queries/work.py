@@ -399,7 +399,7 @@ def _version(round: Round, number: str) -> Guideline | None:
     return Guideline.objects.filter(project=round.project_id, version=int(number[:9])).first()
 
 
-# Rendering the rows takes most of a page's time, so those of an item without answers are rendered once.
+# Rendering the rows takes most of a page's time, so the ones of an item without answers are rendered once.
 INDENTED = re.compile(r">\s*\n\s*<")
 ANYWHERE = 2_000_000_011  # placeholder of the position in the cached HTML
 

@@ -63,7 +63,7 @@ def rated_items_of_rounds(rounds: Sequence[Round]) -> list[Mapping[str, RatedIte
     """
     if not rounds:
         return []
-    # The rows of the last round contain those of earlier ones, so the database is read once.
+    # The rows of the last round contain the ones of earlier ones, so the database is read once.
     rows = _rows(max(rounds, key=lambda round: round.number))
     found: list[Mapping[str, RatedItems]] = []
     for round in rounds:

@@ -163,7 +163,7 @@ class Gemini(Dialect):
         codes = [inner.get("status"), *(each.get("reason") for each in details)]
         codes += [each.get("quotaId") for each in violations]
         code = inner.get("code")
-        # Lines of a batch have codes of gRPC, other answers those of HTTP.
+        # Lines of a batch have codes of gRPC, other answers the ones of HTTP.
         known = CODES.get(code, code) if isinstance(code, int) else 500
         return ProviderError(
             status or known,

@@ -75,7 +75,7 @@ class JudgeForm(forms.Form):
         self._systems = {system.name: system for system in systems}
         reference.choices = [("", gettext("none")), *((name, name) for name in self._systems)]
         endpoint.queryset = endpoints
-        # A pair is made of two shipped prompts, so it is offered for new judges only.
+        # A pair consists of two shipped prompts, so it is offered for new judges only.
         pair = [(PAIR, gettext("RTS + MCQ: two judges, which the indicator R compares"))]
         template.choices = [*(pair if may_be_pair else ()), *_choices(self._templates)]
         for field in self.fields.values():

@@ -64,7 +64,7 @@ def _judges_without_comments(project: Project) -> Iterator[Row]:
     for row in _judges(project):
         wordings = row["prompt_wordings"] or {}
         prompt = row["prompt"], row["prompt_version"]
-        # Only wordings that may quote raters are left out; the others and the common prompt stay.
+        # Only wordings that may quote raters are excluded; the others and the common prompt stay.
         quoting = {key for key in wordings if _is_learned(learned, *prompt, key)}
         kept = {key: LEFT_OUT if key in quoting else text for key, text in wordings.items()}
         yield {**row, "prompt_wordings": kept if quoting else row["prompt_wordings"]}

@@ -323,7 +323,7 @@ def _options(scored: Sequence[Scored], backwards: Sequence[Scored]) -> Iterable[
 
 def _round_numbers(each: Scored) -> list[Bias]:
     scale = each.judge.own_scale
-    # Round numbers are those of the scale that the judge uses.
+    # Round numbers are the ones of the scale that the judge uses.
     lowest, highest = (
         (scale.minimum, scale.maximum)
         if scale
@@ -397,7 +397,7 @@ def frequencies_sections(judge: Judge, scored: Sequence[Scored]) -> list[Section
 def _rows(each: Scored) -> list[list[Cell]]:
     answers = _round_known(each.said.as_read)
     own, ratings = each.judge.own_scale, _round_known(each.scores.human)
-    # All points of the scale are listed, also those that the judge never gives.
+    # All points of the scale are listed, also the ones that the judge never gives.
     points = np.arange(own.minimum, own.maximum + 1) if own else np.array(each.dimension.values)
     if len(points) > MOST_SCORES or len(np.unique(answers)) > MOST_SCORES:
         # Means of probabilities hardly ever repeat; half a point goes to the even neighbour.

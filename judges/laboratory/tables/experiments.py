@@ -240,7 +240,7 @@ def experiments_sections(project: Project, chosen: Chosen) -> list[Section]:
         effects = effect_tables(project, experiment, found.scored, spent)
         sections.append(Section(gettext("Effects of factors"), str(_EFFECTS_SAY), effects, "effects"))
     if run is not None:
-        # Effects choose their items themselves; the other tables use those that all variants have.
+        # Effects choose their items themselves; the other tables use the ones that all variants have.
         found = replace(found, scored=on_shared_items(found.scored))
     amounts, named = found.amount_scores, found.name_scores
     tables = [_variants(amounts, spent, chosen), _plot(amounts, chosen)] if amounts else []

@@ -310,7 +310,7 @@ class ChoiceForms(Forms):
         """Yield the choices of a reply. Lines that start with different letters are no choice."""
         matches = [(match, rank) for rank, pattern in self._rows for match in pattern.finditer(text)]
         lines = list(self._line.finditer(text))
-        # A reply that goes through several options begins with one that it need not choose.
+        # A reply that goes through several options starts with one that it need not choose.
         if len({match["value"] for match in lines}) < 2:
             matches += [(match, Rank.LINE) for match in self._first.finditer(text)]
         shown = [match for match in lines if match["value"] in self._letters]

@@ -66,7 +66,7 @@ def plain(reply: str, start: int = 0) -> Plain:
     text = MATHS.sub(lambda match: f" {match['inside'] or ''} ", reply[start:])
     text = BULLET.sub(r"\1-", text).translate(LETTERS)
     text = OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
-    # Characters are left out with their positions, because `origins` must lead back to the reply.
+    # Characters are excluded with their positions, because `origins` must lead back to the reply.
     left_out = {at for run in MANY_SIGNS.finditer(text) for at in range(run.start(), run.end())}
     for run in MANY_SPACES.finditer(text):
         # A run of blanks keeps its line break, since forms look for lines.
@@ -179,7 +179,7 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _contents(text: str, opening: str) -> Iterator[tuple[int, int, Any]]:
-    # Each bracket may begin JSON; the limit bounds the time for a reply full of brackets.
+    # Each bracket may start JSON; the limit bounds the time for a reply full of brackets.
     for match in list(re.finditer(opening, text))[:MOST_OBJECTS]:
         try:
             content, end = json.JSONDecoder().raw_decode(text, match.start())

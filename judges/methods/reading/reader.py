@@ -93,7 +93,7 @@ def rationale(reply: str, plain: Plain, statement: ScoreStatement) -> str:
     if OWN_SENTENCE_AFTER.fullmatch(after) and (own := OWN_SENTENCE_BEFORE.search(before)):
         cut = plain.origins[own.start() + len(own[0]) - len(own[0].lstrip(".!?:;"))] if own.start() else first
         return reply[first:cut].strip(" \n").rstrip("*#- \n")
-    # The answer begins the reply: the reasons are what follows.
+    # The answer starts the reply: the reasons are what follows.
     if not before.strip(" \n\"'(-"):
         return reply[plain.origins[statement.end - 1] + 1 :].lstrip(" \n\t:.,-*)]\"'").rstrip()
     return reply[first:].strip()

@@ -74,7 +74,7 @@ def list_sources(project: Project) -> tuple[Options, Options]:
     for judge in (*usual, *(each for each in judges if each not in usual)):
         named = gettext("judge {name}") if judge.method != "panel" else gettext("panel {name}")
         own.append((f"{JUDGE}{judge.pk}", named.format(name=judge.name)))
-    # Related projects, only those that every reader of this project may read.
+    # Related projects, only the ones that every reader of this project may read.
     others = projects_open_to_readers(
         project, [*find_family(project), *find_projects_with_documents(project)]
     )
@@ -187,7 +187,7 @@ def read_sources(project: Project, keys: tuple[str, str], labels: Mapping[str, s
             dimensions, values = values_of_people(owner, number, bridges=bridges)
         of_units: dict[str, dict[Unit, float]] = {}
         for dimension, item, value in values:
-            # Gold items have no texts here, except for those that bridge two projects.
+            # Gold items have no texts here, except for the ones that bridge two projects.
             if item in texts:
                 of_units.setdefault(dimension, {})[texts[item][0]] = round(value, DECIMALS)
         found.append(

@@ -341,7 +341,7 @@ def on_shared_items(scored: Sequence[Scored]) -> list[Scored]:
     """Return the scores on the items with values of all judges of a dimension; none without any."""
     shared = shared_items(scored)
     return [
-        # Only the judge loses values: systems and ranking stay those of all people's ratings.
+        # Only the judge loses values: systems and ranking stay the ones of all people's ratings.
         replace(each, scores=each.scores.without_judge(~items), said=each.said.of_items(items))
         for each in scored
         if (items := shared[each.dimension.key]).any()

@@ -86,7 +86,7 @@ def settle_probabilities(round: Round) -> None:
     the same for all staying units of a system on a dimension. Without a calibration that assigned units
     nothing changes. The caller holds the lock on the project.
     """
-    # Those whose assignments in the round are not all withdrawn.
+    # The ones whose assignments in the round are not all withdrawn.
     origins = set(Assignment.objects.filter(round=round, partial=True).values_list("origin", flat=True))
     every = Calibration.objects.filter(project=round.project_id)
     calibrations = [each for each in every if each.origin in origins]
@@ -234,7 +234,7 @@ def route(*, policy: RoutingPolicy, by: User | None, shown: str | None = None) -
                     "every unit twice."
                 ).format(other=other)
             )
-        # The plan is made again under the lock, and must be the one that the admin has seen.
+        # The plan is created again under the lock, and must be the one that the admin has seen.
         plan = routing_plan(locked, locked.project)
         if plan.refusal:
             raise RoutingRefusedError(plan.refusal)

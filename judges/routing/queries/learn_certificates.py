@@ -204,7 +204,7 @@ def load_calibration(calibration: Calibration) -> LoadedCalibration:
     dimensions = [each for each in guideline.scales if each.key in calibration.grids]
     samples = samples_of([judge for stage in stages for judge in stage.judges], material)
     ids = {each.id: each.key for each in dimensions}
-    # The sampled items by dimension: False for those that calibrate, True for those that fit the model.
+    # The sampled items by dimension: False for the ones that calibrate, True for the ones that fit the model.
     drawn: dict[bool, dict[str, list[int]]] = {
         fits: {key: [] for key in ids.values()} for fits in (False, True)
     }
@@ -380,7 +380,7 @@ def _certify_cascade(
     row = _row(loaded, dimension, certified, None)
     if thresholds is None:
         return row, []
-    # Any threshold marks the row as certified; units are decided by those of the stages.
+    # Any threshold marks the row as certified; units are decided by the ones of the stages.
     row.threshold = float(thresholds[np.isfinite(thresholds)][0])
     # Later judges have answered about the sample alone, so its share is projected to all units.
     row.kept = round(row.units * int(cascade.accepted.sum()) / row.rated)

@@ -117,7 +117,7 @@ def decide_by_indicator(policy: RoutingPolicy, material: Material, *, preview: b
         )
         for one in material.dimensions
     }
-    # The errors that people correct and those that stay, by the rated units.
+    # The errors that people correct and the ones that stay, by the rated units.
     gain = ExpectedGain(
         sum_parts(each.errors for each in cells if each.decision.to_humans), sum_parts(kept.values())
     )

@@ -310,7 +310,7 @@ def _audit_by_dimension(
         # Judges may have learned from these documents.
         own &= ~material.in_development
         drawn = [(item, one.id) for item in material.items[own].tolist()]
-        # The audited units without those that calibrated, and their errors.
+        # The audited units without the ones that calibrated, and their errors.
         found = Audited(
             names=material.unit_names(drawn),
             losses=loss(scores.judge[own], scores.human_means[own]),

@@ -51,7 +51,7 @@ def measure_kept_agreement(
 ) -> KeptAgreement | None:
     """Return the agreement on the chosen items (items,), None if people have rated no judged item."""
     kept = scores.of_items(chosen)
-    # Alpha, rho and the shares are about the same units: those that both rated.
+    # Alpha, rho and the shares are about the same units: the ones that both rated.
     both = ~np.isnan(kept.judge) & ~np.isnan(kept.human_means)
     if not both.any():
         return None

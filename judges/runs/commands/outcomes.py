@@ -116,7 +116,7 @@ def store(
     firsts = [each for each in outcomes if each.first_of is not None]
     if firsts:
         note_first_judgments(run=run, outcomes=firsts)
-    # All outcomes count, also those whose rows another worker leases by now: the calls are paid.
+    # All outcomes count, also the ones whose rows another worker leases by now: the calls are paid.
     spent = sum((cost for cost in costs if cost is not None), Decimal(0))
     savings = _note_savings(outcomes, prices)
     if spent or savings:
@@ -136,7 +136,7 @@ def _note_savings(outcomes: Sequence[Outcome], prices: Mapping[str, Prices]) -> 
     if not told:
         return {}
     savings = [(cached, of_model.savings(cached)) for cached, of_model in told]
-    # Tokens without a known price are counted separately: their savings are unknown, not 0.
+    # Tokens without a known price count separately: their savings are unknown, not 0.
     unpriced = sum(cached for cached, saved in savings if saved is None)
     return {
         "cached_tokens": Coalesce("cached_tokens", Value(0)) + sum(cached for cached, _ in savings),

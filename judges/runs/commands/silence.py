@@ -126,7 +126,7 @@ def take_probe(*, run: int, endpoint: int, holder: UUID) -> bool:
         return False
     if not hold_probe(endpoint=server, run=run, holder=holder):
         return False
-    # Stored before this probe is made: another one follows even if its worker dies.
+    # Stored before this probe is created: another one follows even if its worker dies.
     pause = min(FIRST_PAUSE * 2 ** min(server.failed_probes, 8), LONGEST_PAUSE)
     server.next_probe_at, server.failed_probes = now + pause, min(server.failed_probes + 1, 8)
     server.save(update_fields=["next_probe_at", "failed_probes"])

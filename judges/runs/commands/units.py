@@ -35,7 +35,7 @@ def set_units(*, project: Project, units: Mapping[str, Sequence[Any]], by: User 
             says = gettext("“{document}” has {count} units; 1 to {most} are possible.")
             raise InvalidValueError(says.format(document=key, count=len(content), most=MOST_UNITS))
         there = DocumentUnits.objects.filter(document=documents[key]).first()
-        # Equal units are not written, so that only changes are counted and recorded.
+        # Equal units are not written, so that only changes count and are recorded.
         if there is None or there.units != content:
             values = {"units": content, "changed_by": by}
             DocumentUnits.objects.update_or_create(document=documents[key], defaults=values)

@@ -164,7 +164,7 @@ def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int,
     first = watch.judge_id
     if watch.baseline_id is not None:
         first = Judge.with_candidates.values_list("pk", flat=True).get(rechecks=watch.baseline_id)
-    # The first row of each table has the first values, the others those of the checks, in order.
+    # The first row of each table has the first values, the others the ones of the checks, in order.
     judges = [first, *(copies[each.pk] for each in checks)]
     rows = Judgment.objects.filter(
         Q(judge__in=judges), other=None, status=Judgment.Status.DONE, is_corrected=False

@@ -126,7 +126,7 @@ def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage:
         return JudgePlan(judge, count, 0, 0, 0, usage)
     own = judgments.filter(judge=judge).order_by("pk")
     calls = len(group_by_call(own, {judge.pk}))
-    # The call is paid with all of its dimensions, also those that are not wanted.
+    # The call is paid with all of its dimensions, also the ones that are not wanted.
     size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk))[judge.pk]
     return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls, size=size)
 
