@@ -136,15 +136,16 @@ def item_texts(item: int) -> list[str]:
     return texts_of(_ITEM.all(item)[0])
 
 
-def texts_of(item: Item) -> list[str]:
+def texts_of(item: Item, sides: Sequence[str] | None = None) -> list[str]:
     """Return the output, its document's parts, and the sides of a comparison, by number of the part.
 
-    Each end of a line is one character. The item's document is loaded. One query for a comparison.
+    Each end of a line is one character. The item's document is loaded. One query for a comparison without
+    `sides`, the texts of its outputs.
     """
-    texts = [item.text, *(part["text"] for part in item.document.parts)]
-    if item.is_comparison:
-        sides = Item.objects.filter(comparisons__item=item).order_by("comparisons__position")
-        texts += sides.values_list("text", flat=True)
+    if sides is None and item.is_comparison:
+        compared = Item.objects.filter(comparisons__item=item).order_by("comparisons__position")
+        sides = list(compared.values_list("text", flat=True))
+    texts = [item.text, *(part["text"] for part in item.document.parts), *(sides or ())]
     return [text.replace("\r\n", "\n") for text in texts]
 
 

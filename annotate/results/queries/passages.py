@@ -14,7 +14,7 @@ from annotate.core.guideline import FrozenDimension, FrozenGuideline
 from annotate.core.models import ComparisonSide, Item, Membership, Project, Rating, Round
 from annotate.core.rounds import rounds_of
 from annotate.rating.evidence import Passage, passages_from_json
-from annotate.results.questions.answers import texts_to_mark
+from annotate.rating.queries.assignments import texts_of
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
 
@@ -60,13 +60,13 @@ def marked_texts(round: Round) -> Marked:
     given = _marked_ratings().filter(assignment__round=round).order_by("pk")
     rows = list(given.values_list("dimension__key", "assignment__item", "assignment__annotator", "evidence"))
     items = Item.objects.filter(pk__in={item for _, item, _, _ in rows}).select_related("document")
-    texts = {item.pk: texts_to_mark(item) for item in items}
     # Passages of a comparison are in its sides, which follow the document's parts.
-    compared = [item.pk for item in items if item.is_comparison]
-    if compared:
-        sides = ComparisonSide.objects.filter(item__in=compared).order_by("item", "position")
-        for item, side in sides.values_list("item", "output__text"):
-            texts[item].append(side.replace("\r\n", "\n"))
+    sides: dict[int, list[str]] = {item.pk: [] for item in items}
+    if compared := [item.pk for item in items if item.is_comparison]:
+        rows_of_sides = ComparisonSide.objects.filter(item__in=compared).order_by("item", "position")
+        for item, side in rows_of_sides.values_list("item", "output__text"):
+            sides[item].append(side)
+    texts = {item.pk: texts_of(item, sides[item.pk]) for item in items}
     documents = {item.pk: item.document.key for item in items}
     memberships = Membership.objects.filter(pk__in={rater for _, _, rater, _ in rows})
     names = {membership.pk: membership.rater_name for membership in memberships}

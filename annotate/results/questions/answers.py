@@ -16,6 +16,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.models import ComparisonSide, Item, Membership, Project, Rating, Round
 from annotate.core.rounds import rounds_of
 from annotate.questions import Given, QuestionKind, kind_of
+from annotate.rating.queries.assignments import texts_of
 from annotate.results.table import Cell, Column, ColumnKind, Table, figure, text
 
 
@@ -146,15 +147,9 @@ def _items(keys: set[int], *, with_texts: bool) -> list[ItemAnswers]:
         rows = rows.defer("text", "document__parts")
     found = []
     for each in rows:
-        texts = texts_to_mark(each) if with_texts else ()
+        texts = texts_of(each, sides=()) if with_texts else ()
         found.append(ItemAnswers(each.pk, each.document.key, each.system.name, sides.get(each.pk, ()), texts))
     return found
-
-
-def texts_to_mark(item: Item) -> list[str]:
-    """Return the output and its document's parts; each end of a line is one character."""
-    texts = [item.text, *(part["text"] for part in item.document.parts)]
-    return [each.replace("\r\n", "\n") for each in texts]
 
 
 def labels_by_key(dimension: FrozenDimension, name: str) -> Mapping[str, str]:
