@@ -388,7 +388,7 @@ def _change(locked: PromptTemplate, to: dict[str, Any], by: User | None) -> Prom
     before = _content(locked)
     if before == to:
         return locked
-    # Stored judgments refer to this version, so its text must stay as it was sent.
+    # Stored judgments refer to this version, so its text must not change.
     if was_asked(locked):
         return _write(locked.project, locked.method, locked.name, by, **to)
     record(locked.project, "prompt.changed", locked, before=before, after=to, by=by)

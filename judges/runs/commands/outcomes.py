@@ -78,7 +78,7 @@ EMPTY: dict[str, Any] = {
     "reason": "",
     "problem": "",
 }
-"""What a judgment holds that is to be asked anew."""
+"""The values that a judgment loses before another request."""
 WORDS: dict[str, Any] = {"reply": "", "refusal": "", "messages": None}
 
 
