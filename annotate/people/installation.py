@@ -58,7 +58,7 @@ def people_of_installation(word: str) -> list[User]:
     """Return the people whose name or e-mail contains `word`, blocked ones first. One query."""
     named = Q(name__icontains=word) | Q(email__icontains=word)
     memberships = Count("memberships", filter=Q(memberships__active=True))
-    found = User.objects.filter(named).annotate(places=memberships)
+    found = User.objects.filter(named).annotate(projects_with_role=memberships)
     # The page shows one less, and reports that it is not complete.
     return list(found.order_by("is_active", "name", "email")[: MOST_SHOWN + 1])
 
@@ -238,7 +238,7 @@ def erase_person(*, user: User, by: User | None = None, note: str = "") -> User:
         model.objects.filter(user=person).delete()
     # The memberships stay for the sake of the ratings, under the pseudonym.
     memberships = Membership.objects.filter(user=person)
-    RecordedName.objects.filter(place__in=memberships).delete()
+    RecordedName.objects.filter(membership__in=memberships).delete()
     forget_platform(memberships)
     PrivateNote.objects.filter(annotator__in=memberships).delete()
     Nudge.objects.filter(rater__in=memberships).update(mail_due_at=None, link="")

@@ -186,7 +186,7 @@ def practice_values(project: Project) -> "QuerySet[GoldValue]":
 
 
 def _attempt(membership: Membership) -> _Attempt:
-    answers = PracticeAnswer.objects.filter(place=membership, attempt=membership.practice_attempt)
+    answers = PracticeAnswer.objects.filter(membership=membership, attempt=membership.practice_attempt)
     return _Attempt(
         list(practice_values(membership.project)),
         {each.gold_value_id: each for each in answers},

@@ -137,7 +137,7 @@ def on_one_line(value: str) -> str:
 
 def _emphasize(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
     value = _escape_markdown(format_cell(cell, column, marks))
-    sign = {1: "**", 2: "_"}.get(cell.place or 0, "")
+    sign = {1: "**", 2: "_"}.get(cell.rank or 0, "")
     return f"{sign}{value}{sign} {_escape_markdown(interval(cell, column))}".strip()
 
 

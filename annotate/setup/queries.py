@@ -312,7 +312,7 @@ def setup_of(project: Project, page: str = "") -> Setup | None:
     members = Membership.objects.filter(role=Role.ANNOTATOR, active=True)
     pending = Invitation.objects.filter(accepted_at__isnull=True, withdrawn_at__isnull=True)
     pending_invitations = pending.filter(
-        role=Role.ANNOTATOR, place__isnull=True, expires_at__gt=timezone.now()
+        role=Role.ANNOTATOR, membership__isnull=True, expires_at__gt=timezone.now()
     )
     found = own.values(
         frozen=Exists(Round.objects.filter(project=OuterRef("pk"))),

@@ -223,7 +223,7 @@ def _format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
     shown = cell.value if isinstance(cell.value, str) else number(cell.value, column)
     if cell.link and column.kind is ColumnKind.TEXT:
         return _lead(cell, shown)
-    return format_html(_EMPHASIS[cell.place], shown) if cell.place else shown
+    return format_html(_EMPHASIS[cell.rank], shown) if cell.rank else shown
 
 
 def _round_column(column: Column) -> Column:

@@ -77,7 +77,7 @@ def test_person_downloads_all_own_data_and_none_of_others(cast: Cast) -> None:
     assert found["account"]["email"] == annotator.email
     (rating,) = found["ratings"]
     assert (rating["value_after"], rating["comment"], rating["dimension"]) == (4, "My own words.", "fluency")
-    assert (found["places"][0]["project_name"], found["tokens"][0]["name"]) == (
+    assert (found["memberships"][0]["project_name"], found["tokens"][0]["name"]) == (
         cast.project.slug,
         "my notebook",
     )
@@ -112,12 +112,14 @@ def busy() -> User:
     now, dimension, item = timezone.now(), cast.dimensions[0], cast.items[0]
     gold = GoldItem.objects.create(item=cast.items[-1], use=GoldItem.Use.PRACTICE)
     value = GoldValue.objects.create(gold=gold, dimension=dimension, value=3)
-    PracticeAnswer.objects.create(place=membership, gold_value=value, value=3, comment="A practice answer.")
+    PracticeAnswer.objects.create(
+        membership=membership, gold_value=value, value=3, comment="A practice answer."
+    )
     Acknowledgement.objects.create(annotator=membership, guideline=Guideline.objects.all()[0], at=now)
     PrivateNote.objects.create(annotator=membership, item=item, text="A private note.")
-    RecordedName.objects.create(project=cast.project, name="A recorded name", place=membership)
+    RecordedName.objects.create(project=cast.project, name="A recorded name", membership=membership)
     make_outside_rater(membership, answers=[{"question": "Age?", "answer": "An answer about me."}])
-    CountingDecision.objects.create(place=membership, counted=False, note="A decision.", by=cast.admin)
+    CountingDecision.objects.create(membership=membership, counted=False, note="A decision.", by=cast.admin)
     save_preferences(user=user, theme="dark")
     Notice.objects.create(
         user=user, project=cast.project, kind="rounds", about="1", facts={}, link="", at=now
@@ -140,7 +142,7 @@ PROMISED = {
     "account": ("account", "@example.org"),
     "sessions": ("sessions", "A browser"),
     "tokens": ("tokens", "A notebook"),
-    "memberships": ("places", "pseudonym"),
+    "memberships": ("memberships", "pseudonym"),
     "own ratings with their history": ("ratings", "Reason of A."),
     "comments": ("ratings", "A kept reason."),
     "practice answers": ("practice_answers", "A practice answer."),

@@ -207,7 +207,7 @@ def scored(*means: float | None) -> Table:
 
 
 def ranks_of(table: Table) -> list[int | None]:
-    return [row[1].place for row in table.rows]
+    return [row[1].rank for row in table.rows]
 
 
 def test_best_and_second_best_match_the_printed_values() -> None:

@@ -127,7 +127,7 @@ def restore_outside_raters(restored: Restored, archive: ExportArchive) -> None:
             study = OutsideStudy.objects.create(project=restored.project, **pay)
         OutsideRater.objects.create(
             study=study,
-            place=restored.raters[row["rater"]],
+            membership=restored.raters[row["rater"]],
             platform_id=str((row["parameters"] or {}).get(PERSON, "")),
             parameters=row["parameters"] or {},
             answers=row["answers"] or [],

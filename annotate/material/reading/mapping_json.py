@@ -129,8 +129,8 @@ def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[st
         if not isinstance(entry, dict):
             raise MappingError(
                 path,
-                gettext("“{place}” must be an object with “column” and “{second}”.").format(
-                    place=path, second=second
+                gettext("“{path}” must be an object with “column” and “{second}”.").format(
+                    path=path, second=second
                 ),
             )
         _refuse_unknown(entry, {"column", second}, f"{path}.")
@@ -138,7 +138,7 @@ def _pairs(written: dict[str, object], field: str, second: str) -> list[tuple[st
         if not column or not meaning:
             raise MappingError(
                 path,
-                gettext("“{place}” needs both “column” and “{second}”.").format(place=path, second=second),
+                gettext("“{path}” needs both “column” and “{second}”.").format(path=path, second=second),
             )
         pairs.append((column, meaning))
     return pairs
@@ -154,7 +154,7 @@ def _names(written: dict[str, object], field: str) -> tuple[str, ...]:
 def _text(written: dict[str, object], key: str, path: str) -> str:
     value = written.get(key, "")
     if not isinstance(value, str):
-        raise MappingError(path, gettext("“{place}” must be a text.").format(place=path))
+        raise MappingError(path, gettext("“{path}” must be a text.").format(path=path))
     return value
 
 
@@ -163,5 +163,5 @@ def _refuse_unknown(written: dict[str, object], known: set[str], path: str) -> N
         if key not in known:
             raise MappingError(
                 f"{path}{key}",
-                gettext("A mapping has no field “{place}{key}”.").format(place=path, key=key),
+                gettext("A mapping has no field “{path}{key}”.").format(path=path, key=key),
             )

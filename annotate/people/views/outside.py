@@ -254,7 +254,7 @@ def _continue(
 ) -> HttpResponse:
     """Sign in a rater again after a lost session, by the platform's own session in the link."""
     # Counted before the check, so that no concurrent attempt escapes the limit.
-    user, counters = rater.place.user, return_counters(request, rater.pk)
+    user, counters = rater.membership.user, return_counters(request, rater.pk)
     if not count_attempt(counters):
         return _say(request, study, "too_many", status=429)
     if user is None or not user.is_active or not is_same_session(rater, parameters):
@@ -300,7 +300,7 @@ def _say(
 @require_GET
 def end(request: HttpRequest, slug: str) -> HttpResponse:
     own_membership = membership(request.user, slug, Role.ANNOTATOR)
-    rater = OutsideRater.objects.select_related("study").filter(place=own_membership).first()
+    rater = OutsideRater.objects.select_related("study").filter(membership=own_membership).first()
     if rater is None:
         raise Http404(gettext("Only raters from outside have this page."))
     if rater.outcome == OutsideRater.Outcome.WORKING:

@@ -190,7 +190,7 @@ def _available(round: int, now: datetime, item: int) -> QuerySet[Assignment]:
 _ANNOTATOR = Prepared(lambda pk: Membership.objects.select_for_update().only("pk").filter(pk=pk), NUMBERS[0])
 _OPEN = Prepared(lambda pk: Round.objects.filter(pk=pk, status=Round.Status.OPEN).only("pk"), NUMBERS[0])
 _STUDY = Prepared(
-    lambda membership: OutsideStudy.objects.filter(raters__place=membership).only("items_per_rater"),
+    lambda membership: OutsideStudy.objects.filter(raters__membership=membership).only("items_per_rater"),
     NUMBERS[0],
 )
 _LAST = Prepared(
@@ -376,7 +376,7 @@ def complete_study(*, membership: Membership) -> bool:
     False for everyone else, and for a rater without ratings, who did no work to be paid for. Safe to run
     twice. Locks the rater's row only if it records something, so other raters do not block on writers.
     """
-    outcome = OutsideRater.objects.filter(place=membership).values_list("outcome", flat=True).first()
+    outcome = OutsideRater.objects.filter(membership=membership).values_list("outcome", flat=True).first()
     # Everyone else has no such row, and so gets here after one query.
     if outcome in (None, Outcome.COMPLETED):
         return outcome is not None
@@ -411,7 +411,7 @@ def screen_out(*, membership: Membership) -> bool:
 
 
 def _lock(membership: Membership) -> OutsideRater | None:
-    return OutsideRater.objects.select_for_update().filter(place=membership).first()
+    return OutsideRater.objects.select_for_update().filter(membership=membership).first()
 
 
 def _end(rater: OutsideRater, outcome: Outcome) -> None:
