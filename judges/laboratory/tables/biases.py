@@ -31,7 +31,18 @@ from agreement.comparison import Scores
 from annotate.core.models import Project
 from annotate.results.answers import column_of
 from annotate.results.registry import Chosen, Tables
-from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, figure, text
+from annotate.results.table import (
+    DIMENSION,
+    GOOD,
+    PARTLY,
+    Cell,
+    Column,
+    ColumnKind,
+    Section,
+    Table,
+    figure,
+    text,
+)
 from judges.core.models import Judge
 from judges.laboratory.tables import kinds_of_bias as kinds
 from judges.laboratory.tables.kinds_of_bias import (
@@ -94,7 +105,8 @@ class _Page:
                 if bias.is_found
             ]
             if tested:
-                where = text("; ".join(found) or gettext("no dimension"))
+                tone = PARTLY if found else GOOD
+                where = Cell("; ".join(found) or gettext("no dimension"), tone=tone)
                 cells = [text(str(kind.title)), text(str(name)), where, Cell(len(found)), Cell(len(tested))]
                 self.findings.append((len(found), len(tested), cells))
         # Without any value the section lists the missing requirements instead of a table.
