@@ -217,13 +217,14 @@ def means_table(
             found = mean_score(table[:, index], (low, high))
             cells.setdefault(system, []).append(figure(found, count=found.counts.ratings))
     rows = [[text(system), *own] for system, own in cells.items()]
-    rows.sort(key=lambda row: -number_in(row[1]) if largest_first else number_in(row[1]))
+    sort_by_number(rows, largest_first=largest_first)
     return Table(key, title or gettext("Means of systems"), columns, rows, says=says, plot="intervals")
 
 
-def number_in(cell: Cell) -> float:
-    """Return the number in a cell, 0 without one, to sort by."""
-    return float(cell.value) if isinstance(cell.value, int | float) else 0.0
+def sort_by_number(rows: list[list[Cell]], *, largest_first: bool = True) -> None:
+    """Sort rows by the numbers in their second cells. Undefined ones are last in both orders."""
+    sign = -1 if largest_first else 1
+    rows.sort(key=lambda row: (row[1].value is None, sign * float(row[1].value or 0)))
 
 
 def strength_cell(found: Estimated | None, documents: int, reason: str, how: object) -> Cell:

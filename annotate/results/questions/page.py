@@ -67,8 +67,8 @@ from annotate.results.questions.answers import (
     end_of,
     labels_by_key,
     means_table,
-    number_in,
     ranks_cell,
+    sort_by_number,
     strength_cell,
 )
 from annotate.results.registry import Chosen, Parameter
@@ -162,7 +162,7 @@ def parts_tables(rounds: Rounds) -> list[Table]:
         rows.append([text(system), figure(share, count=len(set(items)))])
     name = labels_by_key(last.dimension, "labels")[options["counts"]]
     column = Column("share", gettext("share of “{name}”").format(name=name), ColumnKind.SHARE)
-    rows.sort(key=lambda row: -number_in(row[1]))
+    sort_by_number(rows)
     systems = Table(
         "systems", gettext("Shares of systems"), [SYSTEM, column], rows, says=end_of(rounds), plot="intervals"
     )
