@@ -19,6 +19,7 @@ from annotate.core.page import render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one
+from annotate.core.strings import read_number
 from annotate.quality import FASTEST_READING
 from annotate.quality.commands import (
     decide_counting,
@@ -235,8 +236,7 @@ def _save_sent(
 
 
 def _attempt_in(token: str) -> int:
-    number = token.rpartition("-")[2]
-    return int(number) if number.isdecimal() else 0
+    return read_number(token.rpartition("-")[2]) or 0
 
 
 def _read_answer(

@@ -35,6 +35,7 @@ from annotate.core.page import Request, render_in_project, request_user
 from annotate.core.preferences import PERSON, key_map_of
 from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one, rounds_of
+from annotate.core.strings import read_number
 from annotate.fastpath.sessions import Question, prefetch_request
 from annotate.rating.commands.assignments import (
     LOADED_AHEAD,
@@ -149,9 +150,9 @@ def rate_item(request: HttpRequest, slug: str, position: int) -> HttpResponse:
             if next_position is None:
                 return redirect("rate", slug)
             return redirect("rate_item", slug, next_position)
-    ahead = request.headers.get("Concord-Ahead", "")
+    ahead = read_number(request.headers.get("Concord-Ahead", "")) or 0
     # The page's script asks for items only, to load them ahead.
-    if how_many := min(int(ahead), LOADED_AHEAD) if ahead.isdecimal() else 0:
+    if how_many := min(ahead, LOADED_AHEAD):
         return HttpResponse("".join(_items_ahead(request, assignment, how_many)))
     context = _item_context(request, assignment) | {
         "layout": "base.html",
@@ -377,16 +378,13 @@ def hold_items(request: HttpRequest, slug: str, position: int) -> HttpResponse:
 def acknowledge(request: HttpRequest, slug: str) -> HttpResponse:
     """Record that the annotator has read a version of the guideline; without scripts, continue."""
     membership = access.sending_annotator(request.user, slug, request.POST.get("annotator", ""))
-    version = request.POST.get("version", "")
-    acknowledge_wording(
-        annotator=membership, version=int(version) if version.isdecimal() else 0, by=request_user(request)
-    )
+    version = read_number(request.POST.get("version", "")) or 0
+    acknowledge_wording(annotator=membership, version=version, by=request_user(request))
     if "start" in request.POST:
         return redirect("rate", slug)
-    position = request.POST.get("position", "")
-    return (
-        redirect("rate_item", slug, int(position)) if position.isdecimal() else JsonResponse({"revision": 0})
-    )
+    # No URL of an item has more digits.
+    position = read_number(request.POST.get("position", ""), digits=10)
+    return JsonResponse({"revision": 0}) if position is None else redirect("rate_item", slug, position)
 
 
 def _rateable(request: HttpRequest, slug: str, position: int) -> Assignment:

@@ -30,6 +30,7 @@ from annotate.core.models import Dimension, Project
 from annotate.core.page import Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import round_one
+from annotate.core.strings import read_number
 from annotate.rating.queries.plans import plan_of
 from annotate.rating.queries.work import rows_as_html
 from annotate.setup.commands import (
@@ -318,8 +319,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @xframe_options_sameorigin
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    asked = request.GET.get("item", "")
-    page, guideline = preview_page(project, int(asked) if asked.isdecimal() and len(asked) < 8 else 1)
+    page, guideline = preview_page(project, read_number(request.GET.get("item", "")) or 1)
     context = {
         "project": project,
         "round": page.assignment.round,
