@@ -258,8 +258,8 @@ class _Pace:
 
 def _pace(first: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> _Pace:
     if first is None:
-        size = len(items.systems) - len(items.gold)
-        found = _Pace(size, len(set(items.documents.values())), 0.0, "")
+        counted = items.counted
+        found = _Pace(len(counted), len({items.documents[item] for item in counted}), 0.0, "")
     else:
         found = _Pace(*_measure_pace(first.round), gettext("median of Round I"))
     given = chosen.get(SECONDS.name)
