@@ -14,7 +14,7 @@ from annotate.calibration.queries import session_state, sessions_of
 from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.models import Document, Project, Role
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import Request, add_refusal, render_in_project, request_user
 
 LISTED = 100  # documents to choose from
 
@@ -66,8 +66,7 @@ def sessions(request: Request, slug: str) -> HttpResponse:
                 made = start_session(project=project, by=request_user(request), **form.chosen)
                 return redirect("calibration_session", slug, made.pk)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     context = {"form": form, "sessions": [session_state(each) for each in sessions_of(project)]}
     return render_in_project(request, project, "calibration/sessions.html", context, status=status)
 

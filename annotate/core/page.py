@@ -243,6 +243,13 @@ class PositionConverter(IntConverter):
 register_converter(PositionConverter, "position")
 
 
+def add_refusal(form: forms.Form, error: DomainError) -> int:
+    """Attach a command's error to the form fields that it concerns and return the response status."""
+    for field in error.fields or [None]:
+        form.add_error(field if field in form.fields else None, error.message)
+    return error.status
+
+
 def offer_choices(form: forms.BaseForm, name: str, choices: Iterable[Any]) -> None:
     """Offer these choices in a field. They depend on the project and the user."""
     field = form.fields[name]

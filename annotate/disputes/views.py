@@ -25,7 +25,7 @@ from annotate.core.database import write_if_possible
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, Membership, Project, Role
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import Request, add_refusal, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.digests import Nudged, nudge_raters, stop_digests
@@ -423,8 +423,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, gettext("The rules are saved. They apply when Round I is closed."))
             return redirect("dispute_rules", slug)
     except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
+        status = add_refusal(form, error)
     context = {
         "form": form,
         "rows": list(form.rows(previews)),

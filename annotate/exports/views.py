@@ -16,7 +16,7 @@ from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import Export, Push, Role
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import Request, add_refusal, render_in_project, request_user
 from annotate.core.strings import is_for_spreadsheet
 from annotate.exports.choice import Format
 from annotate.exports.citation import Datasheet
@@ -126,8 +126,7 @@ def export_push(request: Request, slug: str, pk: int) -> HttpResponse:
             start_push(export=found, by=request_user(request), **form.cleaned_data)
             return redirect("export", slug, pk)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     context = {**_context(request, found), "push_form": form}
     return render_in_project(request, project, "exports/export.html", context, status=status)
 

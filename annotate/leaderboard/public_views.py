@@ -24,6 +24,7 @@ from annotate.core.audit import digest_of
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Item, PublicLeaderboard, Version
+from annotate.core.page import add_refusal
 from annotate.core.responses import content_policy
 from annotate.core.strings import read_number
 from annotate.core.version import VERSION
@@ -397,8 +398,7 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
         except TooManySubmissionsError as error:
             return _refuse(429, error.message, error.wait)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     documents = documents_with_outputs(page.project).count()
     context = {
         "page": page,

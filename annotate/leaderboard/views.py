@@ -13,7 +13,7 @@ from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.metadata import metadata_names
 from annotate.core.models import PublicLeaderboard, Submission
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import Request, add_refusal, render_in_project, request_user
 from annotate.leaderboard.commands import accept_submission, publish, reject_submission, replace_key
 from annotate.leaderboard.forms import AcceptSubmissionForm, PublicPageForm, RejectSubmissionForm
 
@@ -46,8 +46,7 @@ def public_page(request: Request, slug: str) -> HttpResponse:
                 messages.success(request, gettext("The public page is saved."))
                 return redirect("public_leaderboard", slug)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     table = request.build_absolute_uri(reverse("public_embed", args=[shown.key]))
     code = '<iframe src="{}" title="{}" width="100%" height="480"></iframe>'
     context = {
@@ -105,8 +104,7 @@ def submission(request: Request, slug: str, pk: int) -> HttpResponse:
                     return redirect(reverse("project", args=[done.addition.project.slug]))
                 return redirect("submissions", project.slug)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     lengths = sorted(len(text) for text in found.outputs.values())
     context = {
         "submission": found,

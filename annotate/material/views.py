@@ -17,7 +17,7 @@ from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import DataImport, Item, UploadPreview
 from annotate.core.models.imports import LONGEST_PART, MATERIAL
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import Request, add_refusal, render_in_project, request_user, show_refusal
 from annotate.core.strings import read_number
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.commands.parts import import_parts, read_parts, split_items
@@ -220,8 +220,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
                 messages.success(request, gettext("{count:,} comparisons are drawn.").format(count=count))
                 return redirect("comparisons", slug)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     context = {
         "form": form,
         "count": count_comparisons(project, **form.cleaned_data) if form.is_valid() else None,

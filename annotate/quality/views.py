@@ -15,7 +15,7 @@ from annotate.core.configuration import is_frozen
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.keys import ACTIONS
 from annotate.core.models import GoldItem, Membership, Role
-from annotate.core.page import render_in_project, request_user, show_refusal
+from annotate.core.page import add_refusal, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one
@@ -68,8 +68,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
                 use, item = form.cleaned_data["use"], form.cleaned_data["item"]
                 return redirect("gold_item", slug, mark_gold(project=project, item=item, use=use).pk)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     context = {
         "form": form,
         "bar_form": BarForm(initial={"practice_bar": project.practice_bar}),
@@ -103,8 +102,7 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 messages.success(request, gettext("The right values are saved."))
                 return redirect("gold", slug)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     item = gold.item
     page = {"title": item.document.title, "parts": item.document.parts}
     context = {"gold": gold, "form": form, "page": page, "frozen": is_frozen(project)}

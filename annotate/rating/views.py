@@ -31,7 +31,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import changes_of_wording, guideline_at, guideline_of
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Assignment, AssignmentPlan, Membership, Role
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import Request, add_refusal, render_in_project, request_user
 from annotate.core.preferences import PERSON, key_map_of
 from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one, rounds_of
@@ -496,8 +496,7 @@ def plan(request: Request, slug: str) -> HttpResponse:
                     return redirect("plan", slug)
                 choice, status = AssignmentPlan(project=project, **values), 200
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     context: dict[str, Any] = {"form": form, "round": round, "choice": choice}
     try:
         context["work"] = shared_out(round) if round else planned_work(choice)

@@ -27,7 +27,7 @@ from annotate.core.guideline import DimensionSpec, ProjectTemplate
 from annotate.core.guidelines import current_guideline
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import Request, add_refusal, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import round_one
 from annotate.core.strings import read_number
@@ -164,8 +164,7 @@ def _edit(
             messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("dimensions", project.slug)
     except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
+        status = add_refusal(form, error)
     return _page(request, project, edited, form, status=status)
 
 
@@ -284,8 +283,7 @@ def settings(request: Request, slug: str) -> HttpResponse:
                 messages.success(request, gettext("The settings are saved."))
                 return redirect("review" if request.POST.get("then") == "review" else "settings", slug)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     template = "setup/settings.html#preview" if request.htmx else "setup/settings.html"
     shown = {"form": form, "frozen": frozen, "form_before_next": "settings-form"}
     return render_in_project(request, project, template, shown, status=status)

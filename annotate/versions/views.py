@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.core.access import project_for_admin, project_for_reader, roles_in
 from annotate.core.errors import DomainError
 from annotate.core.models import Role, VersionRequest
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import Request, add_refusal, render_in_project, request_user
 from annotate.versions.commands import request_version, start_edition
 from annotate.versions.forms import VersionForm
 from annotate.versions.queries import (
@@ -35,8 +35,7 @@ def versions(request: Request, slug: str) -> HttpResponse:
                 request_version(project=project, by=request_user(request), **form.cleaned_data)
                 return redirect("versions", slug)
         except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+            status = add_refusal(form, error)
     under_way = request_under_way(project)
     context = {
         "form": form,

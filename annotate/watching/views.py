@@ -17,7 +17,15 @@ from annotate.core.access import may_begin_projects, project_for_admin, project_
 from annotate.core.configuration import project_cards
 from annotate.core.errors import DomainError
 from annotate.core.models import Role
-from annotate.core.page import READERS, Request, offer_choices, render_in_project, request_user, show_refusal
+from annotate.core.page import (
+    READERS,
+    Request,
+    add_refusal,
+    offer_choices,
+    render_in_project,
+    request_user,
+    show_refusal,
+)
 from annotate.core.strings import is_for_spreadsheet
 from annotate.disputes.queries.activity import waiting_for_adjudicator
 from annotate.exports.commands import note_export
@@ -213,8 +221,7 @@ def deadline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
             messages.success(request, gettext("The deadline is saved; raters see it with their work."))
             return redirect("project", slug)
     except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
+        status = add_refusal(form, error)
     return render_in_project(
         request, project, "watching/deadline.html", {"form": form, "round": round}, status=status
     )

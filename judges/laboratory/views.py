@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, query_of, request_user
+from annotate.core.page import Request, add_refusal, query_of, request_user
 from judges.core.access import (
     drafting_in,
     panel_in,
@@ -25,7 +25,7 @@ from judges.core.access import (
     search_in,
 )
 from judges.core.models import Drafting, Judge, Judgment, Panel, PromptSearch, Proposal
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.laboratory.commands.draftings import discard_drafting, plan_drafting, start_drafting
 from judges.laboratory.commands.experiments import plan_of_experiment, start_experiment
 from judges.laboratory.commands.panels import change_panel, make_panel
