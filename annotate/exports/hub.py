@@ -6,8 +6,7 @@ with the first push, so that other processes do not pay for it.
 
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from django.utils.translation import gettext, gettext_lazy
@@ -62,8 +61,15 @@ def push_folder(
     """
     refuse_repository(repository)
     token = _token(project)
-    with _raise_hub_errors(repository):
+    from httpx2 import HTTPError
+
+    try:
         return _push(folder, repository, token, private, on_progress or (lambda _sent, _size: None))
+    except DomainError:
+        raise
+    except (HTTPError, OSError, RuntimeError, ValueError) as error:
+        # Without its cause, which may hold the request and with it the token.
+        raise HubError(_sentence(error, repository)) from None
 
 
 @sensitive_variables("token")
@@ -93,19 +99,6 @@ def _push(folder: Path, repository: str, token: str, private: bool, on_progress:
         repo_type="dataset",
     )
     return str(commit.commit_url)
-
-
-@contextmanager
-def _raise_hub_errors(repository: str) -> Iterator[None]:
-    from httpx2 import HTTPError
-
-    try:
-        yield
-    except DomainError:
-        raise
-    except (HTTPError, OSError, RuntimeError, ValueError) as error:
-        # Without its cause, which may hold the request and with it the token.
-        raise HubError(_sentence(error, repository)) from None
 
 
 def _sentence(error: BaseException, repository: str) -> str:

@@ -16,7 +16,7 @@ from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import Export, Push, Role
-from annotate.core.page import Request, add_refusal, render_in_project, request_user
+from annotate.core.page import Request, add_refusal, render_in_project, request_user, show_refusal
 from annotate.core.strings import is_for_spreadsheet
 from annotate.exports.choice import Format
 from annotate.exports.citation import Datasheet
@@ -32,7 +32,7 @@ from annotate.exports.files import download_table
 from annotate.exports.formats.text import FORMATS
 from annotate.exports.forms import EVERYTHING, DatasheetForm, ExportFileForm, ExportForm, PushForm
 from annotate.exports.hub import hub_is_configured
-from annotate.exports.queries import exports_of, pushes_of, state_of, states_of
+from annotate.exports.queries import exports_of, pushes_of, state_of
 from annotate.exports.registry import TABLES
 from annotate.exports.restoring import restore_export
 from annotate.exports.restoring.archive import ExportArchive, refuse_unfit_upload
@@ -53,7 +53,7 @@ def exports(request: Request, slug: str) -> HttpResponse:
         form.add_error(None, error.message)
     context: dict[str, Any] = {
         "form": form,
-        "states": states_of(exports_of(project)),
+        "states": [state_of(each) for each in exports_of(project)],
         "tables": TABLES.values(),
         "formats": list(FORMATS),
         "workers": worker_health(),
@@ -158,10 +158,8 @@ def export_file(request: HttpRequest, slug: str, pk: int) -> FileResponse:
 @require_POST
 def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
     found = access.export_in(access.project_for_reader(request.user, slug), pk)
-    try:
+    with show_refusal(request):
         restart_export(export=found)
-    except DomainError as error:
-        messages.error(request, error.message)
     return redirect("export", slug, pk)
 
 

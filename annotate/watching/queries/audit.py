@@ -2,10 +2,10 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext
@@ -79,11 +79,6 @@ class AuditedAct:
         return [(name.replace("_", " "), before.get(name), after.get(name)) for name in {**before, **after}]
 
 
-class AuditSource(Protocol):
-    def __call__(self, project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
-        """Return the filtered rows."""
-
-
 def _entries(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
     rows = AuditEntry.objects.filter(project=project)
     if wanted.what:
@@ -125,7 +120,7 @@ def _decisions(project: Project, wanted: AuditFilter) -> QuerySet[Any, Any]:
     return rows.values("pk", "at", "actor", "kind", "value", "note", **_columns(names))
 
 
-SOURCES: tuple[AuditSource, ...] = (_entries, _ratings, _decisions)
+SOURCES: tuple[Callable[[Project, AuditFilter], QuerySet[Any, Any]], ...] = (_entries, _ratings, _decisions)
 
 
 def _columns(names: Mapping[str, str]) -> dict[str, F]:
