@@ -296,9 +296,12 @@ def render_in_project(
     # A person can have several roles in a project, each with a row.
     held = {role: waits for role, waits, *_ in rows}
     roles = frozenset(Role(role) for role in held)
+    # Only readers have pages that show the ratings of others, so other people need no query.
+    both = Role.ANNOTATOR in roles and bool(roles & READERS)
+    hides = both and rates_independently(request.user, project)
     frame = {
         "project": project,
-        "navigation": navigation_of(request, project, roles),
+        "navigation": navigation(request.path, project.slug, roles, hides=hides),
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
     if rows and rows[0][2] and roles & READERS:
@@ -308,13 +311,6 @@ def render_in_project(
         frame["setup"] = FRAME.setup(project, route)
     context = {**frame, **(context or {})}
     return render(request, template, context, status=status)
-
-
-def navigation_of(request: HttpRequest, project: Project, roles: frozenset[Role]) -> Navigation:
-    # Only readers have pages that show the ratings of others, so other people need no query.
-    both = Role.ANNOTATOR in roles and bool(roles & READERS)
-    hides = both and rates_independently(request.user, project)
-    return navigation(request.path, project.slug, roles, hides=hides)
 
 
 def request_user(request: HttpRequest) -> User:
