@@ -250,6 +250,25 @@ def add_refusal(form: forms.Form, error: DomainError) -> int:
     return error.status
 
 
+class FormOutcome:
+    """Attaches a rejection of the command in its block to a form.
+
+    status: of the response, if the block does not return one: 200 for a page that is only shown.
+    """
+
+    def __init__(self, request: HttpRequest, form: forms.Form) -> None:
+        self._form = form
+        self.status = 422 if request.method == "POST" else 200
+
+    def __enter__(self) -> "FormOutcome":
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, DomainError):
+            self.status = add_refusal(self._form, error)
+        return isinstance(error, DomainError)
+
+
 def offer_choices(form: forms.BaseForm, name: str, choices: Iterable[Any]) -> None:
     """Offer these choices in a field. They depend on the project and the user."""
     field = form.fields[name]

@@ -16,7 +16,7 @@ from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import Export, Push, Role
-from annotate.core.page import Request, add_refusal, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, Request, render_in_project, request_user, show_refusal
 from annotate.core.strings import is_for_spreadsheet
 from annotate.exports.choice import Format
 from annotate.exports.citation import Datasheet
@@ -120,15 +120,12 @@ def export_push(request: Request, slug: str, pk: int) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     found = access.export_in(project, pk)
     form = PushForm(request.POST)
-    status = 422
-    if form.is_valid():
-        try:
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
             start_push(export=found, by=request_user(request), **form.cleaned_data)
             return redirect("export", slug, pk)
-        except DomainError as error:
-            status = add_refusal(form, error)
     context = {**_context(request, found), "push_form": form}
-    return render_in_project(request, project, "exports/export.html", context, status=status)
+    return render_in_project(request, project, "exports/export.html", context, status=outcome.status)
 
 
 def _context(request: Request, export: Export) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from annotate.core.errors import DomainError
 from annotate.core.models import Role
 from annotate.core.page import (
     READERS,
+    FormOutcome,
     Request,
-    add_refusal,
     offer_choices,
     render_in_project,
     request_user,
@@ -214,14 +214,11 @@ def deadline(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     round = access.round_in(project, number)
     form = DeadlineForm(request.POST or None, initial={"deadline": round.deadline})
-    status = 422 if request.method == "POST" else 200
-    try:
-        if request.method == "POST" and form.is_valid():
+    with FormOutcome(request, form) as outcome:
+        if form.is_valid():
             set_deadline(round=round, deadline=form.cleaned_data["deadline"], by=request_user(request))
             messages.success(request, gettext("The deadline is saved; raters see it with their work."))
             return redirect("project", slug)
-    except DomainError as error:
-        status = add_refusal(form, error)
     return render_in_project(
-        request, project, "watching/deadline.html", {"form": form, "round": round}, status=status
+        request, project, "watching/deadline.html", {"form": form, "round": round}, status=outcome.status
     )
