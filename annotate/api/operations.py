@@ -122,7 +122,6 @@ class CursorPages(CursorPagination):
 
 
 def page_of(rows: type[serializers.BaseSerializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of a page of these rows."""
     fields = {
         "next": serializers.CharField(allow_null=True, help_text="The address of the next page."),
         "previous": serializers.CharField(allow_null=True, help_text="The address of the page before."),
@@ -151,7 +150,6 @@ class StrictJSONParser(JSONParser):
     """Parses JSON. JSON that is nested too deeply to be read is invalid."""
 
     def parse(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the parsed value."""
         try:
             return super().parse(*args, **kwargs)
         except RecursionError:
@@ -195,7 +193,6 @@ class ApiView(APIView):
         return {**given.validated_data, **kept} if kept else given.validated_data
 
     def filters(self, shape: type[Shape]) -> dict[str, Any]:
-        """Return the checked filters of the query string."""
         given = shape(data=self.request.query_params.dict())
         given.is_valid(raise_exception=True)
         return dict(given.validated_data)

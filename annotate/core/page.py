@@ -219,7 +219,6 @@ def _map_entries(
 
 
 def query_of(chosen: Mapping[str, Any]) -> str:
-    """Return the query string of a page, without empty parameters."""
     return urlencode(
         {name: value for name, value in chosen.items() if value not in ("", None, ())}, doseq=True
     )

@@ -41,7 +41,6 @@ def hub_is_configured(project: str) -> bool:
 
 
 def refuse_repository(name: str) -> None:
-    """Raise InvalidValueError for an invalid repository name."""
     if not NAME.fullmatch(name) or "--" in name or ".." in name:
         says = gettext(
             "A repository is called like name/data-set, with letters, digits, -, _ and single dots."

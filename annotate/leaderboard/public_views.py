@@ -244,7 +244,6 @@ class PublicThrottle(SimpleRateThrottle):
     cache = caches["process"]
 
     def get_cache_key(self, request: HttpRequest, _view: object) -> str:
-        """Return the cache key of an IP."""
         return f"public-{get_ip(request)}"
 
 

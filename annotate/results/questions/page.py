@@ -536,7 +536,6 @@ TABLES_OF_KINDS: dict[str, Callable[[Rounds], list[Table]]] = {
 
 
 def tables_of(rounds: Rounds) -> list[Table]:
-    """Return the tables of a question, none without an answer."""
     if not rounds[-1].items:
         return []
     return TABLES_OF_KINDS.get(rounds[-1].dimension.kind, generic_tables)(rounds)
