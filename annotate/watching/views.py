@@ -1,4 +1,4 @@
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
@@ -76,7 +76,7 @@ class AuditForm(forms.Form):
             word=given.get("word", "").strip(),
             since=_midnight(since) if since else None,
             # That day is included.
-            until=_midnight(until + timedelta(days=1)) if until else None,
+            until=_midnight(until) + timedelta(days=1) if until else None,
         )
 
 
@@ -88,7 +88,9 @@ class DeletionForm(forms.Form):
     )
 
 
-def _midnight(day: Any) -> datetime:
+def _midnight(day: date) -> datetime:
+    # UTC may have no such moment on the first or last day of the calendar. No act is that old or that new.
+    day = min(max(day, date(1000, 1, 1)), date(9000, 1, 1))
     return timezone.make_aware(datetime.combine(day, time.min))
 
 

@@ -4,7 +4,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
@@ -45,8 +45,8 @@ class Cursor:
         rank, _, pk = rest.partition("_")
         try:
             moment = datetime.fromisoformat(at)
-            return cls(moment, int(rank), int(pk)) if moment.tzinfo else None
-        except ValueError:
+            return cls(moment.astimezone(UTC), int(rank), int(pk)) if moment.tzinfo else None
+        except (ValueError, OverflowError):
             return None
 
 
