@@ -335,7 +335,7 @@ def embed(request: HttpRequest, page: PublicPage) -> HttpResponse:
 
 @require_safe
 @_public
-def as_json(_request: HttpRequest, page: PublicPage) -> HttpResponse:
+def download_json(_request: HttpRequest, page: PublicPage) -> HttpResponse:
     return _let_others_read(JsonResponse(page.to_dict(), json_dumps_params={"ensure_ascii": False}))
 
 

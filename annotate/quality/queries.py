@@ -156,14 +156,14 @@ class _Attempt:
     def items(self) -> list[int]:
         return list(dict.fromkeys(each.gold_id for each in self.asked))
 
-    def of(self, gold: int) -> list[PracticeAnswer | None]:
+    def answers_about(self, gold: int) -> list[PracticeAnswer | None]:
         return [self.answers.get(each.pk) for each in self.asked if each.gold_id == gold]
 
     def is_answered(self, gold: int) -> bool:
-        return all(each and each.is_answered for each in self.of(gold))
+        return all(each and each.is_answered for each in self.answers_about(gold))
 
     def is_settled(self, gold: int) -> bool:
-        return all(each and each.settled_at for each in self.of(gold))
+        return all(each and each.settled_at for each in self.answers_about(gold))
 
     def settled_pairs(self, dimension: int | None = None) -> list[tuple[GoldValue, PracticeAnswer]]:
         pairs = [(each, self.answers[each.pk]) for each in self.asked if each.pk in self.answers]

@@ -77,10 +77,10 @@ class QuestionAnswers:
         """Return (raters, items): a piece of each answer's data, None for a gap."""
         return [[None if each is None else (each.data or {}).get(name) for each in row] for row in self.given]
 
-    def of_system(self, system: str) -> "QuestionAnswers":
-        return self.where(lambda item: item.system == system)
+    def select_system(self, system: str) -> "QuestionAnswers":
+        return self.select(lambda item: item.system == system)
 
-    def where(self, is_meant: Callable[[ItemAnswers], bool]) -> "QuestionAnswers":
+    def select(self, is_meant: Callable[[ItemAnswers], bool]) -> "QuestionAnswers":
         kept = [index for index, item in enumerate(self.items) if is_meant(item)]
         return QuestionAnswers(
             self.round,
@@ -90,7 +90,7 @@ class QuestionAnswers:
             [[row[index] for index in kept] for row in self.given],
         )
 
-    def by_document(self, values: FloatArray) -> tuple[list[str], FloatArray]:
+    def average_by_document(self, values: FloatArray) -> tuple[list[str], FloatArray]:
         """Return systems, and (documents, systems): means over raters of (raters, items); NaN for a gap."""
         systems, documents = sorted(set(self.systems)), sorted(set(self.documents))
         row_of, column_of = (
@@ -212,7 +212,7 @@ def means_table(
     cells: dict[str, list[Cell]] = {}
     for name, label, values in scores:
         columns.append(Column(name, label, decimals=2))
-        systems, table = answers.by_document(values)
+        systems, table = answers.average_by_document(values)
         for index, system in enumerate(systems):
             found = mean_score(table[:, index], (low, high))
             cells.setdefault(system, []).append(figure(found, count=found.counts.ratings))

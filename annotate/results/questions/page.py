@@ -155,7 +155,7 @@ def parts_tables(rounds: Rounds) -> list[Table]:
     counts = [each["key"] for each in options["labels"]].index(options["counts"])
     rows = []
     for system in sorted(set(last.systems)):
-        own = last.of_system(system)
+        own = last.select_system(system)
         codes, items, documents = _codes_of_parts(own)
         yes = np.where(np.isnan(codes), np.nan, codes == counts)
         share = share_of_yes(yes, items, documents=documents)
@@ -203,7 +203,7 @@ _HOW_RANKED = gettext_lazy(
 
 def preference_tables(rounds: Rounds) -> list[Table]:
     """Return agreement on the winner, strengths of systems, and the effect of the position."""
-    answers = [_pairwise(each.where(lambda item: len(item.sides) == 2)) for each in rounds]
+    answers = [_pairwise(each.select(lambda item: len(item.sides) == 2)) for each in rounds]
     options = rounds[0].dimension.options
     drawn = rounds[0].stream
     winner = [preference_alpha(each, generator=drawn) for each in answers]
