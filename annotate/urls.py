@@ -135,7 +135,7 @@ urlpatterns = [
     ),
     path("benchmarks/<slug:key>/", benchmark_views.page, name="public_page"),
     path("benchmarks/<slug:key>/embed/", benchmark_views.embed, name="public_embed"),
-    path("benchmarks/<slug:key>/leaderboard.json", benchmark_views.as_json, name="public_json"),
+    path("benchmarks/<slug:key>/leaderboard.json", benchmark_views.download_json, name="public_json"),
     path("benchmarks/<slug:key>/leaderboard.csv", benchmark_views.download_csv, name="public_csv"),
     path("benchmarks/<slug:key>/documents.json", benchmark_views.documents, name="public_documents"),
     path("benchmarks/<slug:key>/submit/", benchmark_views.submit, name="public_submit"),

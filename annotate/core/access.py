@@ -40,6 +40,7 @@ from annotate.core.models import (
     Webhook,
 )
 from annotate.core.rounds import RATED, disputes_of, raters_in
+from annotate.core.strings import read_number
 from annotate.fastpath.queries import NUMBERS, WORD, Prepared
 
 SomeUser = User | AnonymousUser
@@ -237,7 +238,7 @@ def assignment_for_annotator(
             gettext("This item is not in your list; an admin may have reassigned it to another rater.")
         )
     # The page has lost its item: the membership tells the reason.
-    key = int(membership_key) if membership_key.isdecimal() else 0
+    key = read_number(membership_key)
     held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=key).first()
     if held is None:
         raise NotYoursError(

@@ -219,7 +219,6 @@ def _map_entries(
 
 
 def query_of(chosen: Mapping[str, Any]) -> str:
-    """Return the query string of a page, without empty parameters."""
     return urlencode(
         {name: value for name, value in chosen.items() if value not in ("", None, ())}, doseq=True
     )
@@ -241,6 +240,32 @@ class PositionConverter(IntConverter):
 
 
 register_converter(PositionConverter, "position")
+
+
+def add_refusal(form: forms.Form, error: DomainError) -> int:
+    """Attach a command's error to the form fields that it concerns and return the response status."""
+    for field in error.fields or [None]:
+        form.add_error(field if field in form.fields else None, error.message)
+    return error.status
+
+
+class FormOutcome:
+    """Attaches a rejection of the command in its block to a form.
+
+    status: of the response, if the block does not return one: 200 for a page that is only shown.
+    """
+
+    def __init__(self, request: HttpRequest, form: forms.Form) -> None:
+        self._form = form
+        self.status = 422 if request.method == "POST" else 200
+
+    def __enter__(self) -> "FormOutcome":
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, DomainError):
+            self.status = add_refusal(self._form, error)
+        return isinstance(error, DomainError)
 
 
 def offer_choices(form: forms.BaseForm, name: str, choices: Iterable[Any]) -> None:
@@ -289,9 +314,12 @@ def render_in_project(
     # A person can have several roles in a project, each with a row.
     held = {role: waits for role, waits, *_ in rows}
     roles = frozenset(Role(role) for role in held)
+    # Only readers have pages that show the ratings of others, so other people need no query.
+    both = Role.ANNOTATOR in roles and bool(roles & READERS)
+    hides = both and rates_independently(request.user, project)
     frame = {
         "project": project,
-        "navigation": navigation_of(request, project, roles),
+        "navigation": navigation(request.path, project.slug, roles, hides=hides),
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
     if rows and rows[0][2] and roles & READERS:
@@ -301,13 +329,6 @@ def render_in_project(
         frame["setup"] = FRAME.setup(project, route)
     context = {**frame, **(context or {})}
     return render(request, template, context, status=status)
-
-
-def navigation_of(request: HttpRequest, project: Project, roles: frozenset[Role]) -> Navigation:
-    # Only readers have pages that show the ratings of others, so other people need no query.
-    both = Role.ANNOTATOR in roles and bool(roles & READERS)
-    hides = both and rates_independently(request.user, project)
-    return navigation(request.path, project.slug, roles, hides=hides)
 
 
 def request_user(request: HttpRequest) -> User:

@@ -12,7 +12,7 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
 
 from annotate.core.models import Project
-from annotate.core.strings import is_for_spreadsheet
+from annotate.core.strings import is_for_spreadsheet, read_number
 from annotate.results.table import ColumnKind, Table
 from annotate.results.text import (
     MINUS,
@@ -94,13 +94,13 @@ class LatexChoices:
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> "LatexChoices":
         """Return the choices in a URL or a command line; missing or invalid ones have their defaults."""
-        digits, width = str(given.get("digits", "")), str(given.get("width", ""))
+        digits, width = (read_number(str(given.get(name, ""))) for name in ("digits", "width"))
         return cls(
             intervals=_one_of(Intervals, given.get("intervals")),
             environment=_one_of(Environment, given.get("environment")),
             transposed=bool(given.get("transposed")),
-            digits=min(int(digits), 9) if digits.isdecimal() else None,
-            width=min(max(float(width), 100), 2000) if width.isdecimal() else cls.width,
+            digits=None if digits is None else min(digits, 9),
+            width=cls.width if width is None else min(max(float(width), 100), 2000),
         )
 
 

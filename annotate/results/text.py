@@ -70,7 +70,6 @@ def number(value: float, column: Column) -> str:
 
 
 def interval(cell: Cell, column: Column) -> str:
-    """Return a value's interval in brackets, empty without an interval."""
     if cell.low is None or cell.high is None:
         return ""
     return f"[{number(cell.low, column)}, {number(cell.high, column)}]"

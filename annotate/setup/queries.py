@@ -43,7 +43,7 @@ from annotate.core.models import (
 from annotate.core.models.ratings import has_answer
 from annotate.core.models.rounds import rounds_of_study
 from annotate.core.rounds import rounds_of
-from annotate.core.strings import split_sentences
+from annotate.core.strings import read_number, split_sentences
 from annotate.questions import KINDS, ItemContent, kind_of
 from annotate.rating.queries.work import ItemPage, Row, order_sides
 from annotate.setup.presets import TEMPLATES
@@ -424,10 +424,10 @@ def own_templates(user: User) -> list[SavedTemplate]:
 
 def template_for(user: User, key: str) -> ProjectTemplate | None:
     """Return the template that Concord or this person has under a key, None for another. One query."""
-    number = key.removeprefix(OWN)
-    if not key.startswith(OWN) or not number.isdecimal():
+    number = read_number(key.removeprefix(OWN)) if key.startswith(OWN) else None
+    if number is None:
         return TEMPLATES.get(key)
-    saved = SavedTemplate.objects.filter(owner=user, pk=int(number)).first()
+    saved = SavedTemplate.objects.filter(owner=user, pk=number).first()
     return read_template(saved.content, key=key) if saved else None
 
 

@@ -43,7 +43,7 @@ class QuestionSettings:
         named = {name: values.get(name) for name in self.fields() if name not in self.lists}
         rows = {
             name: keep_keys(
-                read_rows(values.get(name, ""), weighted=name == self.weighted),
+                read_rows(values.get(name, ""), before.get(name, ()), weighted=name == self.weighted),
                 before.get(name, ()),
                 by_number=frozen,
             )
@@ -191,18 +191,27 @@ def settings_of_kind(kind: str) -> QuestionSettings:
 
 
 def write_rows(rows: Rows) -> str:
-    lines = []
-    for row in rows:
-        weight = f" = {int_if_whole(float(row['weight']))}" if "weight" in row else ""
-        description = f": {row['description']}" if row.get("description") else ""
-        lines.append(f"{row['name']}{weight}{description}")
-    return "\n".join(lines)
+    return "\n".join(map(_write_row, rows))
 
 
-def read_rows(text: str, *, weighted: bool = False) -> list[dict[str, Any]]:
-    """Read the output of `write_rows`. Raises InvalidValueError for a weight that is no number."""
+def _write_row(row: Mapping[str, Any]) -> str:
+    weight = f" = {int_if_whole(float(row['weight']))}" if "weight" in row else ""
+    description = f": {row['description']}" if row.get("description") else ""
+    # A description from the API may have several lines.
+    return " ".join(f"{row['name']}{weight}{description}".split())
+
+
+def read_rows(text: str, before: Rows = (), *, weighted: bool = False) -> list[dict[str, Any]]:
+    """Read the output of `write_rows`. Raises InvalidValueError for a weight that is no number.
+
+    before: the stored rows. An unchanged line is its stored row: a name from the API may contain “: ”.
+    """
+    stored = {_write_row(row): row for row in before}
     rows = []
     for line in text.splitlines():
+        if line.strip() in stored:
+            rows.append(dict(stored[line.strip()]))
+            continue
         head, _colon, description = line.strip().partition(": ")
         row: dict[str, Any] = {"name": head.rstrip(": "), "description": description.strip()}
         if weighted and head:
@@ -232,7 +241,7 @@ def keep_keys(rows: list[dict[str, Any]], before: Iterable[Mapping[str, Any]], *
         return [{**row, "key": old["key"]} for row, old in zip(rows, known, strict=True)]
     keys = {old["name"].casefold(): old["key"] for old in known}
     return [
-        {**row, "key": keys[row["name"].casefold()]} if row["name"].casefold() in keys else row
+        {"key": keys[row["name"].casefold()], **row} if row["name"].casefold() in keys else row
         for row in rows
     ]
 

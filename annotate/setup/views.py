@@ -27,9 +27,10 @@ from annotate.core.guideline import DimensionSpec, ProjectTemplate
 from annotate.core.guidelines import current_guideline
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import round_one
+from annotate.core.strings import read_number
 from annotate.rating.queries.plans import plan_of
 from annotate.rating.queries.work import rows_as_html
 from annotate.setup.commands import (
@@ -157,15 +158,11 @@ def _edit(
         return _page(request, project, edited, DimensionForm.from_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
     form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project), earlier=earlier)
-    status = 200 if entered is None else 422
-    try:
+    with FormOutcome(request, form) as outcome:
         if form.is_valid():
             messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("dimensions", project.slug)
-    except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
-    return _page(request, project, edited, form, status=status)
+    return _page(request, project, edited, form, status=outcome.status)
 
 
 PARTS_OF_PAGE = {
@@ -266,28 +263,24 @@ def settings(request: Request, slug: str) -> HttpResponse:
     frozen = is_frozen(project)
     entered = request.POST if request.method == "POST" else None
     form = SettingsPageForm(entered, project=project, frozen=frozen)
-    status = 200
-    if request.method == "POST" and "show" not in request.POST:
-        status = 422
-        try:
-            if form.is_valid():
-                # Guidelines of an open round change by a new version, which needs a note.
-                if frozen and form.reworded:
-                    reword_guidelines(
-                        project=project,
-                        guidelines=form.cleaned_data["guidelines"],
-                        note=form.cleaned_data["note"],
-                        by=request_user(request),
-                    )
-                update_project(project=project, **form.settings)
-                messages.success(request, gettext("The settings are saved."))
-                return redirect("review" if request.POST.get("then") == "review" else "settings", slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormOutcome(request, form) as outcome:
+        if "show" in request.POST:
+            outcome.status = 200
+        elif form.is_valid():
+            # Guidelines of an open round change by a new version, which needs a note.
+            if frozen and form.reworded:
+                reword_guidelines(
+                    project=project,
+                    guidelines=form.cleaned_data["guidelines"],
+                    note=form.cleaned_data["note"],
+                    by=request_user(request),
+                )
+            update_project(project=project, **form.settings)
+            messages.success(request, gettext("The settings are saved."))
+            return redirect("review" if request.POST.get("then") == "review" else "settings", slug)
     template = "setup/settings.html#preview" if request.htmx else "setup/settings.html"
     shown = {"form": form, "frozen": frozen, "form_before_next": "settings-form"}
-    return render_in_project(request, project, template, shown, status=status)
+    return render_in_project(request, project, template, shown, status=outcome.status)
 
 
 # The end of the set-up: everything at a glance, and the annotator's screen on a real item.
@@ -318,8 +311,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @xframe_options_sameorigin
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    asked = request.GET.get("item", "")
-    page, guideline = preview_page(project, int(asked) if asked.isdecimal() and len(asked) < 8 else 1)
+    page, guideline = preview_page(project, read_number(request.GET.get("item", "")) or 1)
     context = {
         "project": project,
         "round": page.assignment.round,

@@ -159,7 +159,6 @@ def heads_of(table: Table) -> SafeString:
 
 @register.filter
 def first_rows(table: Table, most: int) -> Table:
-    """Return the table with its first rows only."""
     return replace(table, rows=list(table.rows[:most]))
 
 

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from django import forms
 from django.http import HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext_noop
 
 from annotate.core.access import roles_in
-from annotate.core.errors import DomainError
 from annotate.core.models import Project, Role
 from annotate.core.page import ADMINS, READERS, NewPages, Page, Request, render_in_project
 
@@ -78,10 +76,3 @@ def render_judges(
     response = render_in_project(request, project, template, {**common, **(context or {})}, status=status)
     patch_vary_headers(response, ["HX-Request"])  # page and part share one URL
     return response
-
-
-def add_refusal(form: forms.Form, error: DomainError) -> int:
-    """Attach a command's error to the form fields that it concerns and return the response status."""
-    for field, message in error.fields.items() or [(None, error.message)]:
-        form.add_error(field if field in form.fields else None, message)
-    return error.status

@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
-from annotate.core.page import Request, request_user
+from annotate.core.page import Request, add_refusal, request_user
 from annotate.results.figures import load_figures
 from annotate.results.latex import table_file
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
 from judges.core.models import Calibration, RoutingPolicy
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.core.specification import PolicySpec, policy_from_certificates
 from judges.results.queries.pairings import measured_judges
 from judges.routing.commands.certificates import (

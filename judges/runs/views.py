@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotate.core.access import project_for_admin, project_for_reader, rates_independently
 from annotate.core.errors import DomainError
 from annotate.core.models import Project, User
-from annotate.core.page import Request, request_user, show_refusal
+from annotate.core.page import Request, add_refusal, request_user, show_refusal
 from judges.core.access import (
     judge_in,
     judgment_in,
@@ -26,7 +26,7 @@ from judges.core.access import (
 )
 from judges.core.errors import RunRefusedError
 from judges.core.models import DriftWatch, Judgment, Rereading, Run
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.core.specification import Scope
 from judges.endpoints.queries import usable_judges
 from judges.runs.commands.corrections import (

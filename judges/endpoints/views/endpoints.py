@@ -17,13 +17,13 @@ from django.views.decorators.vary import vary_on_headers
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
-from annotate.core.page import Request, query_of, request_user, show_refusal
+from annotate.core.page import Request, add_refusal, query_of, request_user, show_refusal
 from annotate.core.password_again import give_password_again, password_again, password_is_due
 from annotate.results.figures import show_figures
 from annotate.results.registry import UnknownChoiceError, result_of
 from judges.core.access import endpoint_in, judge_in, may_change_judges, model_price_in, project_for_judges
 from judges.core.models import Endpoint, Judge, Judgment, Panel
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.core.specification import JudgeSpec
 from judges.endpoints.archiving import Archived, archive, delete_unused, unarchive
 from judges.endpoints.commands import (

@@ -15,10 +15,10 @@ from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.jobs import is_silent
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, request_user, show_refusal
+from annotate.core.page import Request, add_refusal, request_user, show_refusal
 from judges.core.access import dimension_in, may_change_judges, project_for_judges, template_in
 from judges.core.models import PromptTemplate, StepsWriting
-from judges.core.page import add_refusal, render_judges
+from judges.core.page import render_judges
 from judges.endpoints.commands import create_template, edit_template, edit_wording
 from judges.endpoints.evaluation_steps import (
     has_written_part,

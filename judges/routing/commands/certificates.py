@@ -179,7 +179,9 @@ def withdraw_calibration(*, calibration: Calibration, by: User | None) -> Calibr
         units = set(calibration.units.values_list("item", "dimension"))
         withdraw_units(round=round, units=units, origin=calibration.origin)
         ask_again(round, besides=calibration.origin)
-        if not round.every_item:
+        # A routed policy keeps its round, also while it sends no unit to people.
+        is_routed = RoutingPolicy.objects.filter(round=round, status=RoutingPolicy.Status.ROUTED).exists()
+        if not round.every_item and not is_routed:
             forget_empty_round(round)
     _end(calibration, Status.WITHDRAWN, by)
     return calibration

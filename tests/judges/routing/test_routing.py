@@ -22,6 +22,7 @@ from annotate.rating.commands.ratings import Answer, save_rating
 from annotate.rating.commands.rounds import close_round_one, open_round_one
 from judges.core.errors import RoutingChangedError, RoutingRefusedError
 from judges.core.models import CalibrationUnit, DevelopmentDocument, Judgment, RoutedUnit, RoutingPolicy
+from judges.routing.commands.certificates import draw_calibration, withdraw_calibration
 from judges.routing.commands.policies import (
     draft_policy,
     follow_proposal,
@@ -34,7 +35,7 @@ from judges.routing.queries.audit import Audited, check_in_order, exact_interval
 from judges.routing.queries.preview import proposal_of, routing_plan
 from judges.routing.queries.state import routing_state
 from tests.factories import make_project
-from tests.judges.certified import numbers_of
+from tests.judges.certified import calibration_spec, numbers_of
 from tests.judges.factories import make_judge
 from tests.judges.routing.project import (
     CONSTANT,
@@ -447,6 +448,24 @@ def test_units_of_a_newly_trusted_system_are_withdrawn_unless_started(cast):
     assert left.get((DOUBTED, "fluency", "audit"), 0) == len(found.change)
     assert AssignedUnit.objects.count() == 2 * policy.units.count()
     assert proposal(cast, policy).is_empty
+
+
+def test_withdrawn_sample_leaves_the_round_of_a_policy_without_units(cast):
+    policy = routed(cast, audit_share=1e-6)
+    # Both judges now say the same of all systems, so people get nothing.
+    for judgment in Judgment.objects.all():
+        judgment.value = judgment.item.document_id % 5 + 1
+        judgment.save()
+    follow_proposal(policy=policy, by=cast.admin, shown=proposal(cast, policy).digest)
+    assert not Assignment.objects.exists()
+    sample = draw_calibration(project=cast.project, spec=calibration_spec(cast), by=cast.admin)
+    assert Assignment.objects.exists()
+    withdraw_calibration(calibration=sample, by=cast.admin)
+    assert not Assignment.objects.exists()
+    policy.refresh_from_db()
+    assert (policy.status, policy.round_id) == ("routed", Round.objects.get().pk)
+    withdraw_policy(policy=policy, by=cast.admin)
+    assert not Round.objects.exists()
 
 
 def test_a_proposal_that_moved_on_is_not_followed(cast):
