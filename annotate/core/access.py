@@ -238,7 +238,7 @@ def assignment_for_annotator(
             gettext("This item is not in your list; an admin may have reassigned it to another rater.")
         )
     # The page has lost its item: the membership tells the reason.
-    key = read_number(membership_key)
+    key = read_number(membership_key) or 0
     held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=key).first()
     if held is None:
         raise NotYoursError(

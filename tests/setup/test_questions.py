@@ -182,7 +182,9 @@ def test_unchanged_line_keeps_its_label_whatever_characters_it_has(admin: Client
     ]
     made = add_question(cast.project, "labels", "Asked", labels=labels)
     page = at(cast, "dimensions/asked/")
-    shown = admin.get(page).context["form"]["labels"].value()
+    response = admin.get(page)
+    assert response.context
+    shown = response.context["form"]["labels"].value()
     assert shown == "Error: wrong: Not in the source. Or against it.\nNone:"
     sent = {**GENERAL, "kind": "labels", "distance": "jaccard"}
     admin.post(page, {**sent, "labels": f"{shown}\r\nMore: of all"})
