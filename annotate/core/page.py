@@ -13,7 +13,7 @@ from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import register_converter, reverse
-from django.urls.converters import IntConverter
+from django.urls.converters import IntConverter, StringConverter
 from django.utils.translation import gettext, gettext_noop
 from django_htmx.middleware import HtmxDetails
 
@@ -239,7 +239,14 @@ class PositionConverter(IntConverter):
         return number
 
 
+class ImageKeyConverter(StringConverter):
+    """The key of an image. Others: 404, also a NUL character, which PostgreSQL compares with nothing."""
+
+    regex = "[0-9a-z]+[.][a-z]+"
+
+
 register_converter(PositionConverter, "position")
+register_converter(ImageKeyConverter, "image")
 
 
 def add_refusal(form: forms.Form, error: DomainError) -> int:

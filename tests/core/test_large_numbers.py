@@ -107,6 +107,29 @@ def test_answer_with_thousands_of_digits_is_no_fault(
     assert answer.status_code == status
 
 
+NUL = "%00"
+
+
+def test_address_with_a_nul_character_is_no_fault(home: tuple[str, User]) -> None:
+    slug, user = home
+    browser, program = Client(raise_request_exception=False), ApiClient(user)
+    browser.force_login(user)
+    program.client.raise_request_exception = False
+    faults = []
+    for _, route in routes():
+        path = PARAMETER.sub(
+            lambda found: slug if found[2] == "slug" else "1" if found[1] in ("int", "position") else NUL,
+            route,
+        )
+        for address in (path, f"{path}?dimension={NUL}&query={NUL}&q={NUL}&document={NUL}"):
+            with transaction.atomic():
+                answer = sent(browser, program, "GET", address)
+                transaction.set_rollback(True)
+            if answer.status_code >= 500:
+                faults.append(f"{address}: {answer.status_code}")
+    assert not faults, "\n".join(faults)
+
+
 def test_cursor_of_thousands_of_digits_is_not_found(home: tuple[str, User]) -> None:
     program = ApiClient(home[1])
     program.client.raise_request_exception = False

@@ -182,13 +182,12 @@ def test_unchanged_line_keeps_its_label_whatever_characters_it_has(admin: Client
     ]
     made = add_question(cast.project, "labels", "Asked", labels=labels)
     page = at(cast, "dimensions/asked/")
-    response = admin.get(page)
-    assert response.context
-    shown = response.context["form"]["labels"].value()
+    shown = admin.get(page).context["form"]["labels"].value()
     assert shown == "Error: wrong: Not in the source. Or against it.\nNone:"
     sent = {**GENERAL, "kind": "labels", "distance": "jaccard"}
     admin.post(page, {**sent, "labels": f"{shown}\r\nMore: of all"})
     made.refresh_from_db()
+    assert made.options
     assert made.options["labels"] == [*labels, {"key": "more", "name": "More", "description": "of all"}]
 
 

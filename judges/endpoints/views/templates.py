@@ -211,7 +211,7 @@ def _entered_data(request: Request) -> tuple[Any, Any]:
 
 
 def _dimension(request: Request, project: Project) -> Dimension | None:
-    key = request.GET.get("dimension")
+    key = request.GET.get("dimension", "").replace("\0", "")  # PostgreSQL takes no NUL
     return dimension_in(project, key) if key else None
 
 
