@@ -302,17 +302,15 @@ class _Shared(dict[str, forms.Field]):
 AnswerForm.base_fields = _Shared(AnswerForm.base_fields)
 
 
-def _value_of(text: str) -> float:
-    return int_if_whole(float(text))
-
-
 class OwnWorkForm(forms.Form):
     """A filter of an annotator's own items; an unknown value matches all."""
 
     document = forms.ChoiceField(required=False, label=_("Document"))
     title = forms.CharField(required=False, label=_("Words in the document’s title"), max_length=200)
     dimension = forms.ChoiceField(required=False, label=_("Dimension"))
-    value = forms.TypedChoiceField(required=False, label=_("Value"), coerce=_value_of, empty_value=None)
+    value = forms.TypedChoiceField(
+        required=False, label=_("Value"), coerce=lambda text: int_if_whole(float(text)), empty_value=None
+    )
     marked = forms.MultipleChoiceField(
         required=False, label=_("Only"), choices=Marked.choices, widget=forms.CheckboxSelectMultiple
     )
