@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from annotate.core.translation import gettext
 from annotate.material.reading.columns import ColumnMapping, PartColumn, ValueColumn
@@ -22,14 +23,8 @@ def mapping_to_json(mapping: Mapping) -> str:
     """The mapping as JSON, which `mapping_from_json` reads back to an equal one."""
     if not isinstance(mapping, ColumnMapping):
         return json.dumps({"name": mapping.name})
-    written: dict[str, object] = {field: getattr(mapping, field) for field in SINGLE_FIELDS}
-    written["format"] = mapping.format
-    written["parts"] = [{"column": part.column, "label": part.label} for part in mapping.parts]
-    written["value_columns"] = [
-        {"column": column.column, "dimension": column.dimension} for column in mapping.value_columns
-    ]
-    written["metadata"] = list(mapping.metadata)
-    return json.dumps({field: value for field, value in written.items() if value}, ensure_ascii=False)
+    written = {field: value for field, value in asdict(mapping).items() if value}
+    return json.dumps(written, ensure_ascii=False)
 
 
 def mapping_from_json(text: str) -> Mapping:
