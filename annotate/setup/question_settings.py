@@ -208,20 +208,16 @@ def read_rows(text: str, *, weighted: bool = False) -> list[dict[str, Any]]:
         if weighted and head:
             # From the right, because a name may contain “=”.
             row["name"], _equals, weight = (each.strip() for each in head.rstrip(": ").rpartition("="))
-            row["weight"] = _read_weight(weight, line)
+            try:
+                # Some languages write a comma before decimals.
+                row["weight"] = int_if_whole(float(weight.replace(",", ".")))
+            except (ValueError, OverflowError):
+                raise InvalidValueError(
+                    gettext("“{line}” has no weight: write “name = number”.").format(line=line.strip()[:80])
+                ) from None
         if head:
             rows.append(row)
     return rows
-
-
-def _read_weight(weight: str, line: str) -> float:
-    try:
-        # Some languages write a comma before decimals.
-        return int_if_whole(float(weight.replace(",", ".")))
-    except (ValueError, OverflowError):
-        raise InvalidValueError(
-            gettext("“{line}” has no weight: write “name = number”.").format(line=line.strip()[:80])
-        ) from None
 
 
 def keep_keys(rows: list[dict[str, Any]], before: Iterable[Mapping[str, Any]], *, by_number: bool) -> Rows:

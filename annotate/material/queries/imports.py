@@ -1,10 +1,11 @@
 """Imports of a project: states, possible actions, and the content of their pages."""
 
+from collections import abc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.core.files.storage import default_storage
 from django.utils import timezone
@@ -114,16 +115,13 @@ def source_of(
 
 
 def preview_of(
-    data_import: DataImport,
-    opening: Opening,
-    mapping: Mapping,
-    what: str,
-    members: dict[str, int],
+    data_import: DataImport, opening: Opening, mapping: Mapping, chosen: abc.Mapping[str, Any]
 ) -> Preview:
     """Return the rows of the first records; the import itself checks the whole file.
 
-    members: see `Places`.
+    chosen: `what` to import, and `members` (see `ItemAssignments`).
     """
+    what, members = chosen["what"], chosen["members"]
     source = source_of(data_import, mapping, what, opening.record_store)
     check = CHECKS.get(what, FileCheck)(data_import.project, source, members=members)
     report = check.check(CHECKED_RECORDS, silent)

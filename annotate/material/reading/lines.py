@@ -69,7 +69,19 @@ def _refuse_beyond_limit(number: int, total: int) -> None:
 
 def _decode_line(number: int, raw: bytes) -> str:
     if number == 1:
-        _refuse_other_unicode(raw)
+        for mark, encoding in BYTE_ORDER_MARKS:
+            if raw.startswith(mark):
+                reason = gettext(
+                    "The file is {encoding}; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
+                    "and import it again."
+                ).format(encoding=encoding)
+                raise UnreadableFileError(1, reason)
+        if b"\0" in raw:
+            reason = gettext(
+                "This line holds NUL bytes, as UTF-16 does; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
+                "and import it again."
+            )
+            raise UnreadableFileError(1, reason)
         raw = raw.removeprefix(codecs.BOM_UTF8)
     try:
         return raw.decode("utf-8")
@@ -79,23 +91,3 @@ def _decode_line(number: int, raw: bytes) -> str:
             "save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) and import it again."
         ).format(byte=raw[error.start], position=error.start + 1)
         raise UnreadableFileError(number, reason) from error
-
-
-def _refuse_other_unicode(raw: bytes) -> None:
-    for mark, encoding in BYTE_ORDER_MARKS:
-        if raw.startswith(mark):
-            raise UnreadableFileError(
-                1,
-                gettext(
-                    "The file is {encoding}; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
-                    "and import it again."
-                ).format(encoding=encoding),
-            )
-    if b"\0" in raw:
-        raise UnreadableFileError(
-            1,
-            gettext(
-                "This line holds NUL bytes, as UTF-16 does; save it as UTF-8 (in a spreadsheet: “CSV UTF-8”) "
-                "and import it again."
-            ),
-        )
