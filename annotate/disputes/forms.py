@@ -1,7 +1,6 @@
 """Forms of pages about disputes, with typed values."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -245,15 +244,6 @@ class WorkFilterForm(forms.Form):
 LARGEST = 2000
 
 
-@dataclass(frozen=True)
-class RuleRow:
-    """A dimension with its two fields; None for categories, which have a fixed rule."""
-
-    preview: RulePreview
-    threshold: BoundField | None
-    tolerance: BoundField | None
-
-
 class ShortReasonsField(forms.CharField):
     """Short reasons, one on a line."""
 
@@ -319,11 +309,14 @@ class DisputeRulesForm(forms.Form):
         for field in self.fields.values():
             field.disabled = frozen
 
-    def rows(self, previews: Sequence[RulePreview]) -> Iterator[RuleRow]:
-        """Yield every dimension with its fields."""
+    def rows(
+        self, previews: Sequence[RulePreview]
+    ) -> Iterator[tuple[RulePreview, BoundField | None, BoundField | None]]:
+        """Yield every dimension with its two fields; None for categories, which have a fixed rule."""
         for preview in previews:
             names = [field_name(what, preview.dimension) for what in ("threshold", "tolerance")]
-            yield RuleRow(preview, *(self[name] if name in self.fields else None for name in names))
+            threshold, tolerance = (self[name] if name in self.fields else None for name in names)
+            yield preview, threshold, tolerance
 
     def clean(self) -> dict[str, Any]:
         """Reject tolerances that would settle a disputed unit, and thresholds longer than a scale."""

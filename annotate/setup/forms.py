@@ -17,7 +17,7 @@ from annotate.core.guideline import DimensionSpec, PointSpec
 from annotate.core.guidelines import format_value
 from annotate.core.models import Dimension, MeasurementLevelChoices, Project, SavedTemplate
 from annotate.core.scale import MOST_POINTS, SMALLEST_STEP, int_if_whole, points_of, problem_of_step
-from annotate.questions import KINDS, kind_of
+from annotate.questions import KINDS, QuestionKind, kind_of
 from annotate.setup.commands import FREE_FIELDS, FROZEN_FIELDS
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.question_settings import settings_of_kind
@@ -66,17 +66,6 @@ LEVELS = [
     (MeasurementLevelChoices.INTERVAL, _("interval: steps are equal, 2 to 3 is as far as 4 to 5")),
     (MeasurementLevelChoices.RATIO, _("ratio: equal steps from a true zero, such as counts")),
 ]
-
-
-@dataclass(frozen=True)
-class KindChoice:
-    """A kind of question on the page: its key, name and description, its button, whether it is chosen."""
-
-    key: str
-    name: str | Promise
-    about: str | Promise
-    button: BoundWidget
-    chosen: bool
 
 
 SCALES = ("scale", "category")
@@ -192,9 +181,9 @@ class DimensionForm(forms.Form):
         return cls(initial=initial, earlier=earlier)
 
     @property
-    def kinds(self) -> Iterator[KindChoice]:
-        for each, button in zip(KINDS.values(), self["kind"], strict=True):
-            yield KindChoice(each.key, each.name, each.about, button, each.key == self.kind_key)
+    def kinds(self) -> Iterator[tuple[QuestionKind, BoundWidget]]:
+        """Each kind of question with its button."""
+        return zip(KINDS.values(), self["kind"], strict=True)
 
     @property
     def is_scale(self) -> bool:

@@ -69,16 +69,7 @@ def earlier_questions(project: Project, dimension: Dimension | None) -> list[Dim
     return list(questions.filter(position__lt=dimension.position) if dimension else questions)
 
 
-@dataclass(frozen=True)
-class QuestionMaterial:
-    compares: bool
-    comparisons: int
-    has_parts: bool
-    outputs: int
-    with_parts: int
-
-
-def material_of_questions(project: Project) -> QuestionMaterial:
+def material_of_questions(project: Project) -> dict[str, int]:
     """Return the project's counts of the comparisons and parts that its questions need. Two queries."""
     kinds = set(project.dimensions.values_list("kind", flat=True))
     items = Item.objects.filter(document__project=project)
@@ -89,9 +80,7 @@ def material_of_questions(project: Project) -> QuestionMaterial:
         comparisons=Count("pk", filter=~is_output),
         with_parts=Count("pk", filter=is_output & Q(has_parts)),
     )
-    return QuestionMaterial(
-        compares=any(KINDS[kind].compares for kind in kinds), has_parts="parts" in kinds, **counts
-    )
+    return {"compares": any(KINDS[kind].compares for kind in kinds), "has_parts": "parts" in kinds, **counts}
 
 
 # The annotator's screen before Round I, with a real item and without answers.

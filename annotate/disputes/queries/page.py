@@ -162,15 +162,6 @@ def sides_shown(
 
 
 @dataclass(frozen=True)
-class ScaleStep:
-    """A value of the scale, its point if one is written, and the raters who chose it."""
-
-    value: float
-    point: FrozenPoint | None
-    standpoints: list[Standpoint]
-
-
-@dataclass(frozen=True)
 class OwnValue:
     """The reader's value on another dimension of the item."""
 
@@ -302,10 +293,11 @@ class DisputePage:
         )
 
     @property
-    def scale_steps(self) -> list[ScaleStep]:
+    def scale_steps(self) -> list[tuple[float, FrozenPoint | None, list[Standpoint]]]:
         """Return the values from the lowest to the highest that a rater chose, in the order of the scale.
 
-        Values that no rater chose appear if the scale describes them.
+        Each has its point, if one is written, and the raters who chose it. Values that no rater chose appear
+        if the scale describes them.
         """
         chosen: dict[float, list[Standpoint]] = {}
         for each in self.standpoints:
@@ -315,8 +307,7 @@ class DisputePage:
         described: dict[float, FrozenPoint] = {each.value: each for each in points}
         between = {value for value in described if min(chosen) < value < max(chosen)}
         return [
-            ScaleStep(value, described.get(value), chosen.get(value, []))
-            for value in sorted(chosen.keys() | between)
+            (value, described.get(value), chosen.get(value, [])) for value in sorted(chosen.keys() | between)
         ]
 
     @property
@@ -444,7 +435,7 @@ def dispute_page(dispute: Dispute, *, reader: Membership | None) -> DisputePage:
         round_two=by_number.get(2),
         standpoints=standpoints,
         not_applicable=[each for (number, _), each in given.items() if number == 1 and each.not_applicable],
-        waits_for=[you() if each.name == me else each.name for each in dispute_rows([dispute])[0].waits_for],
+        waits_for=[you() if each.name == me else each.name for each in dispute_rows([dispute])[0][1]],
         invites=_invites(dispute, standpoints, dimension),
         own_values=_own_values(dispute, reader, guideline),
         posts=list(dispute.posts.select_related("author")),
