@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotate.core.guidelines import format_value
 from annotate.core.models import Dimension, Dispute, Membership, Project, Role, User
-from annotate.core.page import offer_choices, query_of
+from annotate.core.page import chosen_values, offer_choices, query_of
 from annotate.core.rounds import disputes_of
 from annotate.core.scale import is_on_scale
 from annotate.core.strings import natural_key
@@ -185,8 +185,7 @@ class DisputeFilterForm(forms.Form):
 
     @property
     def chosen(self) -> DisputeFilter:
-        self.is_valid()
-        return DisputeFilter(**{name: self.cleaned_data[name] for name in self.cleaned_data})
+        return DisputeFilter(**chosen_values(self))
 
     @property
     def query(self) -> str:
@@ -199,8 +198,12 @@ class WorkFilterForm(forms.Form):
     waits = forms.ChoiceField(
         required=False, label=_("Waits"), choices=[("", _("for anybody")), *PendingStep.choices]
     )
-    is_new = forms.ChoiceField(
-        required=False, label=_("New"), choices=[("", _("or not")), ("1", _("since my last visit"))]
+    is_new = forms.TypedChoiceField(
+        required=False,
+        label=_("New"),
+        choices=[("", _("or not")), ("1", _("since my last visit"))],
+        coerce=bool,
+        empty_value=False,
     )
     dimension = forms.ChoiceField(required=False, label=_("Dimension"))
     document = forms.ChoiceField(required=False, label=_("Document"))
@@ -224,15 +227,7 @@ class WorkFilterForm(forms.Form):
 
     @property
     def chosen(self) -> WorkFilter:
-        self.is_valid()
-        known = self.cleaned_data.get
-        return WorkFilter(
-            waits=known("waits", ""),
-            dimension=known("dimension", ""),
-            document=known("document", ""),
-            is_new=bool(known("is_new")),
-            words=known("words", ""),
-        )
+        return WorkFilter(**chosen_values(self))
 
     @property
     def is_narrowed(self) -> bool:

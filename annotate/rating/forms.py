@@ -16,7 +16,7 @@ from annotate.core.errors import InvalidValueError
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import format_value
 from annotate.core.models import AssignmentPlan, DimensionOrder, Project, WorkOrder
-from annotate.core.page import query_of
+from annotate.core.page import chosen_values, query_of
 from annotate.core.scale import int_if_whole
 from annotate.rating.commands.ratings import Answer, SaveOrigin
 from annotate.rating.evidence import Passage
@@ -337,15 +337,7 @@ class OwnWorkForm(forms.Form):
 
     @property
     def chosen(self) -> OwnFilter:
-        self.is_valid()
-        known = self.cleaned_data.get
-        return OwnFilter(
-            document=known("document", ""),
-            title=known("title", ""),
-            dimension=known("dimension", ""),
-            value=known("value"),
-            marked=tuple(known("marked", ())),
-        )
+        return OwnFilter(**chosen_values(self))
 
     @property
     def query(self) -> str:
