@@ -80,9 +80,9 @@ class Standing(serializers.Serializer[Any]):
 
     rater = serializers.CharField(source="rater.rater_name")
     is_me = serializers.BooleanField()
-    value_before = Points(allow_null=True)
-    data_before = Data(allow_null=True)
-    comment_before = serializers.CharField()
+    value_before = Points(source="first.value", allow_null=True)
+    data_before = Data(source="first.data", allow_null=True)
+    comment_before = serializers.CharField(source="first.comment")
     value = Points()
     data = Data(allow_null=True)  # type: ignore[assignment]  # a field's name is no attribute
     comment = serializers.CharField(source="answer.comment", default="")
@@ -142,7 +142,7 @@ class DisputeDetail(serializers.Serializer[Any]):
     dimension = serializers.CharField(source="dimension.key")
     title = serializers.CharField()
     parts = DisputePart(many=True)
-    text = serializers.CharField()
+    text = serializers.CharField(source="rated.text")
     sides = DisputeSide(many=True, help_text="The outputs of a comparison, in your order.")
     takes_answers = serializers.BooleanField()
     standpoints = Standing(many=True)

@@ -226,10 +226,6 @@ class DisputePage:
         return next((each for each in self.standpoints if each.is_me), None)
 
     @property
-    def text(self) -> str:
-        return self.rated.text
-
-    @property
     def takes_answers(self) -> bool:
         return self.round_two is not None and self.round_two.is_open and self.dispute.takes_answers
 

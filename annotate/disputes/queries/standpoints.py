@@ -159,24 +159,12 @@ class Standpoint:
         return self.last_change is not None and self.last_change.cause == RatingChange.Cause.DIFFERS
 
     @property
-    def value_before(self) -> float | None:
-        return self.first.value
-
-    @property
-    def comment_before(self) -> str:
-        return self.first.comment
-
-    @property
     def value(self) -> float:
         return self.given.value
 
     @property
     def data(self) -> dict[str, Any] | None:
         return self.given.data
-
-    @property
-    def data_before(self) -> dict[str, Any] | None:
-        return self.first.data
 
     @property
     def rating(self) -> Rating:
