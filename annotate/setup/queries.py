@@ -110,7 +110,9 @@ def preview_page(project: Project, number: int) -> tuple[ItemPage, FrozenGuideli
         number - 1 : number
     ].first()
     is_comparison = item.is_comparison if item else lacks_example and number == last
-    document_parts = item.document.parts if item else [_example_part()]
+    example = gettext("Here stands the document that the text is about.")
+    part = {"label": gettext("Part {number}").format(number=1), "text": example}
+    document_parts = item.document.parts if item else [part]
     text = item.text if item else gettext("Here stands the text to rate. Import items to see yours.")
     if is_comparison:
         content = _content_of_sides(
@@ -144,11 +146,6 @@ def _content_of_sides(item: Item | None, *, sides: int) -> ItemContent:
     texts = texts or [example.format(number=number) for number in range(1, sides + 1)]
     formats = [each.format for each in outputs] or [TextFormat.PLAIN.value] * len(texts)
     return ItemContent(sides=texts, formats=formats, order=range(len(texts)))
-
-
-def _example_part() -> dict[str, str]:
-    text = gettext("Here stands the document that the text is about.")
-    return {"label": gettext("Part {number}").format(number=1), "text": text}
 
 
 # All rows that belong to a project, whichever app they are of, in the order in which they can be deleted.

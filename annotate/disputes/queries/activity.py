@@ -67,15 +67,6 @@ def open_disputes_for(**rater: object) -> QuerySet[Dispute]:
     return found.annotate(asked_since=F("raters__since"))
 
 
-def annotate_last_activity(disputes: QuerySet[Dispute], round_two: Round | None) -> QuerySet[Dispute]:
-    """Return disputes with `last_word`: the time of the last answer, post or decision.
-
-    Silence starts when Round II opens, because answers and posts are impossible before.
-    """
-    begun = Value(round_two.opened_at if round_two else LONG_AGO, output_field=DateTimeField())
-    return disputes.annotate(last_word=Greatest(begun, "active_at"))
-
-
 def silent_for(disputes: QuerySet[Dispute], days: int, round_two: Round | None) -> QuerySet[Dispute]:
     """Return the open disputes without activity for this number of days, by the index of `active_at`."""
     long_ago = timezone.now() - timedelta(days=days)
@@ -336,7 +327,10 @@ def count_pending_by_rater(project: Project, chosen: DisputeFilter, round_two: R
 
 
 def _filter(project: Project, chosen: DisputeFilter, round_two: Round | None) -> QuerySet[Dispute]:
-    found = annotate_last_activity(disputes_in(project), round_two)
+    # The time of the last answer, post or decision. Silence starts when Round II opens, because answers and
+    # posts are impossible before.
+    begun = Value(round_two.opened_at if round_two else LONG_AGO, output_field=DateTimeField())
+    found = disputes_in(project).annotate(last_word=Greatest(begun, "active_at"))
     if chosen.status:
         found = found.filter(status=chosen.status)
     if chosen.dimension:
