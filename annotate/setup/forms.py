@@ -69,9 +69,7 @@ LEVELS = [
 
 
 SCALES = ("scale", "category")
-OF_SCALES = (
-    *("scale_minimum", "scale_maximum", "scale_step", "another_point", "measurement_level", "not_applicable"),
-)
+OF_SCALES = ("scale_minimum", "scale_maximum", "scale_step", "another_point", "measurement_level")
 
 
 class DimensionForm(forms.Form):
@@ -146,8 +144,7 @@ class DimensionForm(forms.Form):
                 )
         else:
             for name in OF_SCALES:
-                if name != "not_applicable":
-                    del self.fields[name]
+                del self.fields[name]
             self.fields.update(self.question_settings.fields())
         if self.kind_key == "category":
             self.fields["measurement_level"].required = False

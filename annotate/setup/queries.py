@@ -491,8 +491,19 @@ def wording(project: Project) -> tuple[list[GuidelineVersion], list[AskAgain]]:
     versions: list[GuidelineVersion] = []
     for guideline in found:
         # A version without ratings, a round or a note is used by judges only.
-        if guideline.pk in used or guideline.note:
-            versions.append(_version(guideline, versions[-1] if versions else None, rounds, given))
+        if guideline.pk not in used and not guideline.note:
+            continue
+        content = FrozenGuideline.from_json(guideline.content)
+        before = versions[-1].content if versions else None
+        versions.append(
+            GuidelineVersion(
+                guideline=guideline,
+                content=content,
+                in_force=[each for each in rounds.values() if each.guideline_id == guideline.pk],
+                changes=list(changes_of_wording(before, content)) if before else [],
+                ratings={each.key: given.get((guideline.pk, each.key), 0) for each in content.dimensions},
+            )
+        )
     return versions[::-1], _to_ask(rounds.get(1))
 
 
@@ -530,22 +541,6 @@ def ratings_to_ask_again(round: Round, dimension: int | None = None) -> QuerySet
     for each, same in found.items():
         reworded |= Q(dimension=each) & ~Q(guideline__in=same)
     return ratings.filter(reworded)
-
-
-def _version(
-    guideline: Guideline,
-    before: GuidelineVersion | None,
-    rounds: Mapping[int, Round],
-    given: Mapping[tuple[int, str], int],
-) -> GuidelineVersion:
-    content = FrozenGuideline.from_json(guideline.content)
-    return GuidelineVersion(
-        guideline=guideline,
-        content=content,
-        in_force=[each for each in rounds.values() if each.guideline_id == guideline.pk],
-        changes=list(changes_of_wording(before.content, content)) if before else [],
-        ratings={each.key: given.get((guideline.pk, each.key), 0) for each in content.dimensions},
-    )
 
 
 def _to_ask(round: Round | None) -> list[AskAgain]:

@@ -162,18 +162,6 @@ def sides_shown(
 
 
 @dataclass(frozen=True)
-class OwnValue:
-    """The reader's value on another dimension of the item."""
-
-    dimension: FrozenDimension
-    given: Given
-
-    @property
-    def says(self) -> str:
-        return kind_of(self.dimension).describe(self.dimension, self.given)
-
-
-@dataclass(frozen=True)
 class DisputePage:
     """Everything about one disputed unit that its raters may see; no system.
 
@@ -195,7 +183,7 @@ class DisputePage:
     not_applicable: list[Rating]
     waits_for: list[str]
     invites: bool
-    own_values: list[OwnValue]
+    own_values: list[tuple[FrozenDimension, str]]
     posts: list[Post]
     events: list[DisputeEvent]
     content: ItemContent = field(default_factory=ItemContent)
@@ -451,7 +439,9 @@ def _invites(dispute: Dispute, standpoints: list[Standpoint], dimension: FrozenD
     return min(values) < mine < max(values)
 
 
-def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGuideline) -> list[OwnValue]:
+def _own_values(
+    dispute: Dispute, reader: Membership | None, guideline: FrozenGuideline
+) -> list[tuple[FrozenDimension, str]]:
     if reader is None:
         return []
     # Round II comes last, so its value replaces the value of Round I.
@@ -466,7 +456,11 @@ def _own_values(dispute: Dispute, reader: Membership | None, guideline: FrozenGu
         for dimension, value, data in rows.values_list("dimension", "value", "data")
         if value is not None
     }
-    return [OwnValue(each, held[each.id]) for each in guideline.dimensions if each.id in held]
+    return [
+        (each, kind_of(each).describe(each, held[each.id]))
+        for each in guideline.dimensions
+        if each.id in held
+    ]
 
 
 def version_of(dispute: QuerySet[Dispute]) -> str:
