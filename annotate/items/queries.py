@@ -190,13 +190,8 @@ def tags_of(project: Project) -> list[str]:
     return list(tags.order_by("name").values_list("name", flat=True).distinct())
 
 
-@dataclass(frozen=True)
-class RaterAnswers:
-    """A rater's answers about an item in a round, by dimension; None without an answer."""
-
-    rater: str
-    round: int
-    answers: Sequence[tuple[FrozenDimension, Rating | None]]
+RaterAnswers = tuple[str, int, Sequence[tuple[FrozenDimension, Rating | None]]]
+"""A rater's name, a round, and the answers about an item by dimension; None without an answer."""
 
 
 @dataclass(frozen=True)
@@ -256,6 +251,6 @@ def _answers(item: Item, dimensions: Sequence[FrozenDimension]) -> list[RaterAns
             key = rating.assignment.round.number, rating.assignment.annotator.rater_name
             given.setdefault(key, {})[rating.dimension_id] = rating
     return [
-        RaterAnswers(rater, number, [(each, answers.get(each.id)) for each in dimensions])
+        (rater, number, [(each, answers.get(each.id)) for each in dimensions])
         for (number, rater), answers in given.items()
     ]

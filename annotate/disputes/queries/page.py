@@ -29,7 +29,6 @@ from annotate.disputes.queries.activity import dispute_rows
 from annotate.disputes.queries.standpoints import (
     Category,
     HeldPart,
-    HeldRanks,
     HeldSpan,
     ScaleAxis,
     Standpoint,
@@ -307,7 +306,7 @@ class DisputePage:
         return parts_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
-    def rank_answers(self) -> list[HeldRanks]:
+    def rank_answers(self) -> list[tuple[int, Sequence[str], str]]:
         return ranks_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property

@@ -256,15 +256,6 @@ class HeldPart:
 
 
 @dataclass(frozen=True)
-class HeldRanks:
-    """An output by its number for the reader: the rank that each rater gave it, and the decided one."""
-
-    number: int
-    ranks: Sequence[str]
-    decided: str
-
-
-@dataclass(frozen=True)
 class HeldSpan:
     """A span with its words, the raters who marked it so, and whether it was decided."""
 
@@ -370,8 +361,8 @@ def parts_held(
 
 def ranks_held(
     dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
-) -> list[HeldRanks]:
-    """Return the outputs in the reader's order, each with its ranks."""
+) -> list[tuple[int, Sequence[str], str]]:
+    """Return each output by its number for the reader: the rank of each rater, and the decided one."""
     best_worst = {1: _("best"), 2: "–", 3: _("worst")}
 
     def rank_of(given: Given | None, side: int) -> str:
@@ -381,7 +372,7 @@ def ranks_held(
         return best_worst[ranks[side]] if dimension.options["best_worst"] else str(ranks[side])
 
     return [
-        HeldRanks(number, [rank_of(each.given, side) for each in standpoints], rank_of(decided, side))
+        (number, [rank_of(each.given, side) for each in standpoints], rank_of(decided, side))
         for number, side in enumerate(content.order, start=1)
     ]
 
