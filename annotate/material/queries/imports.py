@@ -17,7 +17,7 @@ from annotate.core.models.imports import MATERIAL
 from annotate.material.import_kinds import KINDS
 from annotate.material.queries.check import CHECKS, FileCheck
 from annotate.material.reading.mappings import Mapping, rows_of
-from annotate.material.reading.opening import SHOWN_RECORDS, KeptRecords, Opening, opening_from_json
+from annotate.material.reading.opening import SHOWN_RECORDS, Opening, opening_from_json
 from annotate.material.reading.progress import silent
 from annotate.material.reading.report import FileReport, ImportReport
 from annotate.material.reading.rows import (
@@ -101,7 +101,7 @@ def is_late(preview: UploadPreview) -> bool:
 
 
 def source_of(
-    data_import: DataImport, mapping: AnyMapping, what: str = "", kept: KeptRecords | None = None
+    data_import: DataImport, mapping: AnyMapping, what: str = "", kept: Opening | None = None
 ) -> Source[AnyMapping]:
     return Source(
         path=Path() if kept else local_path(data_import.file),
@@ -122,7 +122,7 @@ def preview_of(
     chosen: `what` to import, and `members` (see `ItemAssignments`).
     """
     what, members = chosen["what"], chosen["members"]
-    source = source_of(data_import, mapping, what, opening.record_store)
+    source = source_of(data_import, mapping, what, opening)
     check = CHECKS.get(what, FileCheck)(data_import.project, source, members=members)
     report = check.check(CHECKED_RECORDS, silent)
     rows = [
