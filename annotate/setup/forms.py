@@ -21,6 +21,7 @@ from annotate.questions import KINDS, QuestionKind, kind_of
 from annotate.setup.commands import FREE_FIELDS, FROZEN_FIELDS
 from annotate.setup.presets import TEMPLATES
 from annotate.setup.question_settings import settings_of_kind
+from annotate.setup.template_file import LARGEST, MOST_CATEGORIES, SMALLEST
 
 # A dimension with its scale: one row of the form for each point that can be described.
 
@@ -54,8 +55,6 @@ USUAL_SCALES = {
 
 # Scales up to 0 to 10 show every point; longer ones their ends and the requested points.
 LONGEST_LISTED_SCALE = 11
-MOST_CATEGORIES = 20
-SMALLEST, LARGEST = -1000, 1000
 
 LEVELS = [
     (
