@@ -21,10 +21,7 @@ MOST_CHARACTERS = 10_000
 
 
 class TextKind(QuestionKind):
-    """A free answer, without distance and dispute; `data` is `{"text":
-
-    ...}`, `value` its number of characters.
-    """
+    """A free answer, without distance and dispute; `data` is {"text": ...}, `value` its characters."""
 
     key = "text"
     name = gettext_lazy("Free text")
