@@ -27,17 +27,11 @@ def too_many_columns(number: int) -> str:
     ).format(columns=number, limit=MOST_COLUMNS)
 
 
-class OverlongLine(str):
-    """Represents a line longer than the limit. Its content was skipped and is not stored."""
-
-    __slots__ = ()
-
-
-def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, str]]:
-    """Yield each line's number and content without a byte order mark; overlong lines come as OverlongLine."""
+def numbered_lines(stream: IO[bytes]) -> Iterator[tuple[int, str | None]]:
+    """Yield each line's number and content without a byte order mark; None for a line beyond the limit."""
     try:
         for number, raw in _raw_lines(stream):
-            yield number, OverlongLine() if raw is None else _decode_line(number, raw)
+            yield number, None if raw is None else _decode_line(number, raw)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UnreadableFileError(
             0, gettext("The compressed file is damaged or cut short; compress it again.")
