@@ -329,3 +329,24 @@ def show_refusal(request: HttpRequest) -> Iterator[None]:
         yield
     except DomainError as error:
         messages.error(request, error.message)
+
+
+class FormAction:
+    """Skips the rest of a block whose action is rejected, and shows the reason in its form.
+
+    status: of the page with the form.
+    """
+
+    def __init__(self, request: HttpRequest, form: forms.BaseForm) -> None:
+        self.form = form
+        self.status = 422 if request.method == "POST" else 200
+
+    def __enter__(self) -> "FormAction":
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if not isinstance(error, DomainError):
+            return False
+        self.form.add_error(None, error.message)
+        self.status = error.status
+        return True

@@ -25,7 +25,7 @@ from annotate.core.database import write_if_possible
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, Membership, Project, Role
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormAction, Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.digests import Nudged, nudge_raters, stop_digests
@@ -410,9 +410,8 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
     previews = rule_previews(project, counted_spreads(kept) if kept else {})
     frozen = round is not None and not round.is_open
     form = DisputeRulesForm(request.POST or None, project=project, previews=previews, frozen=frozen)
-    status = 422 if request.method == "POST" else 200
-    try:
-        if request.method == "POST" and form.is_valid():
+    with FormAction(request, form) as action:
+        if form.is_valid():
             set_dispute_rules(
                 project=project,
                 rule=form.rule,
@@ -422,9 +421,6 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
             )
             messages.success(request, gettext("The rules are saved. They apply when Round I is closed."))
             return redirect("dispute_rules", slug)
-    except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
     context = {
         "form": form,
         "rows": list(form.rows(previews)),
@@ -433,7 +429,7 @@ def dispute_rules(request: HttpRequest, slug: str) -> HttpResponse:
         "may_see_values": may_see_values,
         "kept": kept,
     }
-    return render_in_project(request, project, "disputes/rules.html", context, status=status)
+    return render_in_project(request, project, "disputes/rules.html", context, status=action.status)
 
 
 @login_required

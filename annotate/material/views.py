@@ -17,7 +17,7 @@ from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import DataImport, Item, UploadPreview
 from annotate.core.models.imports import LONGEST_PART, MATERIAL
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormAction, Request, render_in_project, request_user, show_refusal
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.commands.parts import import_parts, read_parts, split_items
 from annotate.material.commands.uploads import (
@@ -207,17 +207,11 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
     usual = {"size": 2 if project.dimensions.filter(kind="preference").exists() else 3}
     entered = request.POST or request.GET or usual
     form = ComparisonsForm(entered)
-    status = 200
-    if request.method == "POST":
-        status = 422
-        try:
-            if form.is_valid():
-                count = draw_comparisons(project=project, **form.cleaned_data)
-                messages.success(request, gettext("{count:,} comparisons are drawn.").format(count=count))
-                return redirect("comparisons", slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormAction(request, form) as action:
+        if request.method == "POST" and form.is_valid():
+            count = draw_comparisons(project=project, **form.cleaned_data)
+            messages.success(request, gettext("{count:,} comparisons are drawn.").format(count=count))
+            return redirect("comparisons", slug)
     context = {
         "form": form,
         "count": count_comparisons(project, **form.cleaned_data) if form.is_valid() else None,
@@ -225,7 +219,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
         "frozen": is_frozen(project),
     }
     template = "material/comparisons.html" + ("#count" if request.htmx else "")
-    return render_in_project(request, project, template, context, status=status)
+    return render_in_project(request, project, template, context, status=action.status)
 
 
 @login_required

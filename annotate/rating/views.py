@@ -31,7 +31,7 @@ from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import changes_of_wording, guideline_at, guideline_of
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Assignment, AssignmentPlan, Membership, Role
-from annotate.core.page import Request, render_in_project, request_user
+from annotate.core.page import FormAction, Request, render_in_project, request_user
 from annotate.core.preferences import PERSON, key_map_of
 from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one, rounds_of
@@ -484,22 +484,17 @@ def _save_all(request: HttpRequest, assignment: Assignment) -> list[str]:
 @require_http_methods(["GET", "POST"])
 def plan(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    round, choice, status = round_one(project), plan_of(project), 200
+    round, choice = round_one(project), plan_of(project)
     form = PlanForm(request.POST or None, request.FILES or None, choice=choice)
-    if request.method == "POST":
-        status = 422
-        try:
-            if form.is_valid():
-                values = {name: form.cleaned_data[name] for name in (*AssignmentPlan.SETTINGS, "pairs")}
-                # A preview shows the plan without saving it.
-                if "show" not in request.POST:
-                    choose_plan(project=project, **values)
-                    messages.success(request, gettext("The plan is saved; opening Round I follows it."))
-                    return redirect("plan", slug)
-                choice, status = AssignmentPlan(project=project, **values), 200
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormAction(request, form) as action:
+        if form.is_valid():
+            values = {name: form.cleaned_data[name] for name in (*AssignmentPlan.SETTINGS, "pairs")}
+            # A preview shows the plan without saving it.
+            if "show" not in request.POST:
+                choose_plan(project=project, **values)
+                messages.success(request, gettext("The plan is saved; opening Round I follows it."))
+                return redirect("plan", slug)
+            choice, action.status = AssignmentPlan(project=project, **values), 200
     context: dict[str, Any] = {"form": form, "round": round, "choice": choice}
     try:
         context["work"] = shared_out(round) if round else planned_work(choice)
@@ -509,4 +504,4 @@ def plan(request: Request, slug: str) -> HttpResponse:
         context["severities"] = severity_by_plan(choice)
         context["annotators"] = len(planned_annotators(project))
     template = "rating/plan.html#preview" if request.htmx else "rating/plan.html"
-    return render_in_project(request, project, template, context, status=status)
+    return render_in_project(request, project, template, context, status=action.status)

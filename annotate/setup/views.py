@@ -27,7 +27,7 @@ from annotate.core.guideline import DimensionSpec, ProjectTemplate
 from annotate.core.guidelines import current_guideline
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormAction, Request, render_in_project, request_user, show_refusal
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import round_one
 from annotate.rating.queries.plans import plan_of
@@ -149,15 +149,11 @@ def _edit(
         return _page(request, project, edited, DimensionForm.from_entered(request.POST, earlier))
     entered = request.POST if request.method == "POST" else None
     form = DimensionForm(entered, initial=initial_of(edited), frozen=is_frozen(project), earlier=earlier)
-    status = 200 if entered is None else 422
-    try:
+    with FormAction(request, form) as action:
         if form.is_valid():
             messages.success(request, gettext("{name} is saved.").format(name=save(form.to_spec()).name))
             return redirect("dimensions", project.slug)
-    except DomainError as error:
-        form.add_error(None, error.message)
-        status = error.status
-    return _page(request, project, edited, form, status=status)
+    return _page(request, project, edited, form, status=action.status)
 
 
 PARTS_OF_PAGE = {
@@ -258,28 +254,24 @@ def settings(request: Request, slug: str) -> HttpResponse:
     frozen = is_frozen(project)
     entered = request.POST if request.method == "POST" else None
     form = SettingsPageForm(entered, project=project, frozen=frozen)
-    status = 200
-    if request.method == "POST" and "show" not in request.POST:
-        status = 422
-        try:
-            if form.is_valid():
-                # Guidelines of an open round change by a new version, which needs a note.
-                if frozen and form.reworded:
-                    reword_guidelines(
-                        project=project,
-                        guidelines=form.cleaned_data["guidelines"],
-                        note=form.cleaned_data["note"],
-                        by=request_user(request),
-                    )
-                update_project(project=project, **form.settings)
-                messages.success(request, gettext("The settings are saved."))
-                return redirect("review" if request.POST.get("then") == "review" else "settings", slug)
-        except DomainError as error:
-            form.add_error(None, error.message)
-            status = error.status
+    with FormAction(request, form) as action:
+        if "show" in request.POST:
+            action.status = 200
+        elif form.is_valid():
+            # Guidelines of an open round change by a new version, which needs a note.
+            if frozen and form.reworded:
+                reword_guidelines(
+                    project=project,
+                    guidelines=form.cleaned_data["guidelines"],
+                    note=form.cleaned_data["note"],
+                    by=request_user(request),
+                )
+            update_project(project=project, **form.settings)
+            messages.success(request, gettext("The settings are saved."))
+            return redirect("review" if request.POST.get("then") == "review" else "settings", slug)
     template = "setup/settings.html#preview" if request.htmx else "setup/settings.html"
     shown = {"form": form, "frozen": frozen, "form_before_next": "settings-form"}
-    return render_in_project(request, project, template, shown, status=status)
+    return render_in_project(request, project, template, shown, status=action.status)
 
 
 # The end of the set-up: everything at a glance, and the annotator's screen on a real item.
