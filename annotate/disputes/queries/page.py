@@ -35,9 +35,7 @@ from annotate.disputes.queries.standpoints import (
     categories_held,
     describe_to,
     join_names,
-    labels_held,
     parts_held,
-    preferences_held,
     ranks_held,
     scale_axis,
     spans_held,
@@ -295,11 +293,7 @@ class DisputePage:
 
     @property
     def categories(self) -> list[Category]:
-        if self.dimension.is_scale:
-            return categories_held(self.dimension, self.standpoints, self.dispute.adjudicated_value)
-        if self.kind is PREFERENCE:
-            return preferences_held(self.dimension, self.standpoints, self.decided, self.content)
-        return labels_held(self.dimension, self.standpoints, self.decided)
+        return categories_held(self.dimension, self.standpoints, self.decided, self.content)
 
     @property
     def part_answers(self) -> list[HeldPart]:

@@ -1,8 +1,9 @@
 """The raters of a dispute: their places on the scale, their answers before and after discussion."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,6 +13,7 @@ from annotate.core.guidelines import name_on_page
 from annotate.core.models import Membership, Rating, RatingChange
 from annotate.questions import Given, ItemContent, kind_of
 from annotate.questions.labels import labels_in
+from annotate.questions.preference import PREFERENCE
 from annotate.rating.evidence import Passage, passages_as_sent, passages_from_json
 
 ALL_TICKS = 11  # A scale with up to this number of values labels each of them.
@@ -276,53 +278,45 @@ class HeldSpan:
 
 
 def categories_held(
-    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: float | None
-) -> list[Category]:
-    return [
-        Category(
-            name=name_on_page(dimension, value),
-            meaning=described.description if (described := dimension.point(value)) else "",
-            raters=[each for each in standpoints if each.value == value],
-            is_decided=decided == value,
-        )
-        for value in dimension.values
-    ]
-
-
-def preferences_held(
     dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None, content: ItemContent
 ) -> list[Category]:
-    """Return the choices from left to right, as the reader sees the outputs, each with who made it."""
-    # The kind of question gives the choices in the order of this reader's outputs.
-    choices = kind_of(dimension).input_context(dimension, None, content)["choices"]
+    """Return the answers to choose from, each with its raters; outputs are in the reader's order.
+
+    Only the labels in an answer or a decision. The last one is for raters without a label.
+    """
+    if dimension.is_scale:
+        meanings = {each.value: each.description for each in dimension.points}
+        values = [(each, name_on_page(dimension, each), meanings.get(each, "")) for each in dimension.values]
+        return _categories(lambda given: [given.value], values, standpoints, decided)
+    if kind_of(dimension) is PREFERENCE:
+        # The kind of question gives the choices in the order of this reader's outputs.
+        choices = PREFERENCE.input_context(dimension, None, content)["choices"]
+        values = [(each["value"], each["name"], "") for each in choices]
+        return _categories(lambda given: [given.value], values, standpoints, decided)
+    labels = [
+        (each["key"], each["name"], each.get("description", "")) for each in dimension.options["labels"]
+    ]
+    labels.append(("", _("none of them"), ""))
+    rows = _categories(lambda given: labels_in(given) or {""}, labels, standpoints, decided)
+    return [each for each in rows if each.raters or each.is_decided]
+
+
+def _categories(
+    keys_of: Callable[[Given], Collection[object]],
+    choices: Iterable[tuple[object, str, str]],
+    standpoints: Sequence[Standpoint],
+    decided: Given | None,
+) -> list[Category]:
+    """choices: the key, name and meaning of each. keys_of: the keys in an answer."""
     return [
         Category(
-            name=choice["name"],
-            meaning="",
-            raters=[each for each in standpoints if each.value == choice["value"]],
-            is_decided=decided is not None and decided.value == choice["value"],
+            name=name,
+            meaning=meaning,
+            raters=[each for each in standpoints if key in keys_of(each.given)],
+            is_decided=decided is not None and key in keys_of(decided),
         )
-        for choice in choices
+        for key, name, meaning in choices
     ]
-
-
-def labels_held(
-    dimension: FrozenDimension, standpoints: Sequence[Standpoint], decided: Given | None
-) -> list[Category]:
-    """Return the labels in an answer or a decision. The last entry is for raters without a label."""
-    chosen = labels_in(decided) if decided else frozenset()
-    rows = [
-        Category(
-            name=label["name"],
-            meaning=label.get("description", ""),
-            raters=[each for each in standpoints if label["key"] in labels_in(each.given)],
-            is_decided=label["key"] in chosen,
-        )
-        for label in dimension.options["labels"]
-    ]
-    without = [each for each in standpoints if not labels_in(each.given)]
-    rows.append(Category(_("none of them"), "", without, is_decided=decided is not None and not chosen))
-    return [each for each in rows if each.raters or each.is_decided]
 
 
 def parts_held(
@@ -330,32 +324,15 @@ def parts_held(
 ) -> list[HeldPart]:
     """Return the parts of the item with their labels; parts with different labels come first."""
 
-    def label_of(given: Given | None, position: int) -> str | None:
-        labels: Sequence[str | None] = (given.data or {}).get("parts", ()) if given else ()
-        return labels[position] if position < len(labels) else None
+    def label_at(position: int, given: Given) -> Sequence[str | None]:
+        labels: Sequence[str | None] = (given.data or {}).get("parts", ())
+        return labels[position : position + 1]
 
-    rows = [
-        HeldPart(
-            number=position + 1,
-            text=text,
-            labels=[
-                row
-                for label in dimension.options["labels"]
-                for row in [
-                    Category(
-                        name=label["name"],
-                        meaning="",
-                        raters=[
-                            each for each in standpoints if label_of(each.given, position) == label["key"]
-                        ],
-                        is_decided=label_of(decided, position) == label["key"],
-                    )
-                ]
-                if row.raters or row.is_decided
-            ],
-        )
-        for position, text in enumerate(content.parts)
-    ]
+    labels = [(each["key"], each["name"], "") for each in dimension.options["labels"]]
+    rows = []
+    for position, text in enumerate(content.parts):
+        found = _categories(partial(label_at, position), labels, standpoints, decided)
+        rows.append(HeldPart(position + 1, text, [each for each in found if each.raters or each.is_decided]))
     return sorted(rows, key=lambda row: (not row.differs, row.number))
 
 
