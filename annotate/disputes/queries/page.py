@@ -128,9 +128,9 @@ def mark_texts(item: Item, standpoints: list[Standpoint], content: ItemContent) 
     for position, each in enumerate(standpoints, start=1):
         colour = str(position) if len(standpoints) <= MOST_COLOURS else "0"
         for passage in each.passages:
-            marks.setdefault(passage.part, []).append(Mark(each.holder_mark.name, passage.start, passage.end))
+            marks.setdefault(passage.part, []).append(Mark(each.short_name, passage.start, passage.end))
         for span in each.spans:
-            mark = Mark(each.holder_mark.name, span["start"], span["end"], colour)
+            mark = Mark(each.short_name, span["start"], span["end"], colour)
             marks.setdefault(span["part"], []).append(mark)
     return [
         MarkedPart(label, text, segments_of(text.replace("\r\n", "\n"), marks.get(number, [])), format)
@@ -269,7 +269,7 @@ class DisputePage:
     def axis(self) -> ScaleAxis:
         return scale_axis(
             self.dimension.values,
-            [each.holder_mark for each in self.standpoints],
+            [(each.short_name, each.value, each.is_me) for each in self.standpoints],
             decided=self.dispute.adjudicated_value,
         )
 

@@ -22,15 +22,6 @@ NEAR_ON_LONG_SCALES = 17.0  # The same if a mark shows its value too.
 
 
 @dataclass(frozen=True)
-class HolderMark:
-    """A value and its raters, by the short names on the axis."""
-
-    name: str
-    value: float
-    is_me: bool
-
-
-@dataclass(frozen=True)
 class Tick:
     """A labelled value of the axis, with its position in percent."""
 
@@ -80,19 +71,22 @@ class ScaleAxis:
 
 
 def scale_axis(
-    values: Sequence[float], held: Sequence[HolderMark], *, decided: float | None = None
+    values: Sequence[float], held: Iterable[tuple[str, float, bool]], *, decided: float | None = None
 ) -> ScaleAxis:
-    """Return the axis of a scale with the raters of its values (one or more), and the adjudicated value."""
+    """Return the axis of a scale with its raters and the adjudicated value.
+
+    held: each rater's short name and value, and whether that is the reader; one rater or more.
+    """
     ticks = tuple(Tick(value, _position_at(values, value)) for value in _labelled_values(values))
     near = NEAR if len(values) <= ALL_TICKS else NEAR_ON_LONG_SCALES
     last: list[float] = []  # where the last mark of each lane stands
     marks = []
-    for each in sorted(held, key=lambda each: each.value):
-        at = _position_at(values, each.value)
+    for name, value, is_me in sorted(held, key=lambda each: each[1]):
+        at = _position_at(values, value)
         # The first lane with room for the mark, else a new one.
         lane = next((lane for lane, before in enumerate(last) if at - before >= near), len(last))
         last[lane : lane + 1] = [at]
-        marks.append(AxisMark(each.value, at, each.name, each.is_me, lane))
+        marks.append(AxisMark(value, at, name, is_me, lane))
     decision = None if decided is None else Tick(decided, _position_at(values, decided))
     return ScaleAxis(ticks, tuple(marks), len(values), decision)
 
@@ -225,9 +219,8 @@ class Standpoint:
         return found
 
     @property
-    def holder_mark(self) -> HolderMark:
-        """Return the same as a mark on the scale, with short names."""
-        return HolderMark(you() if self.is_me else self.rater.alias, self.value, self.is_me)
+    def short_name(self) -> str:
+        return you() if self.is_me else self.rater.alias
 
     @property
     def moved(self) -> bool:
