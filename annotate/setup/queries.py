@@ -417,7 +417,7 @@ def template_for(user: User, key: str) -> ProjectTemplate | None:
     return read_template(saved.content, key=key) if saved else None
 
 
-def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
+def template_of(project: Project) -> ProjectTemplate:
     """Return a project as a template: its questions and guidelines, without its data. Three queries."""
     dimensions = tuple(map(spec_of, project.dimensions.prefetch_related("points")))
     texts = (project.guidelines, *(dimension.guidelines for dimension in dimensions))
@@ -426,7 +426,7 @@ def template_of(project: Project, *, name: str = "") -> ProjectTemplate:
     shown = [kept[key] for key in image_keys_in(*texts) if key in kept]
     return ProjectTemplate(
         key="",
-        name=name or project.name,
+        name=project.name,
         summary=project.description,
         guidelines=project.guidelines,
         dimensions=dimensions,
