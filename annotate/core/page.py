@@ -218,6 +218,13 @@ def _map_entries(
             yield from ((_url(tab, slug), group, page, tab) for tab in page.beside)
 
 
+def chosen_values(form: forms.Form) -> dict[str, Any]:
+    """Return the values of a filter that are valid and not empty; several values are a tuple."""
+    form.is_valid()
+    given = {name: value for name, value in form.cleaned_data.items() if value not in ("", None, [])}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+
+
 def query_of(chosen: Mapping[str, Any]) -> str:
     return urlencode(
         {name: value for name, value in chosen.items() if value not in ("", None, ())}, doseq=True

@@ -349,7 +349,7 @@ def _page(
 
 def _around(reading: Reading, page: DisputePage) -> dict[str, Any]:
     """Return the context of a dispute: the others about its item, and the number of remaining ones."""
-    held = {each.dimension.id: each.says for each in page.own_values}
+    held = {dimension.id: says for dimension, says in page.own_values}
     around: dict[str, Any] = {"on_text": disputes_on_text(reading.dispute, reading.membership, held)}
     if reading.membership:
         around["left"] = count_remaining(reading.membership, reading.dispute)

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpResponse
@@ -14,9 +14,7 @@ from annotate.core.page import Request, render_in_project, request_user, show_re
 from annotate.material.commands.uploads import ask_for_preview, import_material, receive_upload, start_upload
 from annotate.material.forms import MappingForm, UploadForm, guess_of
 from annotate.material.import_kinds import KINDS, ImportKind
-from annotate.material.queries.imports import Preview, imports_of, preview_of
-from annotate.material.reading import mappings
-from annotate.material.reading.opening import Opening
+from annotate.material.queries.imports import imports_of, preview_of
 from annotate.material.reading.report import ImportReport
 
 
@@ -66,18 +64,12 @@ def start_on_worker(
     return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)
 
 
-def _preview(
-    upload: DataImport, opening: Opening, mapping: mappings.Mapping, chosen: Mapping[str, Any]
-) -> Preview:
-    return preview_of(upload, opening, mapping, chosen["what"], chosen["members"])
-
-
 MATERIAL_KIND = ImportKind(
     key=MATERIAL,
     run=import_material,
     report=ImportReport,
     form=MappingForm,
-    preview=_preview,
+    preview=preview_of,
     page="data_import",
     pages="imports",
     all_name=_("All imports"),

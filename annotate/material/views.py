@@ -81,13 +81,11 @@ def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    try:
+    with show_refusal(request):
         discard_import(data_import=upload)
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect(KINDS[upload.kind].page, slug, pk)
-    messages.success(request, gettext("“{name}” was discarded.").format(name=upload.name))
-    return redirect(KINDS[upload.kind].pages, slug)
+        messages.success(request, gettext("“{name}” was discarded.").format(name=upload.name))
+        return redirect(KINDS[upload.kind].pages, slug)
+    return redirect(KINDS[upload.kind].page, slug, pk)
 
 
 @login_required
@@ -170,13 +168,11 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
     what = form.cleaned_data.get("what", "") if form.is_valid() else form.initial.get("what", "")
     # “show” asks for a preview of the mapping entered, without an import.
     if form.is_valid() and "show" not in request.POST:
-        try:
+        with show_refusal(request):
             if members:
                 name_recorded_raters(project=upload.project, members=members, by=request_user(request))
-        except DomainError as error:
-            messages.error(request, error.message)
-            return redirect(kind.page, upload.project.slug, upload.pk)
-        return start_on_worker(request, upload, form.store(form.mapping), what)
+            return start_on_worker(request, upload, form.store(form.mapping), what)
+        return redirect(kind.page, upload.project.slug, upload.pk)
     mapping = form.mapping
     chosen = {"what": what, "members": members}
     return _render(

@@ -1,7 +1,6 @@
 """People of an installation: their access, blocking and erasing them."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,7 +158,15 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
     # The triggers of the audit log accept changes only while this row exists.
     permission = Erasure.objects.create(user=names.person)
     counts: dict[int, int] = {}
-    for entry, became in list(_changed_entries(names)):
+    changed_entries = []
+    for entry in AuditEntry.objects.order_by("pk").iterator(BATCH):
+        before = {each: getattr(entry, each) for each in SAID}
+        after = {each: names.replace_in(value, project=entry.project_id) for each, value in before.items()}
+        is_actor = entry.actor_id == names.person.pk
+        if is_actor or after != before:
+            actor = {"actor_name": "", "actor_email": names.erased_address} if is_actor else {}
+            changed_entries.append((entry, {**after, "subject": after["subject"][:300], **actor}))
+    for entry, became in changed_entries:
         AuditEntry.objects.filter(pk=entry.pk).update(**became)
         if entry.project_id:
             counts[entry.project_id] = counts.get(entry.project_id, 0) + 1
@@ -177,16 +184,6 @@ def erase_names(names: ErasedNames) -> dict[int, int]:
         if (content := names.replace_in(answer.content, project=None)) != answer.content:
             KeptAnswer.objects.filter(pk=answer.pk).update(content=content)
     return counts
-
-
-def _changed_entries(names: ErasedNames) -> Iterator[tuple[AuditEntry, dict[str, Any]]]:
-    for entry in AuditEntry.objects.order_by("pk").iterator(BATCH):
-        before = {each: getattr(entry, each) for each in SAID}
-        after = {each: names.replace_in(value, project=entry.project_id) for each, value in before.items()}
-        is_actor = entry.actor_id == names.person.pk
-        if is_actor or after != before:
-            actor = {"actor_name": "", "actor_email": names.erased_address} if is_actor else {}
-            yield entry, {**after, "subject": after["subject"][:300], **actor}
 
 
 # Ratings, comments and posts stay, under the pseudonym that exports use: a benchmark without some of its

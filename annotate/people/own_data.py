@@ -43,18 +43,12 @@ from annotate.core.models import (
 BATCH = 2_000
 
 
-def data_of(user: User) -> dict[str, Any]:
-    """Return all stored data about a person, for that person. A fixed number of queries.
-
-    It contains their own values and comments, and no system names, because annotators do not see them.
-    """
-    return {
-        name: kept if isinstance(kept, dict) else list(kept) for name, kept in _collect_sections(user).items()
-    }
-
-
 def data_as_json(user: User) -> Iterator[str]:
-    """Yield the same as JSON, row by row: all ratings of a person can be more than memory should hold."""
+    """Yield all stored data about a person as JSON, for that person. A fixed number of queries.
+
+    It contains their own values and comments, and no system names, because annotators do not see them. It
+    comes row by row: all ratings of a person can be more than memory should hold.
+    """
     encode = DjangoJSONEncoder(ensure_ascii=False).encode
     for before, (name, kept) in zip(chain("{", repeat(",")), _collect_sections(user).items(), strict=False):
         yield f"{before}\n {encode(name)}: "

@@ -85,12 +85,10 @@ def dimensions(request: Request, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def dimension_new(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    try:
+    with show_refusal(request):
         refuse_frozen(project)
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("dimensions", slug)
-    return _edit(request, project, None, lambda spec: add_dimension(project=project, dimension=spec))
+        return _edit(request, project, None, lambda spec: add_dimension(project=project, dimension=spec))
+    return redirect("dimensions", slug)
 
 
 @login_required
@@ -123,18 +121,12 @@ def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
 @require_POST
 def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
     copied = dimension_in(project_for_admin(request.user, slug), key)
-    try:
+    with show_refusal(request):
         made = duplicate_dimension(dimension=copied)
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("dimensions", slug)
-    messages.success(
-        request,
-        gettext("{name} was added below {name_2}. Give it its own name.").format(
-            name=made.name, name_2=copied.name
-        ),
-    )
-    return redirect("dimension", slug, made.key)
+        said = gettext("{name} was added below {name_2}. Give it its own name.")
+        messages.success(request, said.format(name=made.name, name_2=copied.name))
+        return redirect("dimension", slug, made.key)
+    return redirect("dimensions", slug)
 
 
 @login_required
@@ -428,10 +420,6 @@ def ask(request: HttpRequest, slug: str, key: str) -> HttpResponse:
         raise Http404(gettext("Round I has not been opened."))
     with show_refusal(request):
         asked = ask_again(round=round, dimension=dimension)
-        messages.success(
-            request,
-            gettext("Raters review {asked:,} of their ratings of {name} now.").format(
-                asked=asked, name=dimension.name
-            ),
-        )
+        said = gettext("Raters review {asked:,} of their ratings of {name} now.")
+        messages.success(request, said.format(asked=asked, name=dimension.name))
     return redirect("guideline_versions", slug)

@@ -9,7 +9,6 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotate.core.access import invitation_in, membership_in, project_for_admin
-from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Invitation, Membership, Project, Role
 from annotate.core.page import render_in_project, request_user, show_refusal
@@ -110,15 +109,15 @@ def membership_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = RoleForm(request.POST)
     if not form.is_valid():
         return _person(request, membership, role_form=form)
-    try:
+    with show_refusal(request):
         now = change_role(membership=membership, role=Role(form.cleaned_data["role"]))
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("person", slug, pk)
-    if now.pk != pk:
-        sentence = gettext("{label} is now {role}; their ratings stay.")
-        messages.success(request, sentence.format(label=now.label, role=now.get_role_display()))
-    return redirect("person", slug, now.pk) if now.user_id != request.user.pk else redirect("project", slug)
+        if now.pk != pk:
+            sentence = gettext("{label} is now {role}; their ratings stay.")
+            messages.success(request, sentence.format(label=now.label, role=now.get_role_display()))
+        if now.user_id == request.user.pk:
+            return redirect("project", slug)
+        return redirect("person", slug, now.pk)
+    return redirect("person", slug, pk)
 
 
 @login_required
@@ -152,19 +151,17 @@ def membership_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     form = JoinForm(request.POST, members=possible_members(membership.project))
     if not form.is_valid():
         return _person(request, membership, join_form=form)
-    try:
+    with show_refusal(request):
         items = join_recorded_rater(recorded=membership, member=form.chosen, by=request_user(request))
-    except DomainError as error:
-        messages.error(request, error.message)
-        return redirect("person", slug, pk)
-    said = ngettext(
-        "{count} item that {recorded} rated belongs to {member} now.",
-        "{count} items that {recorded} rated belong to {member} now.",
-        items,
-    )
-    named = {"recorded": membership.label, "member": form.chosen.label}
-    messages.success(request, said.format(count=f"{items:,}", **named))
-    return redirect("person", slug, form.chosen.pk)
+        said = ngettext(
+            "{count} item that {recorded} rated belongs to {member} now.",
+            "{count} items that {recorded} rated belong to {member} now.",
+            items,
+        )
+        named = {"recorded": membership.label, "member": form.chosen.label}
+        messages.success(request, said.format(count=f"{items:,}", **named))
+        return redirect("person", slug, form.chosen.pk)
+    return redirect("person", slug, pk)
 
 
 @login_required
@@ -172,10 +169,10 @@ def membership_join(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def membership_invite(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership = membership_in(project_for_admin(request.user, slug), pk)
     role, by = Role(membership.role), request_user(request)
-    made = None
     with show_refusal(request):
         made = invite(project=membership.project, by=by, role=role, membership=membership)
-    return _to_link(slug, made) if made else redirect("people", slug)
+        return _to_link(slug, made)
+    return redirect("people", slug)
 
 
 @login_required

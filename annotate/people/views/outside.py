@@ -227,7 +227,10 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return _continue(request, study, known, parameters)
     try:
         refuse_closed_study(study)
-        consent, here, wanted = None, request.get_full_path(), _consent_key(study, parameters)
+        consent, here = None, request.get_full_path()
+        # The session stores hashes of the person and the consent, and not the person's ID.
+        person_hash = salted_hmac("annotate.outside.person", f"{study.pk}/{person}").hexdigest()
+        wanted = {"person": person_hash, "digest": digest_of(study.consent)}
         stored: dict[str, str] = request.session.get(CONSENT_IN_SESSION, {})
         # Only the consent of this person to this version of the study counts.
         if {name: stored.get(name) for name in wanted} == wanted:
@@ -278,12 +281,6 @@ def _join(
     request.session.pop(CONSENT_IN_SESSION, None)
     get_adapter(request).login(request, user)
     return redirect("rate", study.project.slug)
-
-
-def _consent_key(study: OutsideStudy, parameters: dict[str, str]) -> dict[str, str]:
-    """Return hashes of the person and the consent; the session does not store the person's ID."""
-    person = salted_hmac("annotate.outside.person", f"{study.pk}/{parameters.get(PERSON, '')}").hexdigest()
-    return {"person": person, "digest": digest_of(study.consent)}
 
 
 def _say(

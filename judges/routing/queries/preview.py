@@ -346,11 +346,12 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
         assignment__started_at__isnull=False,
     )
     begun = set(assigned.values_list("assignment__item", "dimension"))
-    # Units that are with people already, with another probability by the present judgments.
+    # Units that are with people already, with another reason or probability by the present judgments.
     moved = {
         unit
         for unit, each in wanted.items()
-        if unit in there and (each.inclusion_probability != there[unit].inclusion_probability)
+        if unit in there
+        and (each.why, each.inclusion_probability) != (there[unit].why, there[unit].inclusion_probability)
     }
     # People rate started units in any case, so these keep the higher probability.
     lowered = {

@@ -468,6 +468,20 @@ def test_withdrawn_sample_leaves_the_round_of_a_policy_without_units(cast):
     assert not Round.objects.exists()
 
 
+def test_unit_that_people_rate_for_a_new_reason_gets_it(cast):
+    policy = routed(cast)
+    # Equal values have no correlation, so R is undefined where it was too low.
+    Judgment.objects.filter(judge__method="mcq", item__system__name=DOUBTED, dimension__key="fluency").update(
+        value=3
+    )
+    found = proposal(cast, policy)
+    assert (len(found.add), len(found.change), len(found.drop)) == (0, 30, 0)
+    follow_proposal(policy=policy, by=cast.admin, shown=found.digest)
+    left = sent_by(policy)
+    assert (left[DOUBTED, "fluency", "undefined"], left.get((DOUBTED, "fluency", "threshold"), 0)) == (30, 0)
+    assert proposal(cast, policy).is_empty
+
+
 def test_a_proposal_that_moved_on_is_not_followed(cast):
     policy = routed(cast)
     distrust()
