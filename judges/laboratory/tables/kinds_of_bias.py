@@ -207,6 +207,9 @@ def load_call_positions(
     # Rotated orders depend on the item, so all samples of an item have the same.
     calls = done.exclude(asked_dimensions=[]).order_by("judge", "item")
     for judge, item, asked in calls.values_list("judge", "item", "asked_dimensions").distinct():
+        # Imported judgments can be about other items: an addition's bridging items.
+        if item not in index:
+            continue
         # Each dimension of the call with the one before it, which is 0 for the first.
         for position, (before, dimension) in enumerate(zip([0, *asked], asked, strict=False)):
             own = found[judge, dimension]

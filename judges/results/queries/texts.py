@@ -74,7 +74,8 @@ def _perplexity(values: QuerySet[MetricValue], positions: dict[int, int]) -> npt
     found = np.full(len(positions), np.nan)
     for name, item, value in values.order_by("metric__name").values_list("metric__name", "item", "value"):
         first = first or name
-        if name == first and value > 0:
+        # Imported values can be about other items: an addition's bridging items.
+        if name == first and value > 0 and item in positions:
             found[positions[item]] = np.log(value)
     return None if first is None else found
 
