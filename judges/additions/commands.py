@@ -142,7 +142,7 @@ def _copy_judge(judge: Judge, addition: Addition, by: User | None) -> Judge:
         keys = dict(judge.project.dimensions.values_list("pk", "key"))
         ids = dict(project.dimensions.values_list("key", "pk"))
         settings: dict[str, Any] = {name: getattr(judge, name) for name in names_of_settings()}
-        settings["asked_together"] = [keys[pk] for pk in judge.asked_together]
+        settings["asked_together"] = [keys[pk] for pk in judge.asked_together if pk in keys]
         template = judge.template
         wordings = {
             str(ids[keys[int(pk)]]): text

@@ -63,7 +63,7 @@ def settings_by_key(judge: Judge) -> dict[str, Any]:
     keys = dict(Dimension.objects.filter(project=judge.project_id).values_list("pk", "key"))
     found: dict[str, Any] = {each.key: each.read(judge) for each in BOUND_SETTINGS}
     # Values with ids of dimensions are replaced, since these differ between the two projects.
-    found["asked_together"] = [keys[pk] for pk in judge.asked_together]
+    found["asked_together"] = [keys[pk] for pk in judge.asked_together if pk in keys]
     if judge.template:
         wordings = {keys[int(pk)]: text for pk, text in judge.template.wordings.items() if int(pk) in keys}
         found["prompt_digest"] = [judge.template.text, judge.template.pattern, sorted(wordings.items())]

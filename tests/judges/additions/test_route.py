@@ -46,7 +46,7 @@ from tests.judges.certified import (
     rate_sample,
     second_says,
 )
-from tests.judges.factories import make_answers
+from tests.judges.factories import make_answers, make_template
 
 pytestmark = pytest.mark.django_db
 DOCUMENTS = 30
@@ -117,6 +117,16 @@ def test_judges_are_copied_with_prompts_keys_and_prices(cast: Cast) -> None:
     Judge.objects.filter(project=addition.project, name="Chooser").update(temperature=1)
     with pytest.raises(CalibrationRefusedError, match="Chooser has other settings"):
         copy_judges(addition=addition, by=cast.admin)
+
+
+def test_judges_that_name_a_removed_dimension_are_copied(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judges.additions.queries.refusal_where_learned", lambda _: "")
+    fluency = cast.project.dimensions.get(key="fluency")
+    Judge.objects.filter(project=cast.project, name="Reasoner").update(
+        method="several", template=make_template(cast.project, "several"), asked_together=[fluency.pk, 0]
+    )
+    copy, _ = copy_judges(addition=added(cast), by=cast.admin)
+    assert copy.asked_together == [copy.project.dimensions.get(key="fluency").pk]
 
 
 def test_certified_units_stay_and_people_get_the_rest_and_an_audit(cast: Cast) -> None:
