@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -33,6 +32,7 @@ from judges.routing.queries.route_by_reliability import (
 from judges.routing.queries.state import describe_stops, policies_of, routed_policy, routing_state
 from judges.routing.queries.units import Decided, KeptAgreement, PlannedUnit, PolicyCell, Why
 from judges.routing.queries.verdicts import (
+    DimensionVerdict,
     PolicyVerdict,
     ThresholdAdvice,
     advise_thresholds,
@@ -73,8 +73,8 @@ class RoutingPlan:
         return self.decided.units
 
     @property
-    def verdicts(self) -> list[dict[str, Any]]:
-        return [each.to_dict() for each in self.verdict.dimensions] if self.verdict else []
+    def verdicts(self) -> Sequence[DimensionVerdict]:
+        return self.verdict.dimensions if self.verdict else ()
 
     @property
     def advice_caveat(self) -> str:
@@ -84,10 +84,6 @@ class RoutingPlan:
             "This is a forecast, not a guarantee: R has one value for each system, and {systems} systems "
             "certify nothing. For a bound on errors, calibrate a certificate."
         ).format(systems=len(self.rows))
-
-    @property
-    def advice_rows(self) -> list[dict[str, Any]]:
-        return [each.to_dict() for each in self.advice]
 
     @property
     def cells(self) -> Sequence[PolicyCell]:
