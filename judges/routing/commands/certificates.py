@@ -245,8 +245,7 @@ def stop_contradicted_judges() -> None:
         if not times or cache.get(key) == seen:
             continue
         try:
-            found = contradictions_of(policy, policy.project)
-            if found.dimensions or found.judges:
+            if any(contradictions_of(policy, policy.project)):
                 stop_contradicted(policy=policy)
             # After an error the key is not set, so the next look tries again.
             cache.set(key, seen, LOOKED)
@@ -269,12 +268,12 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
         return 0
     if round is None or not round.is_open:
         return 0
-    found = contradictions_of(policy, policy.project)
-    for dimension, reason in found.dimensions.items():
+    dimensions, judges = contradictions_of(policy, policy.project)
+    for dimension, reason in dimensions.items():
         StoppedDimension.objects.get_or_create(
             policy=policy, dimension_id=dimension, defaults={"reason": reason}
         )
-    for judge, reason in found.judges.items():
+    for judge, reason in judges.items():
         StoppedStage.objects.get_or_create(policy=policy, judge_id=judge, defaults={"reason": reason})
     # Stored stops count too, because an audit ends once people have the units.
     stopped = set(policy.stopped_dimensions.values_list("dimension", flat=True))
@@ -304,7 +303,7 @@ def stop_contradicted(*, policy: RoutingPolicy) -> int:
     decisions = policy.stage_decisions.values_list("pk", "item", "dimension")
     gone = [pk for pk, item, dimension in decisions if (item, dimension) in units]
     policy.stage_decisions.filter(pk__in=gone).delete()
-    reasons = [*found.dimensions.values(), *found.judges.values()]
+    reasons = [*dimensions.values(), *judges.values()]
     record(
         policy.project, "routing.stopped", policy, after={"units": len(units), "reasons": reasons}, by=None
     )

@@ -584,6 +584,7 @@ def test_audit_bets_in_the_order_of_rating():
             times=times,
             seed=1,
             complete=np.ones(40, dtype=bool),
+            judges=np.zeros(40, dtype=np.int64),
         )
         return check_in_order(found, 0.1, units=None, significance_level=0.05).alarm_after
 
