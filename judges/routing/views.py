@@ -49,7 +49,7 @@ from judges.routing.queries.calibration_state import (
     calibrations_of,
     certificates_tables,
 )
-from judges.routing.queries.preview import RoutingPlan, policy_lines, proposal_of, routing_plan
+from judges.routing.queries.preview import RoutingPlan, proposal_of, routing_plan, verdicts_of_policies
 from judges.routing.queries.route_by_reliability import IndicatorsNotKeptError
 from judges.routing.queries.state import has_judge_pair, routing_state
 from judges.routing.queries.verdicts import curve_of_advice
@@ -157,7 +157,7 @@ DRAFT = RoutingPolicy.Status.DRAFT
 @require_GET
 def routing(request: Request, slug: str) -> HttpResponse:
     project = project_for_reader(request.user, slug)
-    context = {"lines": policy_lines(project), "has_pair": has_judge_pair(project)}
+    context = {"policies": verdicts_of_policies(project), "has_pair": has_judge_pair(project)}
     return render_judges(request, project, "judges/routing/policies.html", context)
 
 

@@ -130,7 +130,7 @@ def plan_as_text(plan: RoutingPlan, policy: RoutingPolicy) -> list[str]:
     cells = [
         f"{cell.system}, {cell.dimension.key}: {'people' if cell.decision.to_humans else 'judge'}"
         f"{_r(cell)}. {cell.decision.reason}"
-        for cell in plan.cells
+        for cell in plan.decided.cells
     ]
     routed = policy.status == RoutingPolicy.Status.ROUTED
     verdict = plan.verdict  # its reasons are among the lines before
@@ -205,7 +205,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
                 "audited": cell.audited,
                 "audited_share": cell.audited_share,
             }
-            for cell in plan.cells
+            for cell in plan.decided.cells
         ],
         "agreement_on_what_stays": [
             {
@@ -217,7 +217,7 @@ def plan_as_dict(plan: RoutingPlan, policy: RoutingPolicy) -> dict[str, Any]:
                 "exact": each.exact,
                 "within_one": each.within_one,
             }
-            for each in plan.agreement
+            for each in plan.decided.agreement
         ],
     }
 

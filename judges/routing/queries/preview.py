@@ -20,6 +20,7 @@ from annotate.rating.queries.assignments import AssignmentsByUnit, Unit, assignm
 from annotate.watching.registry import Need
 from judges.core.errors import invalid_field
 from judges.core.models import Judge, RoutedUnit, RoutingPolicy
+from judges.results.queries.pairings import Pairing
 from judges.results.queries.scores import material_of
 from judges.routing.queries.audit import mean_share
 from judges.routing.queries.route_by_certificates import decide_by_certificate
@@ -30,7 +31,7 @@ from judges.routing.queries.route_by_reliability import (
     remember,
 )
 from judges.routing.queries.state import describe_stops, policies_of, routed_policy, routing_state
-from judges.routing.queries.units import Decided, KeptAgreement, PlannedUnit, PolicyCell, Why
+from judges.routing.queries.units import Decided, PlannedUnit, PolicyCell, Why
 from judges.routing.queries.verdicts import (
     DimensionVerdict,
     PolicyVerdict,
@@ -86,17 +87,9 @@ class RoutingPlan:
         ).format(systems=len(self.rows))
 
     @property
-    def cells(self) -> Sequence[PolicyCell]:
-        return self.decided.cells
-
-    @property
-    def agreement(self) -> Sequence[KeptAgreement]:
-        return self.decided.agreement
-
-    @property
     def rows(self) -> list[tuple[str, list[PolicyCell]]]:
         found: dict[str, list[PolicyCell]] = {}
-        for cell in self.cells:
+        for cell in self.decided.cells:
             found.setdefault(cell.system, []).append(cell)
         return list(found.items())
 
@@ -146,13 +139,8 @@ class RoutingPlan:
                 ).format(raters=self.policy.raters, people=self.annotators)
             )
         rts, mcq = self.policy.rts, self.policy.mcq
-        if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and rts.model != mcq.model:
-            found.append(
-                gettext(
-                    "These judges use different models, {model} and {other_model}. R then shows whether two "
-                    "models agree, not whether one agrees with itself. Choose two judges of one model."
-                ).format(model=rts.model, other_model=mcq.model)
-            )
+        if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and (says := Pairing(rts, mcq).warning):
+            found.append(says)
         if self.units and not self.audited:
             found.append(
                 gettext(
@@ -367,20 +355,13 @@ def proposal_of(policy: RoutingPolicy, plan: RoutingPlan, verdict: PolicyVerdict
 Status = RoutingPolicy.Status
 
 
-@dataclass(frozen=True)
-class PolicyLine:
-    """A policy in a list. verdict: None of a withdrawn one, and while a worker computes R of many units."""
-
-    policy: RoutingPolicy
-    verdict: PolicyVerdict | None
-
-
-def policy_lines(project: Project) -> list[PolicyLine]:
+def verdicts_of_policies(project: Project) -> list[tuple[RoutingPolicy, PolicyVerdict | None]]:
     """Return a project's policies, the newest first, with their verdicts."""
-    return [PolicyLine(policy, _verdict(policy, project)) for policy in policies_of(project)]
+    return [(policy, _verdict(policy, project)) for policy in policies_of(project)]
 
 
 def _verdict(policy: RoutingPolicy, project: Project) -> PolicyVerdict | None:
+    """Return None for a withdrawn policy, and while a worker computes R of many units."""
     if policy.status == Status.ROUTED:
         state = routing_state(policy, project)
         return state.verdict if state else None
