@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core.models import Project
 from judges.core.material import names_of_scales, scales_of
 from judges.core.models import Calibration, Judge, RoutingPolicy
+from judges.core.page import offer
 from judges.core.policy_settings import POLICY_SETTINGS, PolicySection, names_of_policy_settings
 from judges.core.specification import CalibrationSpec, PolicySpec, policy_from_certificates
 from judges.results.queries.pairings import of_method, scoring_judges
@@ -100,18 +101,13 @@ class CalibrationForm(forms.Form):
     ) -> None:
         super().__init__(entered, **options)
         measured = Judge.objects.filter(pk__in=[judge.pk for judge in judges], archived_at=None)
-        measured = measured.order_by("name")
         for name in ("judge", "other"):
-            field = self.fields[name]
-            assert isinstance(field, forms.ModelChoiceField)
-            field.queryset = measured.select_related("endpoint", "template")
+            offer(self, name, measured.order_by("name").select_related("endpoint", "template"))
         # A later judge may have judged nothing yet.
         asked = scoring_judges(project)
         for number in FURTHER_STAGES:
             for name in (f"judge_{number}", f"other_{number}"):
-                field = self.fields[name]
-                assert isinstance(field, forms.ModelChoiceField)
-                field.queryset = asked.select_related("endpoint", "template")
+                offer(self, name, asked.select_related("endpoint", "template"))
         dimensions = self.fields["dimensions"]
         assert isinstance(dimensions, forms.MultipleChoiceField)
         dimensions.choices, has_others = names_of_scales(project)
@@ -220,10 +216,8 @@ class RoutingForm(forms.Form):
     def __init__(self, entered: Mapping[str, Any] | None, *, project: Project, **options: Any) -> None:
         super().__init__(entered, **options)
         for method in ("rts", "mcq"):
-            field = self.fields[method]
-            assert isinstance(field, forms.ModelChoiceField)
             offered = Judge.objects.filter(project=project, method=method, archived_at=None)
-            field.queryset = offered.order_by("name")
+            offer(self, method, offered.order_by("name"))
         self._keys, has_others = names_of_scales(project)
         if has_others:
             self.fields["mcq"].help_text = gettext(
