@@ -40,9 +40,9 @@ from judges.routing.commands.certificates import ask_waiting_judges
 from judges.routing.commands.policies import make_policy
 from judges.routing.queries.learn_certificates import (
     LoadedCalibration,
+    all_lapses,
     batch_of,
     bound_now,
-    check_lapses,
     decide_items,
     load_calibration,
     population_of,
@@ -103,9 +103,7 @@ def follow_route(*, addition: Addition, by: User | None) -> RoutingPolicy:
         "project", *OF_JUDGES
     )
     # The newest copied certificates that still hold for the judges of the addition.
-    holding = (
-        each for each in made.order_by("-pk") if not any(check_lapses(load_calibration(each)).values())
-    )
+    holding = (each for each in made.order_by("-pk") if not all_lapses(load_calibration(each)))
     calibration = next(holding, None) or _learn(addition, learned, by)
     follows = route_of(addition.benchmark).policy
     spec = policy_from_certificates(

@@ -118,16 +118,7 @@ def compute_metrics(
 def _write_measured(
     project: Project, measure: TextMeasure, name: str, values: Mapping[int, float], by: User | None
 ) -> int:
-    lock_project(project)
-    source = f"computed here: {measure.says}"
-    metric, _ = Metric.objects.get_or_create(project=project, name=name, defaults={"source": source})
-    # Values of two sources under one name could not be compared.
-    if metric.source != source:
-        raise MetricRefusedError(
-            gettext("“{name}” is another metric already ({source}); remove that one first.").format(
-                name=name, source=metric.source
-            )
-        )
+    metric = computed_metric(project, name, f"computed here: {measure.says}")
     # Again, under the lock: another process may have written values during the computation.
     there = set(MetricValue.objects.filter(metric=metric).values_list("item", flat=True))
     found = [(metric.pk, item, value) for item, value in values.items() if item not in there]
@@ -135,6 +126,25 @@ def _write_measured(
     if found:
         record(project, "metrics.computed", name, after={"values": len(found)}, by=by)
     return len(found)
+
+
+@transaction.atomic(savepoint=False)
+def computed_metric(project: Project, name: str, source: str) -> Metric:
+    """Return a metric that is made where it is missing. Locks the project.
+
+    Raises MetricRefusedError if another metric has the name.
+    """
+    metric, _ = Metric.objects.get_or_create(
+        project=lock_project(project), name=name, defaults={"source": source}
+    )
+    # Values of two sources under one name could not be compared.
+    if metric.source != source:
+        raise MetricRefusedError(
+            gettext("“{name}” is another metric already ({source}); remove that one first.").format(
+                name=name, source=metric.source
+            )
+        )
+    return metric
 
 
 def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTexts]:

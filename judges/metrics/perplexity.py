@@ -5,21 +5,19 @@ from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 
 from annotate.core.audit import record
-from annotate.core.configuration import lock_project
 from annotate.core.errors import InvalidValueError
 from annotate.core.models import Item, User
-from judges.core.errors import MetricRefusedError
 from judges.core.material import outputs_of
 from judges.core.models import DOCUMENT_PERPLEXITY, Judge, Metric, MetricValue
 from judges.endpoints.client import TextProbabilities, TextProbability
 from judges.endpoints.failures import RequestFailed
 from judges.endpoints.keys import server_of
 from judges.endpoints.prices import prices_of
+from judges.metrics.commands import computed_metric
 
 SAYS = "exponential of minus the mean log-probability of a {text}’s tokens but the first, under {model}"
 
@@ -67,7 +65,9 @@ def measure_perplexities(
             gettext("{judge} was imported and has no endpoint that could be asked.").format(judge=judge.name)
         )
     server, prices = server_of(judge.endpoint, calls_in_flight=1), prices_of(judge.endpoint, judge.model)
-    metric, kept = _metric(judge, of_documents=of_documents), 0
+    source = SAYS.format(text="document" if of_documents else "text", model=judge.model)
+    metric = computed_metric(judge.project, metric_name(judge, of_documents=of_documents), source)
+    kept = 0
     try:
         with closing(TextProbabilities(server, judge.model)) as asked:
             # Keys first: no cursor stays open over calls that take seconds.
@@ -107,21 +107,6 @@ def measure_perplexities(
     finally:
         if kept:
             record(judge.project, "metrics.computed", metric.name, after={"values": kept}, by=by)
-
-
-@transaction.atomic
-def _metric(judge: Judge, *, of_documents: bool) -> Metric:
-    project = lock_project(judge.project)
-    source = SAYS.format(text="document" if of_documents else "text", model=judge.model)
-    name = metric_name(judge, of_documents=of_documents)
-    metric, _ = Metric.objects.get_or_create(project=project, name=name, defaults={"source": source})
-    if metric.source != source:
-        raise MetricRefusedError(
-            gettext("“{metric}” is another metric already ({source}); remove that one first.").format(
-                metric=metric.name, source=metric.source
-            )
-        )
-    return metric
 
 
 def _keep(metric: Metric, item: int, found: TextProbability) -> bool:

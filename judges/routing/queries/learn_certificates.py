@@ -244,6 +244,11 @@ def check_lapses(loaded: LoadedCalibration) -> dict[str, list[str]]:
     return lapses_of(loaded.calibration, loaded.stages, now)
 
 
+def all_lapses(loaded: LoadedCalibration) -> list[str]:
+    """Return the changes since the sampling, each message once. Two queries."""
+    return list(dict.fromkeys(sentence for each in check_lapses(loaded).values() for sentence in each))
+
+
 def certificates_from(loaded: LoadedCalibration) -> Iterator[tuple[Certificate, list[CertifiedStage]]]:
     """Yield an unsaved certificate for each dimension, each with its share of delta, and its stages."""
     calibration, loss = loaded.calibration, loss_of(loaded.calibration)
