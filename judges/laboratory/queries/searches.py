@@ -245,9 +245,13 @@ def plan_of_search(
         ).format(least=least)
         raise invalid_field("most_calls", message)
     calls, drafts = count_calls(stages), (rounds - 1) * DRAFTS
-    cost, drafted = _cost(judge, dimension, texts, calls - drafts), _cost_of_drafts(drafter or judge, drafts)
-    whole = None if cost is None or drafted is None else cost + drafted
-    return stages, development[: stages[-1].documents], calls, whole
+    cost = _cost(judge, dimension, texts, calls - drafts)
+    if drafts and cost is not None:
+        drafter = drafter or judge
+        prices = prices_of(drafter.endpoint, drafter.model) if drafter.endpoint else None
+        drafted = prices.cost(drafts * REQUEST, drafts * DRAFT) if prices else None
+        cost = None if drafted is None else cost + drafted
+    return stages, development[: stages[-1].documents], calls, cost
 
 
 def _call_counter(
@@ -321,14 +325,6 @@ def _cost(judge: Judge, dimension: Dimension, texts: Sequence[str], calls: int) 
     longer = sum(len(text) - own for text in texts) / len(texts) / CHARACTERS_A_TOKEN
     sent = round(calls * (plan.usage.input_tokens + max(longer, 0.0)))
     return prices_of(judge.endpoint, judge.model).cost(sent, round(calls * plan.usage.output_tokens))
-
-
-def _cost_of_drafts(drafter: Judge, drafts: int) -> Decimal | None:
-    if not drafts:
-        return Decimal(0)
-    if drafter.endpoint is None:
-        return None
-    return prices_of(drafter.endpoint, drafter.model).cost(drafts * REQUEST, drafts * DRAFT)
 
 
 def standings_of(search: PromptSearch) -> list[CandidateRank]:

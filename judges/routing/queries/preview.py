@@ -4,7 +4,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from judges.core.models import Judge, RoutedUnit, RoutingPolicy
 from judges.results.queries.pairings import Pairing
 from judges.results.queries.scores import material_of
 from judges.routing.queries.audit import mean_share
+from judges.routing.queries.calibration_plans import ratings_asked, warn_of_few
 from judges.routing.queries.route_by_certificates import decide_by_certificate
 from judges.routing.queries.route_by_reliability import (
     IndicatorsNotKeptError,
@@ -122,7 +123,7 @@ class RoutingPlan:
 
     @cached_property
     def ratings(self) -> int:
-        return ratings_asked(self.units, self.policy.raters, self.assignments)
+        return ratings_asked((each.unit for each in self.units), self.policy.raters, self.assignments)
 
     @property
     def seconds(self) -> float | None:
@@ -132,12 +133,7 @@ class RoutingPlan:
     def warnings(self) -> list[str]:
         found = []
         if self.annotators < self.policy.raters:
-            found.append(
-                gettext(
-                    "A unit is to be rated by {raters} people, but the project has "
-                    "{people}: invite more, or units stay incomplete."
-                ).format(raters=self.policy.raters, people=self.annotators)
-            )
+            found.append(warn_of_few(self.annotators, self.policy.raters))
         rts, mcq = self.policy.rts, self.policy.mcq
         if self.policy.rule == RoutingPolicy.Rule.INDICATOR and mcq and (says := Pairing(rts, mcq).warning):
             found.append(says)
@@ -242,11 +238,6 @@ def routing_plan(policy: RoutingPolicy, project: Project, *, preview: bool = Fal
     return replace(plan, refusal=nothing)
 
 
-def ratings_asked(units: Iterable[PlannedUnit], raters: int, assignments: AssignmentsByUnit) -> int:
-    """Return the number of ratings required until each unit has its raters."""
-    return sum(max(raters - assignments.count(unit.unit), 0) for unit in units)
-
-
 def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = False) -> float:
     """Return the largest r that requires up to `budget` ratings, audits included.
 
@@ -273,7 +264,7 @@ def threshold_within(policy: RoutingPolicy, budget: int, *, preview: bool = Fals
     def ratings_at(step: float) -> int:
         policy.threshold = step
         units, _ = measured.divide(policy, measured.decisions(policy))
-        return ratings_asked(units, policy.raters, assignments)
+        return ratings_asked((each.unit for each in units), policy.raters, assignments)
 
     affordable = bisect_right(steps, budget, key=ratings_at)  # each step that it goes beyond was affordable
     if not affordable:
