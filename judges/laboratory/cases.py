@@ -86,6 +86,11 @@ class Case:
         return 0.0 if self.judge is None else self.judge - self.value
 
     @property
+    def excerpt(self) -> str:
+        """The most informative excerpt: a reason of people, or else the judge's, or else the output."""
+        return next(iter(self.reasons), "") or self.rationale or self.text
+
+    @property
     def direction(self) -> str:
         """The direction of a judge's error of half a point or more: too high or too low."""
         if self.error >= 0.5:

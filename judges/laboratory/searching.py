@@ -19,7 +19,6 @@ from judges.laboratory.commands.draftings import start_drafting, write_drafting
 from judges.laboratory.commands.proposals import (
     add_candidates,
     combine,
-    describe_none,
     make_candidates,
     reveal_candidate,
 )
@@ -152,7 +151,11 @@ def _choose(search: PromptSearch) -> None:
     """Judge the held-out documents with the best candidate, or end if none is better than the judge."""
     best = _best(search)
     if best is None:
-        search.status, search.reason = Status.FINISHED, describe_none(search)
+        message = gettext(
+            "No candidate agrees better with people on the documents for selecting than the unchanged "
+            "{name}, so the search tried none on the documents held out."
+        )
+        search.status, search.reason = Status.FINISHED, message.format(name=search.judge.name)
         save_progress(search)
         return
     best.is_chosen = True

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
-from agreement import Resampling, kendall_tau_b, pearson
+from agreement import Resampling, pearson
 from agreement.biases import Range, ranges_of, scores_given_before
-from agreement.comparison import Scores, correlation_with_humans
+from agreement.comparison import Scores
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Table, figure, text
 from judges.core.models import Judge, Judgment
 from judges.results.tables.columns import ABOUT_INTERVALS_OF_M, number_or_reason
@@ -315,28 +315,6 @@ def distribution_table(judge: Judge, following: Sequence[Following]) -> Table:
     rows = [row for pair in following for row in pair.distribution(ranges)]
     title = gettext("Scores by the score before ({judge})").format(judge=judge.name)
     return Table("given-before", title, columns, rows, heads=4)
-
-
-def correlations_by_position(each: Scored, asked: CallPositions, most: int) -> list[Cell]:
-    return [
-        figure(
-            correlation_with_humans(
-                each.scores.of_items(asked.positions == position),
-                kendall_tau_b,
-                generator=each.stream.of("place", str(position)),
-            )
-        )
-        for position in range(most)
-    ]
-
-
-def columns_by_position(most: int) -> list[Column]:
-    return [
-        Column(
-            f"place_{position}", gettext("Kendall, position {position}").format(position=position), decimals=2
-        )
-        for position in range(1, most + 1)
-    ]
 
 
 def name_of_range(ends: Range) -> str:

@@ -48,12 +48,11 @@ def texts_of(project: Project) -> ItemTexts:
     of_texts = values.filter(metric__name__icontains="perplexity").exclude(
         metric__name__istartswith=DOCUMENT_PERPLEXITY
     )
-    found = [""] * len(positions)
+    families = [""] * len(positions)
     # By name, so an item with two families has the last one in every installation.
     tags = ItemTag.objects.filter(item__in=outputs_of(project), name__istartswith=FAMILY).order_by("name")
     for item, name in tags.values_list("item", "name"):
-        found[positions[item]] = name[len(FAMILY) :].strip().casefold()
-    families = found
+        families[positions[item]] = name[len(FAMILY) :].strip().casefold()
     return ItemTexts(
         list(positions),
         logs,

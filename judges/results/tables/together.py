@@ -3,7 +3,7 @@
 Also their ranking by agreement with people, its certainty, and the differences of every two judges.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from django.utils.translation import gettext, gettext_lazy
@@ -428,7 +428,27 @@ def strengths_table(key: str, name: str, versus: Sequence[Versus]) -> Table:
         Column("won", gettext("won"), ColumnKind.COUNT),
         Column("tied", gettext("tied"), ColumnKind.COUNT),
     ]
-    rows = [row for each in versus for row in _strength_rows(each)]
+    rows = []
+    for each in versus:
+        # Names of categories rank no system.
+        ranking = () if each.dimension.is_named else human_ranking(each.scores)
+        ranked = {name: position for position, name in enumerate(ranking, start=1)}
+        for one in each.strengths.systems:
+            ranks = f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
+            rows.append(
+                [
+                    text(each.dimension.name, key=each.dimension.key),
+                    text(one.system),
+                    strength_cell(one.strength, each.strengths),
+                    text(ranks if one.strength else ""),
+                    number_or_reason(
+                        ranked.get(one.system), gettext("People have given this system no scores.")
+                    ),
+                    Cell(one.verdicts),
+                    Cell(one.won),
+                    Cell(one.tied),
+                ]
+            )
     title = gettext("Systems by strength ({name})").format(name=name)
     return Table(f"{key}-strengths", title, columns, rows, heads=2, says=str(_SAYS_STRENGTHS))
 
@@ -437,24 +457,6 @@ def strength_cell(found: Estimated | None, strengths: Strengths) -> Cell:
     if found is None:
         return Cell(reason=strengths.reason)
     return Cell(found.value, found.low, found.high, count=strengths.documents, how=str(HOW_STRONG))
-
-
-def _strength_rows(each: Versus) -> Iterator[list[Cell]]:
-    # Names of categories rank no system.
-    ranking = () if each.dimension.is_named else human_ranking(each.scores)
-    ranked = {name: position for position, name in enumerate(ranking, start=1)}
-    for one in each.strengths.systems:
-        ranks = f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
-        yield [
-            text(each.dimension.name, key=each.dimension.key),
-            text(one.system),
-            strength_cell(one.strength, each.strengths),
-            text(ranks if one.strength else ""),
-            number_or_reason(ranked.get(one.system), gettext("People have given this system no scores.")),
-            Cell(one.verdicts),
-            Cell(one.won),
-            Cell(one.tied),
-        ]
 
 
 _FIGURES = {
