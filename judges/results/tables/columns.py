@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from agreement import PairedDifference
 from agreement.reliability import Estimate
-from annotate.core.models import Project
+from annotate.core.models import GoldItem, Project
 from annotate.results.registry import Chosen
 from annotate.results.table import DIMENSION, Cell, Column, ColumnKind, Section, Table, text
 from judges.core.material import has_other_kinds
@@ -125,7 +125,9 @@ def _count_values(judges: Iterable[Judge], *, with_corrected: bool) -> Sequence[
     """Return id and name of judges, key and name of dimensions, and the items asked about and read."""
     # Excluded corrections count as gaps, so the warning covers them too.
     read = _READ if with_corrected else _READ & Q(is_corrected=False)
-    own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True)
+    # Results exclude an addition's bridging items, so these are no gaps.
+    bridging = GoldItem.objects.filter(bridging__isnull=False).values("item")
+    own = Judgment.objects.filter(judge__in=list(judges), other__isnull=True).exclude(item__in=bridging)
     named = own.values_list("judge", "judge__name", "dimension__key", "dimension__name")
     # Items and not samples: one sample with a value is enough for the item.
     counted = named.annotate(

@@ -5,18 +5,29 @@ import pytest
 
 from annotate.core.models import BridgingItem, GoldItem, Item
 from annotate.core.rounds import last_round
-from judges.core.models import Judge, MetricValue
+from judges.core.models import Judge, Judgment, MetricValue
 from judges.core.stages import JudgeStage
 from judges.laboratory.tables.kinds_of_bias import load_call_positions
+from judges.results.queries.answers import answers_beside_people
 from judges.results.queries.confidences import Kind, evidence_of
-from judges.results.queries.scores import Material, material_of, samples_of, verdicts_of
+from judges.results.queries.scores import Material, guideline_of, material_of, samples_of, verdicts_of
 from judges.results.queries.texts import texts_of
+from judges.results.tables.columns import count_judged
 from judges.results.tables.metrics import metrics_sections
 from tests.factories import Cast
 from tests.judges.factories import make_judge, make_judgment, make_metric
 from tests.judges.measured import measured_project
+from tests.judges.questions.projects import answer_of, make_mixed_project
 
 pytestmark = pytest.mark.django_db
+
+
+def bridge(*items: Item) -> None:
+    """Make items bridging items, of another item of their project."""
+    for item in items:
+        gold = GoldItem.objects.create(item=item, use=GoldItem.Use.HIDDEN)
+        original = Item.objects.filter(document__project=item.document.project).exclude(pk=item.pk)[0]
+        BridgingItem.objects.create(gold=gold, original=original)
 
 
 @pytest.fixture
@@ -27,9 +38,7 @@ def cast() -> Cast:
 def make_bridging(cast: Cast) -> list[Item]:
     """Make the first and the last item bridging items, so that one has a later key than all others."""
     made = [cast.items[0], cast.items[-1]]
-    for item in made:
-        gold = GoldItem.objects.create(item=item, use=GoldItem.Use.HIDDEN)
-        BridgingItem.objects.create(gold=gold, original=cast.items[1])
+    bridge(*made)
     return made
 
 
@@ -94,3 +103,25 @@ def test_probabilities_of_bridging_items_do_not_count(cast: Cast) -> None:
         Kind.CHOSEN_PROBABILITY, JudgeStage(1, judge, None), now, samples_of([judge], now), "fluency"
     )
     assert evidence.confidences == pytest.approx(0.5)
+
+
+def test_unread_replies_about_bridging_items_are_no_gaps(cast: Cast) -> None:
+    judge = Judge.objects.get(name="Reasoner")
+    assert count_judged([judge], {}) == {(judge.pk, "fluency"): (12, 12)}
+    bridging = make_bridging(cast)
+    Judgment.objects.filter(judge=judge, item__in=bridging).update(
+        status="unreadable", value=None, reason="No score."
+    )
+    assert count_judged([judge], {}) == {(judge.pk, "fluency"): (10, 10)}
+
+
+def test_answers_about_bridging_items_do_not_count() -> None:
+    cast = make_mixed_project()
+    judge, labels = make_judge(cast.project, "questions"), cast.project.dimensions.get(key="labels")
+    for item in cast.items[:3]:
+        make_judgment(judge, item, labels, data=answer_of("labels", item))
+    guideline = guideline_of(cast.project, None)
+    (before,) = answers_beside_people(cast.project, [judge], guideline, None)
+    bridge(cast.items[0])
+    (after,) = answers_beside_people(cast.project, [judge], guideline, None)
+    assert (before.items, after.items) == (3, 2)
