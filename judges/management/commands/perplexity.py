@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from annotate.management.base import ConcordCommand, project_called
 from judges.core.models import Judge
 from judges.endpoints.failures import RequestFailed
-from judges.metrics.perplexity import measure_perplexities, metric_name
+from judges.metrics.commands import measure_perplexities, metric_name
 from judges.results.queries.pairings import judge_called
 
 
