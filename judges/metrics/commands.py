@@ -217,9 +217,7 @@ def metric_name(judge: Judge, *, of_documents: bool = False) -> str:
     return f"{measured} under {judge.model}"[: Metric._meta.get_field("name").max_length]
 
 
-def measure_perplexities(
-    *, judge: Judge, of_documents: bool = False, by: User | None = None
-) -> Iterator[MeasuredText]:
+def measure_perplexities(*, judge: Judge, of_documents: bool = False) -> Iterator[MeasuredText]:
     """Compute the missing perplexities under a judge's model, and store each value immediately.
 
     of_documents: process each document once, and give all of its outputs the value.
@@ -275,7 +273,7 @@ def measure_perplexities(
     # Values stored before an error are in the audit log, too.
     finally:
         if kept:
-            record(judge.project, "metrics.computed", metric.name, after={"values": kept}, by=by)
+            record(judge.project, "metrics.computed", metric.name, after={"values": kept}, by=None)
 
 
 def _keep(metric: Metric, item: int, found: TextProbability) -> bool:

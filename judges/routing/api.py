@@ -492,8 +492,7 @@ def _calibration_spec(project: Project, sent: dict[str, Any]) -> CalibrationSpec
     judges = measured_judges(project)
     if not judges:
         raise CalibrationRefusedError(str(NO_JUDGE))
-    number = Calibration.objects.filter(project=project).count() + 1
-    usual = usual_calibration(project, judges, number)
+    usual = usual_calibration(project, judges)
     return valid(CalibrationForm({**usual, **sent}, project=project, judges=judges)).spec()
 
 

@@ -171,8 +171,9 @@ USUAL_TEST = {
 }
 
 
-def usual_calibration(project: Project, judges: list[Judge], number: int) -> dict[str, Any]:
+def usual_calibration(project: Project, judges: list[Judge]) -> dict[str, Any]:
     """Return the initial values of a new calibration: the usual pair of judges, every dimension."""
+    number = Calibration.objects.filter(project=project).count() + 1
     rts, mcq = of_method(judges, "rts"), of_method(judges, "mcq")
     kinds = Calibration.Confidence
     return {

@@ -16,7 +16,7 @@ from annotate.core.page import Request, request_user
 from annotate.results.figures import load_figures
 from annotate.results.latex import table_file
 from judges.core.access import calibration_in, may_change_judges, policy_in, project_for_routing
-from judges.core.models import Calibration, RoutingPolicy
+from judges.core.models import RoutingPolicy
 from judges.core.page import add_refusal, render_judges
 from judges.core.specification import PolicySpec, policy_from_certificates
 from judges.results.queries.pairings import measured_judges
@@ -77,8 +77,7 @@ def certificate_new(request: Request, slug: str) -> HttpResponse:
         return render_judges(
             request, project, "judges/routing/certificate_form.html", {"problem": str(NO_JUDGE)}
         )
-    number = Calibration.objects.filter(project=project).count() + 1
-    initial = usual_calibration(project, judges, number)
+    initial = usual_calibration(project, judges)
     entered = request.POST if request.method == "POST" else None
     form = CalibrationForm(entered, project=project, judges=judges, initial=initial)
     plan, status = None, 200

@@ -158,7 +158,7 @@ def biases_sections(project: Project, chosen: Chosen) -> list[Section]:
     _add_familiarity(page, amounts, texts)
     page.add(kinds.FAMILY, [_Row(_dimension(each), [_family(each, texts)]) for each in amounts])
     page.add(kinds.ANCHORING, _anchoring(amounts), str(kinds.NEEDS_DIMENSIONS))
-    _add_calls(page, judge, amounts, load_call_positions([judge], texts.items))
+    _add_calls(page, judge, amounts, load_call_positions(judge, texts.items))
     page.add(
         kinds.PAIRS,
         [_pairs(each) for each in found.compared_by(judge)],
@@ -266,7 +266,7 @@ def _regress_dimensions(
 
 
 def _add_calls(
-    page: _Page, judge: Judge, scored: Sequence[Scored], positions: Mapping[tuple[int, int], CallPositions]
+    page: _Page, judge: Judge, scored: Sequence[Scored], positions: Mapping[int, CallPositions]
 ) -> None:
     following = list(followings(scored, positions))
     page.add(kinds.BEFORE, [_follow(each) for each in following], str(kinds.NEEDS_SEVERAL), COLUMNS_BEFORE)
@@ -275,11 +275,7 @@ def _add_calls(
         title = gettext("Scores by the score before")
         page.sections.append(Section(title, str(ABOUT_SCORES_BEFORE), [table], "given-before"))
     # Judges with several dimensions in a call: agreement by the dimension's position in it.
-    asked = [
-        (each, own)
-        for each in scored
-        if (own := positions.get((each.judge.pk, each.dimension.id))) is not None
-    ]
+    asked = [(each, own) for each in scored if (own := positions.get(each.dimension.id)) is not None]
     most = int(max((np.nanmax(own.positions) for _, own in asked), default=-1)) + 1
     columns = [
         Column(f"place_{place}", gettext("Kendall, position {position}").format(position=place), decimals=2)

@@ -88,8 +88,8 @@ def test_call_positions_of_bridging_items_do_not_count(cast: Cast) -> None:
     for item in cast.items:
         make_judgment(judge, item, dimension, asked_dimensions=[dimension.pk])
     make_bridging(cast)
-    found = load_call_positions([judge], material(cast).items.tolist())
-    assert found[judge.pk, dimension.pk].positions.tolist() == [0] * 10
+    found = load_call_positions(judge, material(cast).items.tolist())
+    assert found[dimension.pk].positions.tolist() == [0] * 10
 
 
 def test_probabilities_of_bridging_items_do_not_count(cast: Cast) -> None:
