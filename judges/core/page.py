@@ -82,7 +82,6 @@ def render_judges(
 
 
 def offer(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
-    """Limit the choices of a form's field to these rows."""
     field = form.fields[name]
     assert isinstance(field, forms.ModelChoiceField)
     field.queryset = rows

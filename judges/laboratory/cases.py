@@ -73,7 +73,6 @@ class Case:
 
     @property
     def is_unanimous(self) -> bool:
-        """Return True if people ended with one value."""
         return len(set(self.after)) == 1
 
     @staticmethod

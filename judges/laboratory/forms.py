@@ -87,7 +87,6 @@ class PanelForm(forms.Form):
             del self.fields["development_percent"]
 
     def values(self) -> dict[str, Any]:
-        """Return the cleaned data as the arguments of a command."""
         entered = self.cleaned_data
         percent = entered.get("development_percent") if entered["rule"] == Panel.Rule.WEIGHTS else None
         return {
@@ -168,7 +167,6 @@ class ProposeForm(PromptChangeForm):
 
     @property
     def proposes_examples(self) -> bool:
-        """Whether the checked input asks for examples."""
         return bool(self.cleaned_data["kind"] == Proposal.Kind.EXAMPLES)
 
     def examples(self) -> dict[str, Any]:
@@ -196,7 +194,6 @@ class _ProposalsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     widget = forms.CheckboxSelectMultiple
 
     def label_from_instance(self, obj: Any) -> str:
-        """Return the display name of a proposal."""
         text = " ".join(obj.text.split())
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
         return f"{obj.get_kind_display()} {obj.pk} ({obj.judge.name}, {obj.dimension.name}): {short}"
@@ -301,7 +298,6 @@ class _ListField(forms.CharField):
         self._of, self._message = of, message
 
     def clean(self, value: Any) -> Any:
-        """Return the values, each once."""
         parts = [part.strip() for part in super().clean(value).split(",")]
         try:
             return list(dict.fromkeys(self._of(part) for part in parts if part))
@@ -423,7 +419,6 @@ class ExperimentForm(forms.Form):
         return design_of(base, factors)
 
     def scope(self) -> dict[str, Any]:
-        """Return the common scope of all variants."""
         data = self.cleaned_data
         return {"dimensions": data["dimensions"], "documents": data["documents"] or MOST_DOCUMENTS}
 

@@ -78,7 +78,6 @@ class UnitCosts:
 
     @property
     def person(self) -> float | None:
-        """Return people's cost of a unit, in money."""
         return None if self.seconds is None or not self.wage else self.seconds / 3600 * self.wage
 
     def call_costs(self, judges: Sequence[Judge], reached: npt.NDArray[np.float64]) -> float | None:
@@ -124,7 +123,6 @@ class RatedJudges:
     units: int
 
     def select_stages(self, stages: Sequence[int]) -> "RatedJudges":
-        """Return the judges of some stages only."""
         chosen = list(stages)
         return RatedJudges(
             self.dimension, self.confidences[chosen], self.losses[chosen], self.documents, self.units

@@ -137,7 +137,6 @@ class CalibrationForm(forms.Form):
         return [self[name] for name in ("expected_error", "accepted_share", "size", "raters", "name")]
 
     def spec(self) -> CalibrationSpec:
-        """Return the entered calibration."""
         data = dict(self.cleaned_data)
         if data["loss"] != Calibration.Loss.OTHER_SIDE:
             data["cut"] = None
@@ -283,7 +282,6 @@ class CertifiedRoutingForm(forms.Form):
         return [self[name] for name in names_of_policy_settings(PolicySection.MORE, certified=True)]
 
     def spec(self) -> PolicySpec:
-        """Return the entered policy."""
         return policy_from_certificates(self._calibration, **self.cleaned_data)
 
 
@@ -313,7 +311,6 @@ def usual_values(project: Project) -> dict[str, Any]:
 
 
 def unused_name(project: Project) -> str:
-    """Return a name for a new policy. One query."""
     names = set(RoutingPolicy.objects.filter(project=project).values_list("name", flat=True))
     number = len(names) + 1
     while f"Policy {number}" in names:

@@ -51,7 +51,6 @@ class DocumentParts:
 
     @property
     def is_split(self) -> bool:
-        """Return True if any document is for teaching or selecting."""
         return bool(self.teach or self.select)
 
     @property

@@ -107,7 +107,6 @@ class _Page:
         )
 
     def summary(self, judge: Judge) -> Section:
-        """Return the first section: the result for each bias."""
         columns = [
             Column("bias", gettext("bias"), ColumnKind.TEXT),
             Column("measure", gettext("measure"), ColumnKind.TEXT),

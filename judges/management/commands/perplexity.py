@@ -30,7 +30,6 @@ class Command(ConcordCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        """Measure each output without a value, and print the number of values."""
         judges = Judge.objects.filter(project=project_called(options["project"])).select_related("endpoint")
         values, costs, problems = 0, list[Decimal | None](), []
         try:

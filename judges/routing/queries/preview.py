@@ -294,7 +294,6 @@ class RoutingProposal:
 
     @property
     def is_empty(self) -> bool:
-        """Return True if following it would change nothing."""
         return not (self.add or self.change or self.drop)
 
     @cached_property
