@@ -266,7 +266,7 @@ def _call_counter(
     """Return what counts the calls of stages, of the unchanged judge, and on held-out documents."""
     items = Counter(material.documents.tolist())
     rows = judge.judgments.filter(dimension=dimension, other__isnull=True).order_by()
-    there = dict(rows.values_list("item__document").annotate(Count("pk")))
+    there: dict[int, int] = dict(rows.values_list("item__document").annotate(Count("pk")))
 
     def calls_about(documents: Iterable[int]) -> int:
         return sum(items[pk] for pk in documents) * judge.samples
@@ -274,6 +274,9 @@ def _call_counter(
     def missing(documents: Iterable[int]) -> int:
         # Existing values of the unchanged judge need no call.
         return sum(max(items[pk] * judge.samples - there.get(pk, 0), 0) for pk in documents)
+
+    # The chosen candidate, and what the unchanged judge lacks there.
+    on_held_out = calls_about(held_out) + missing(held_out)
 
     def count(stages: Sequence[Stage]) -> int:
         calls, before = 0, 0
@@ -283,9 +286,7 @@ def _call_counter(
             before = stage.documents
         # A later round: errors on teaching documents, drafts, and each draft alone and all together.
         later = calls_about(teach) + DRAFTS + (DRAFTS + 1) * calls_about(development[:before])
-        # On the held-out documents the chosen candidate, and what the unchanged judge lacks there.
-        last = missing(development[:before]) + calls_about(held_out) + missing(held_out)
-        return calls + (rounds - 1) * later + last
+        return calls + (rounds - 1) * later + missing(development[:before]) + on_held_out
 
     return count
 

@@ -215,9 +215,11 @@ def _rows(
 ) -> np.ndarray:
     # Rows stream into the array, without a list of all judgments in memory.
     rows = (tuple(np.nan if value is None else value for value in row) for row in values.iterator(20_000))
-    found = np.fromiter(rows, dtype=of)
+    found: np.ndarray = np.fromiter(rows, dtype=of)
     # Imported judgments can be about other items: an addition's bridging items.
-    return found[np.all([np.isin(found[name], material.items) for name in items], axis=0)]
+    known = np.all([np.isin(found[name], material.items) for name in items], axis=0)
+    kept: np.ndarray = found if known.all() else found[known]
+    return kept
 
 
 NOTHING_FROZEN = FrozenGuideline("", 1, 2, 1, ())
