@@ -232,20 +232,11 @@ class DimensionEstimates:
 
 
 @dataclass(frozen=True)
-class CategoryShares:
-    """One category of a dimension of names: its share in each system's items, as a mean of 1 and 0."""
-
-    dimension: FrozenDimension
-    category: int
-    systems: Sequence[SystemEstimates]
-
-
-@dataclass(frozen=True)
 class EstimatesReport:
     """The numbers of one judge and people, from the ratings at the end of a round.
 
-    named: the judge's agreement with people on categorical dimensions, which have no mean; shares: the share
-    of each category in each system's items there.
+    named: the judge's agreement with people on categorical dimensions, which have no mean; shares: of each
+    category there the share in each system's items, as a mean of 1 and 0.
     """
 
     judge: Judge
@@ -254,7 +245,7 @@ class EstimatesReport:
     dimensions: Sequence[DimensionEstimates]
     corrections: Sequence[DimensionCorrection] = ()
     named: Sequence[tuple[FrozenDimension, CategoryAgreement]] = ()
-    shares: Sequence[CategoryShares] = ()
+    shares: Sequence[tuple[FrozenDimension, int, Sequence[SystemEstimates]]] = ()
 
 
 def estimates_report(
@@ -292,7 +283,7 @@ def estimates_report(
                     own = scores.of_category(category)
                     of_share = stream.of("share", dimension.name_of(category))
                     systems = _estimate_systems(as_share, own, _samples(how, own, drawn), of_share)
-                    shares.append(CategoryShares(dimension, category, systems))
+                    shares.append((dimension, category, systems))
                 continue
             found.append(_estimate_dimension(how, scores, drawn, stream))
             # Judges may have learned people's scores of these documents by heart.

@@ -1,7 +1,7 @@
 """Sources of values that can be compared: people in a round, a judge or panel, people of other projects."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db.models import Q
@@ -45,16 +45,6 @@ class ValueSource:
     dimensions: Mapping[str, FrozenDimension]
     values: Mapping[str, Mapping[Unit, float]]
     texts: Mapping[Unit, tuple[str, str]]
-
-
-@dataclass
-class CommonUnits:
-    """The units of a dimension with equal content and a value of both sources; the numbers of others."""
-
-    units: list[Unit] = field(default_factory=list)
-    other_text: int = 0
-    first_only: int = 0
-    second_only: int = 0
 
 
 def list_sources(project: Project) -> tuple[Options, Options]:
@@ -242,10 +232,15 @@ def _rename_units(source: ValueSource, to: ValueSource) -> ValueSource:
     )
 
 
-def find_common_units(first: ValueSource, second: ValueSource, key: str) -> CommonUnits:
-    """Return the units of a dimension with equal content and values of both sources, in order."""
+def find_common_units(
+    first: ValueSource, second: ValueSource, key: str
+) -> tuple[list[Unit], tuple[int, int, int]]:
+    """Return the units of a dimension with equal content and values of both sources, in order.
+
+    Also the numbers of others: with another text, of the first source alone, and of the second.
+    """
     one, other = (source.values.get(key, {}) for source in (first, second))
     # Units with equal names count only if their texts are equal, too.
     both = sorted(one.keys() & other.keys())
     equal = [unit for unit in both if first.texts[unit] == second.texts[unit]]
-    return CommonUnits(equal, len(both) - len(equal), len(one.keys() - other), len(other.keys() - one))
+    return equal, (len(both) - len(equal), len(one.keys() - other), len(other.keys() - one))

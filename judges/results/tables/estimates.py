@@ -177,16 +177,16 @@ def _shares(report: EstimatesReport) -> Table:
     ]
     rows = [
         [
-            text(one.dimension.name, key=one.dimension.key),
-            text(one.dimension.name_of(one.category), key=str(one.category)),
+            text(dimension.name, key=dimension.key),
+            text(dimension.name_of(category), key=str(category)),
             text(each.system),
             Cell(each.humans.ratings),
             Cell(each.humans.units),
             *(estimate_cell(getattr(each, kind)) for kind in _ESTIMATES),
             text(_caution(each)),
         ]
-        for one in report.shares
-        for each in one.systems
+        for dimension, category, systems in report.shares
+        for each in systems
     ]
     title = gettext("Shares of categories from people and a judge")
     return Table(
