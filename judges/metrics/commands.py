@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db import transaction
@@ -191,20 +190,6 @@ def _texts_of(project: Project, references: Sequence[str]) -> dict[int, MetricTe
     }
 
 
-@dataclass(frozen=True)
-class MeasuredText:
-    """The result for one output or document: its perplexity, or why it has none; cost if prices are known.
-
-    name: of the output or the document. values: the number of new values.
-    """
-
-    name: str
-    perplexity: float | None
-    problem: str = ""
-    cost: Decimal | None = None
-    values: int = 0
-
-
 def items_without_perplexity(judge: Judge, *, of_documents: bool = False) -> QuerySet[Item]:
     """Return the items without a value under a judge's model, in order."""
     name = metric_name(judge, of_documents=of_documents)
@@ -217,8 +202,13 @@ def metric_name(judge: Judge, *, of_documents: bool = False) -> str:
     return f"{measured} under {judge.model}"[: Metric._meta.get_field("name").max_length]
 
 
-def measure_perplexities(*, judge: Judge, of_documents: bool = False) -> Iterator[MeasuredText]:
+def measure_perplexities(
+    *, judge: Judge, of_documents: bool = False
+) -> Iterator[tuple[int, Decimal | None, str]]:
     """Compute the missing perplexities under a judge's model, and store each value immediately.
+
+    Yields for each output or document the number of new values, the cost if prices are known, and why it has
+    no value.
 
     of_documents: process each document once, and give all of its outputs the value.
 
@@ -259,17 +249,13 @@ def measure_perplexities(*, judge: Judge, of_documents: bool = False) -> Iterato
                     # Only a permanent failure of this text lets the others continue.
                     if not error.permanent or error.fatal_for_run:
                         raise
-                    yield MeasuredText(name, None, error.sentence)
+                    yield 0, None, f"{name}: {error.sentence}"
                     continue
                 new = sum(_keep(metric, pk, found) for pk in own)
                 kept += new
-                problem = (
-                    ""
-                    if found.log_probabilities
-                    else gettext("The text is one token, which has none before it.")
-                )
-                cost = prices.cost(found.input_tokens, 0, None)
-                yield MeasuredText(name, found.perplexity, problem, cost, new)
+                one_token = gettext("The text is one token, which has none before it.")
+                problem = "" if found.log_probabilities else f"{name}: {one_token}"
+                yield new, prices.cost(found.input_tokens, 0, None), problem
     # Values stored before an error are in the audit log, too.
     finally:
         if kept:

@@ -36,17 +36,17 @@ class Command(ConcordCommand):
             judge = judge_called(list(judges), options["judge"])
             of_documents = options["documents"]
             name = metric_name(judge, of_documents=of_documents)
-            for each in measure_perplexities(judge=judge, of_documents=of_documents):
-                values += each.values
-                costs.append(each.cost)
-                if each.problem:
-                    problems.append(f"{each.name}: {each.problem}")
+            for new, cost, problem in measure_perplexities(judge=judge, of_documents=of_documents):
+                values += new
+                costs.append(cost)
+                if problem:
+                    problems.append(problem)
         except RequestFailed as error:
             raise CommandError(f"{error.sentence} Kept: {values:,} new values; run it again.") from error
         if options["json"]:
             known = [cost for cost in costs if cost is not None]
-            cost = f"{sum(known, Decimal(0)):f}" if len(known) == len(costs) else None
-            said = {"metric": name, "values": values, "problems": problems, "cost": cost}
+            total = f"{sum(known, Decimal(0)):f}" if len(known) == len(costs) else None
+            said = {"metric": name, "values": values, "problems": problems, "cost": total}
             self.stdout.write(json.dumps(said, ensure_ascii=False))
         else:
             self.stdout.write(f"{name}: {values:,} new value{'' if values == 1 else 's'}.")

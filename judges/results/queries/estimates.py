@@ -241,7 +241,6 @@ class EstimatesReport:
 
     judge: Judge
     round: Round | None
-    confidence_level: float
     dimensions: Sequence[DimensionEstimates]
     corrections: Sequence[DimensionCorrection] = ()
     named: Sequence[tuple[FrozenDimension, CategoryAgreement]] = ()
@@ -296,7 +295,7 @@ def estimates_report(
                     dimension, unlearned, about, unequal=unequal, confidence_level=confidence_level
                 )
             )
-    return EstimatesReport(judge, round, confidence_level, found, corrections, named, shares)
+    return EstimatesReport(judge, round, found, corrections, named, shares)
 
 
 @dataclass(frozen=True)
