@@ -24,6 +24,7 @@ from annotate.core.models import (
 from annotate.core.rounds import last_round, rounds_of
 from annotate.results.queries.kept import version_of_ratings
 from annotate.results.queries.reliability_data import DECIMALS, Unit, texts_of, values_of_people
+from annotate.results.registry import Chosen
 from judges.core.models import Judge
 from judges.results.queries.pairings import first_judge, measured_judges
 from judges.results.queries.scores import guideline_of, material_of, samples_of, value_of_samples
@@ -131,11 +132,12 @@ def find_projects_with_documents(project: Project) -> list[Project]:
     return list(found.order_by("pk"))
 
 
-def version_of_sources(keys: Sequence[str]) -> Sequence[object]:
+def version_of_sources(_project: Project, chosen: Chosen) -> Sequence[object]:
     """Return the version of the values in other projects; the page's own version has the project's.
 
     Values of stored versions never change.
     """
+    keys = (chosen["first"], chosen["second"])
     slugs = sorted(key.removeprefix(PROJECT) for key in keys if key.startswith(PROJECT))
     others = Project.objects.filter(slug__in=slugs).order_by("pk")
     return [(other.pk, other.name, *version_of_ratings(other)) for other in others]

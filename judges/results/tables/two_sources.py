@@ -31,7 +31,6 @@ from judges.results.queries.sources import (
     find_common_units,
     list_sources,
     read_sources,
-    version_of_sources,
 )
 from judges.results.tables.columns import SYSTEM, number_or_reason
 
@@ -90,11 +89,6 @@ def _second(project: Project) -> Options:
 
 FIRST = Parameter("first", gettext_lazy("First source"), _first)
 SECOND = Parameter("second", gettext_lazy("Second source"), _second)
-
-
-def version_of_chosen_sources(_project: Project, chosen: Chosen) -> Sequence[object]:
-    """Return the version of the values that come from other projects."""
-    return version_of_sources([chosen["first"], chosen["second"]])
 
 
 @dataclass(frozen=True)
