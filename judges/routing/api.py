@@ -127,8 +127,8 @@ class GainRow(serializers.Serializer[Any]):
 class JudgeUseRow(serializers.Serializer[Any]):
     """A use of the judge's values, and its permission."""
 
-    use = serializers.ChoiceField(choices=[(each.value, each.value) for each in JudgeUse])
-    shown = serializers.ChoiceField(choices=[(each.value, each.value) for each in Shown])
+    use = serializers.ChoiceField(choices=list(JudgeUse))
+    shown = serializers.ChoiceField(choices=list(Shown))
     says = serializers.CharField(help_text="The evidence in a sentence or two.")
 
 
@@ -137,10 +137,8 @@ class DimensionVerdictRow(serializers.Serializer[Any]):
 
     dimension = serializers.CharField(source="dimension.key")
     kept = serializers.IntegerField(help_text="Units that stay with the judge.")
-    use = serializers.ChoiceField(source="verdict.use", choices=[(each.value, each.value) for each in Use])
-    ground = serializers.ChoiceField(
-        source="verdict.ground", choices=[(each.value, each.value) for each in Ground]
-    )
+    use = serializers.ChoiceField(source="verdict.use", choices=list(Use))
+    ground = serializers.ChoiceField(source="verdict.ground", choices=list(Ground))
     says = serializers.CharField(source="verdict.says", help_text="The verdict in a sentence or two.")
     uses = JudgeUseRow(
         source="verdict.uses", many=True, help_text="Uses of the judge's values; empty if it is refused."
