@@ -258,8 +258,8 @@ register_converter(ImageKeyConverter, "image")
 
 def add_refusal(form: forms.Form, error: DomainError) -> int:
     """Attach a command's error to the form fields that it concerns and return the response status."""
-    for field in error.fields or [None]:
-        form.add_error(field if field in form.fields else None, error.message)
+    for field, message in error.fields.items() or [(None, error.message)]:
+        form.add_error(field if field in form.fields else None, message)
     return error.status
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django import forms
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext_noop
@@ -76,3 +78,9 @@ def render_judges(
     response = render_in_project(request, project, template, {**common, **(context or {})}, status=status)
     patch_vary_headers(response, ["HX-Request"])  # page and part share one URL
     return response
+
+
+def offer(form: forms.Form, name: str, rows: QuerySet[Any]) -> None:
+    field = form.fields[name]
+    assert isinstance(field, forms.ModelChoiceField)
+    field.queryset = rows

@@ -105,7 +105,7 @@ def rate_units(cast, policy, value_of, *, why):
 
 def test_a_plan_sends_cells_by_the_lower_bound_of_r(cast):
     plan = plan_of(cast)
-    decided = {(cell.system, cell.dimension.key): cell for cell in plan.cells}
+    decided = {(cell.system, cell.dimension.key): cell for cell in plan.decided.cells}
     assert {key for key, cell in decided.items() if not cell.decision.to_humans} == {
         (TRUSTED, "fluency"),
         (TRUSTED, "coherence"),
@@ -141,7 +141,7 @@ def test_the_estimate_and_a_threshold_of_a_dimension_decide_when_asked(cast):
     assert everything.kept == 0
     assert "Nothing stays with the judge." in everything.warnings
     only_coherence = plan_of(cast, threshold=1.0, thresholds={"coherence": 0.9}, decided_by="estimate")
-    assert {cell.dimension.key for cell in only_coherence.cells if not cell.decision.to_humans} == {
+    assert {cell.dimension.key for cell in only_coherence.decided.cells if not cell.decision.to_humans} == {
         "coherence"
     }
 
@@ -174,7 +174,7 @@ def test_systems_with_less_than_three_items_go_to_people():
     cast = routing_project(documents=2)
     plan = plan_of(cast)
     assert plan.kept == 0
-    assert any("3 are needed" in cell.decision.reason for cell in plan.cells)
+    assert any("3 are needed" in cell.decision.reason for cell in plan.decided.cells)
 
 
 @pytest.mark.parametrize(("method", "name"), [("rts", "Reasoner"), ("mcq", "Chooser")])
@@ -617,6 +617,7 @@ def test_audit_bets_in_the_order_of_rating():
             times=times,
             seed=1,
             complete=np.ones(40, dtype=bool),
+            judges=np.zeros(40, dtype=np.int64),
         )
         return check_in_order(found, 0.1, units=None, significance_level=0.05).alarm_after
 
@@ -644,8 +645,9 @@ def test_ratings_that_were_there_calibrate_and_report_nothing(cast):
                     assignment, dimension.key, min(max(numbers[assignment.item_id] % 5 + 1, 2), 4)
                 )
     plan = plan_of(cast, raters=3)
-    assert {each.dimension.key: each.rated for each in plan.agreement} == {"fluency": 30, "coherence": 60}
-    fluency = next(each for each in plan.agreement if each.dimension.key == "fluency")
+    agreement = {each.dimension.key: each for each in plan.decided.agreement}
+    assert {key: each.rated for key, each in agreement.items()} == {"fluency": 30, "coherence": 60}
+    fluency = agreement["fluency"]
     # The judge says 1 to 5 in turn and people say 2 to 4: exact in three of five, never more than one off.
     assert (fluency.exact, fluency.within_one) == (pytest.approx(0.6), 1)
     policy = routed(cast, raters=3)
@@ -655,7 +657,7 @@ def test_ratings_that_were_there_calibrate_and_report_nothing(cast):
 
 
 def test_without_human_ratings_there_is_no_agreement(cast):
-    assert plan_of(cast).agreement == []
+    assert plan_of(cast).decided.agreement == []
 
 
 def test_validity_of_r_appears_next_to_it():
