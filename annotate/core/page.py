@@ -1,7 +1,6 @@
 """The map of the pages of a project, the frame of each page, and small parts of forms and URLs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -282,6 +281,21 @@ class FormOutcome:
         return isinstance(error, DomainError)
 
 
+class MessageOutcome:
+    """Shows on the next page why the command in its block was rejected."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, DomainError):
+            messages.error(self._request, error.message)
+        return isinstance(error, DomainError)
+
+
 def offer_choices(form: forms.BaseForm, name: str, choices: Iterable[Any]) -> None:
     """Offer these choices in a field. They depend on the project and the user."""
     field = form.fields[name]
@@ -348,12 +362,3 @@ def render_in_project(
 def request_user(request: HttpRequest) -> User:
     assert isinstance(request.user, User)
     return request.user
-
-
-@contextmanager
-def show_refusal(request: HttpRequest) -> Iterator[None]:
-    """Skip the rest of a block whose action is rejected, and show the reason on the next page."""
-    try:
-        yield
-    except DomainError as error:
-        messages.error(request, error.message)

@@ -203,7 +203,7 @@ class WorkFilterForm(forms.Form):
         label=_("New"),
         choices=[("", _("or not")), ("1", _("since my last visit"))],
         coerce=bool,
-        empty_value=False,
+        empty_value=None,
     )
     dimension = forms.ChoiceField(required=False, label=_("Dimension"))
     document = forms.ChoiceField(required=False, label=_("Document"))

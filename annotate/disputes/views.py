@@ -25,7 +25,7 @@ from annotate.core.database import write_if_possible
 from annotate.core.errors import DomainError
 from annotate.core.mails import mail_is_sent
 from annotate.core.models import Dispute, Membership, Project, Role
-from annotate.core.page import FormOutcome, Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, Request, render_in_project, request_user
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import rounds_of
 from annotate.disputes.commands.digests import Nudged, nudge_raters, stop_digests
@@ -438,7 +438,7 @@ def dispute_nudge(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     form = DisputeFilterForm(request.POST, project=project)
     round_two = rounds_of(project).get(2)
-    with show_refusal(request):
+    with MessageOutcome(request):
         waiting = count_pending_by_rater(project, form.chosen, round_two) if round_two else {}
         link = request.build_absolute_uri(reverse("disputes", args=[slug]))
         nudged = nudge_raters(project=project, waiting=waiting, by=request_user(request), link=link)

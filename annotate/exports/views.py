@@ -16,7 +16,7 @@ from annotate.core import access
 from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import Export, Push, Role
-from annotate.core.page import FormOutcome, Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, Request, render_in_project, request_user
 from annotate.core.strings import is_for_spreadsheet
 from annotate.exports.choice import Format
 from annotate.exports.citation import Datasheet
@@ -155,7 +155,7 @@ def export_file(request: HttpRequest, slug: str, pk: int) -> FileResponse:
 @require_POST
 def export_again(request: Request, slug: str, pk: int) -> HttpResponse:
     found = access.export_in(access.project_for_reader(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         restart_export(export=found)
     return redirect("export", slug, pk)
 

@@ -10,7 +10,7 @@ from annotate.core.database import write_if_possible
 from annotate.core.jobs import worker_health
 from annotate.core.models import DataImport, Project, UploadPreview
 from annotate.core.models.imports import MATERIAL
-from annotate.core.page import Request, render_in_project, request_user, show_refusal
+from annotate.core.page import MessageOutcome, Request, render_in_project, request_user
 from annotate.material.commands.uploads import ask_for_preview, import_material, receive_upload, start_upload
 from annotate.material.forms import MappingForm, UploadForm, guess_of
 from annotate.material.import_kinds import KINDS, ImportKind
@@ -59,7 +59,7 @@ def preview_of_upload(upload: DataImport, *, again: bool = False) -> UploadPrevi
 def start_on_worker(
     request: Request, upload: DataImport, mapping: dict[str, Any], what: str = "", *, only_good: bool = False
 ) -> HttpResponse:
-    with show_refusal(request):
+    with MessageOutcome(request):
         start_upload(data_import=upload, mapping=mapping, what=what, only_good=only_good)
     return redirect(KINDS[upload.kind].page, upload.project.slug, upload.pk)
 

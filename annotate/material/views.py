@@ -17,7 +17,7 @@ from annotate.core.errors import DomainError
 from annotate.core.jobs import worker_health
 from annotate.core.models import DataImport, Item, UploadPreview
 from annotate.core.models.imports import LONGEST_PART, MATERIAL
-from annotate.core.page import FormOutcome, Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, Request, render_in_project, request_user
 from annotate.core.strings import read_number
 from annotate.material.commands.comparisons import draw_comparisons, remove_comparisons
 from annotate.material.commands.parts import import_parts, read_parts, split_items
@@ -72,7 +72,7 @@ def import_part(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         cancel_import(data_import=upload)
     return redirect(KINDS[upload.kind].page, slug, pk)
 
@@ -81,7 +81,7 @@ def import_cancel(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         discard_import(data_import=upload)
         messages.success(request, gettext("“{name}” was discarded.").format(name=upload.name))
         return redirect(KINDS[upload.kind].pages, slug)
@@ -92,7 +92,7 @@ def import_discard(request: Request, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def import_undo(request: Request, slug: str, pk: int) -> HttpResponse:
     upload = data_import_in(project_for_admin(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         undo_import(data_import=upload, by=request_user(request))
     return redirect(KINDS[upload.kind].page, slug, pk)
 
@@ -168,7 +168,7 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
     what = form.cleaned_data.get("what", "") if form.is_valid() else form.initial.get("what", "")
     # “show” asks for a preview of the mapping entered, without an import.
     if form.is_valid() and "show" not in request.POST:
-        with show_refusal(request):
+        with MessageOutcome(request):
             if members:
                 name_recorded_raters(project=upload.project, members=members, by=request_user(request))
             return start_on_worker(request, upload, form.store(form.mapping), what)
@@ -199,7 +199,7 @@ def _mapping(request: Request, upload: DataImport, opening: Opening) -> HttpResp
 def comparisons(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     if "remove" in request.POST:
-        with show_refusal(request):
+        with MessageOutcome(request):
             count = remove_comparisons(project=project)
             messages.success(request, gettext("{count:,} comparisons are removed.").format(count=count))
         return redirect("comparisons", slug)
@@ -227,7 +227,7 @@ def comparisons(request: Request, slug: str) -> HttpResponse:
 def item_parts(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     if "split" in request.POST:
-        with show_refusal(request):
+        with MessageOutcome(request):
             count = split_items(project=project)
             messages.success(
                 request, gettext("{count:,} outputs are split into sentences.").format(count=count)

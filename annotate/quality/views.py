@@ -15,7 +15,7 @@ from annotate.core.configuration import is_frozen
 from annotate.core.errors import DomainError, InvalidValueError, NotReadyError
 from annotate.core.keys import ACTIONS
 from annotate.core.models import GoldItem, Membership, Role
-from annotate.core.page import FormOutcome, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, render_in_project, request_user
 from annotate.core.preferences import key_map_of
 from annotate.core.responses import error_content, refusals_as_json
 from annotate.core.rounds import round_one
@@ -105,7 +105,7 @@ def gold_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def practice_bar(request: HttpRequest, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
     form = BarForm(request.POST)
-    with show_refusal(request):
+    with MessageOutcome(request):
         if form.is_valid():
             set_practice_bar(project=project, bar=form.cleaned_data["practice_bar"])
             messages.success(request, gettext("The bar of practice is saved."))

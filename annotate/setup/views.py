@@ -27,7 +27,7 @@ from annotate.core.guideline import DimensionSpec, ProjectTemplate
 from annotate.core.guidelines import current_guideline
 from annotate.core.keys import ACTIONS
 from annotate.core.models import Dimension, Project
-from annotate.core.page import FormOutcome, Request, render_in_project, request_user, show_refusal
+from annotate.core.page import FormOutcome, MessageOutcome, Request, render_in_project, request_user
 from annotate.core.preferences import key_map_of
 from annotate.core.rounds import round_one
 from annotate.core.strings import read_number
@@ -85,7 +85,7 @@ def dimensions(request: Request, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def dimension_new(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    with show_refusal(request):
+    with MessageOutcome(request):
         refuse_frozen(project)
         return _edit(request, project, None, lambda spec: add_dimension(project=project, dimension=spec))
     return redirect("dimensions", slug)
@@ -112,7 +112,7 @@ def dimension(request: Request, slug: str, key: str) -> HttpResponse:
 def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
     moved = dimension_in(project_for_admin(request.user, slug), key)
     way = "up" if "up" in request.POST else "down"
-    with show_refusal(request):
+    with MessageOutcome(request):
         move_dimension(dimension=moved, up=way == "up")
     return redirect(f"{reverse('dimensions', args=[slug])}?moved={moved.key}&way={way}")
 
@@ -121,7 +121,7 @@ def dimension_move(request: Request, slug: str, key: str) -> HttpResponse:
 @require_POST
 def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
     copied = dimension_in(project_for_admin(request.user, slug), key)
-    with show_refusal(request):
+    with MessageOutcome(request):
         made = duplicate_dimension(dimension=copied)
         said = gettext("{name} was added below {name_2}. Give it its own name.")
         messages.success(request, said.format(name=made.name, name_2=copied.name))
@@ -133,7 +133,7 @@ def dimension_duplicate(request: Request, slug: str, key: str) -> HttpResponse:
 @require_POST
 def dimension_remove(request: Request, slug: str, key: str) -> HttpResponse:
     removed = dimension_in(project_for_admin(request.user, slug), key)
-    with show_refusal(request):
+    with MessageOutcome(request):
         remove_dimension(dimension=removed)
         messages.success(request, gettext("{name} is removed.").format(name=removed.name))
     return redirect("dimensions", slug)
@@ -222,7 +222,7 @@ def image(request: Request, slug: str, key: str) -> HttpResponse:
 @require_POST
 def image_remove(request: Request, slug: str, key: str) -> HttpResponse:
     found = image_in(project_for_admin(request.user, slug), key)
-    with show_refusal(request):
+    with MessageOutcome(request):
         remove_image(image=found)
         messages.success(request, gettext("“{name}” is removed.").format(name=found.name))
     return redirect("images", slug)
@@ -418,7 +418,7 @@ def ask(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     dimension, round = dimension_in(project, key), round_one(project)
     if round is None:
         raise Http404(gettext("Round I has not been opened."))
-    with show_refusal(request):
+    with MessageOutcome(request):
         asked = ask_again(round=round, dimension=dimension)
         said = gettext("Raters review {asked:,} of their ratings of {name} now.")
         messages.success(request, said.format(asked=asked, name=dimension.name))

@@ -20,11 +20,11 @@ from annotate.core.models import Role
 from annotate.core.page import (
     READERS,
     FormOutcome,
+    MessageOutcome,
     Request,
     offer_choices,
     render_in_project,
     request_user,
-    show_refusal,
 )
 from annotate.core.strings import is_for_spreadsheet
 from annotate.disputes.queries.activity import waiting_for_adjudicator
@@ -204,7 +204,7 @@ def round_one(request: HttpRequest, slug: str) -> HttpResponse:
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
     command, done = STEPS[step]
-    with show_refusal(request):
+    with MessageOutcome(request):
         command(project=project, by=request_user(request))
         messages.success(request, gettext(done))
     return redirect("project", slug)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotate.core.access import delivery_of, project_for_admin, webhook_in
 from annotate.core.errors import DomainError
 from annotate.core.models import Webhook
-from annotate.core.page import add_refusal, render_in_project, request_user, show_refusal
+from annotate.core.page import MessageOutcome, add_refusal, render_in_project, request_user
 from annotate.webhooks.commands import (
     add_webhook,
     change_webhook,
@@ -77,7 +77,7 @@ def webhook_secret(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     found = webhook_in(project_for_admin(request.user, slug), pk)
-    with show_refusal(request):
+    with MessageOutcome(request):
         try_webhook(webhook=found)
         messages.success(request, gettext("Test delivery sent. Its response will appear in the log."))
     return redirect("webhook", slug, pk)
@@ -105,7 +105,7 @@ def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def delivery_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> HttpResponse:
     found = delivery_of(webhook_in(project_for_admin(request.user, slug), pk), delivery)
-    with show_refusal(request):
+    with MessageOutcome(request):
         send_again(delivery=found)
         messages.success(request, gettext("Delivery sent again. Its response will appear in the log."))
     return redirect("webhook", slug, pk)

@@ -330,7 +330,7 @@ def _filter(project: Project, chosen: DisputeFilter, round_two: Round | None) ->
     # The time of the last answer, post or decision. Silence starts when Round II opens, because answers and
     # posts are impossible before.
     begun = Value(round_two.opened_at if round_two else LONG_AGO, output_field=DateTimeField())
-    found = disputes_in(project).annotate(last_word=Greatest(begun, "active_at"))
+    found: QuerySet[Dispute] = disputes_in(project).annotate(last_word=Greatest(begun, "active_at"))
     if chosen.status:
         found = found.filter(status=chosen.status)
     if chosen.dimension:

@@ -278,7 +278,7 @@ def categories_held(
     Only the labels in an answer or a decision. The last one is for raters without a label.
     """
     if dimension.is_scale:
-        meanings = {each.value: each.description for each in dimension.points}
+        meanings: dict[object, str] = {each.value: each.description for each in dimension.points}
         values = [(each, name_on_page(dimension, each), meanings.get(each, "")) for each in dimension.values]
         return _categories(lambda given: [given.value], values, standpoints, decided)
     if kind_of(dimension) is PREFERENCE:

@@ -115,6 +115,7 @@ def _difference(document: DocumentRecord, row: ImportedDocument | ImportedItem) 
     """Return the part of a document that differs. One query if the document is in the project."""
     there = document.parts
     if not there:
+        assert document.pk is not None, "documents of the file alone have parts"
         stored = Document.objects.values_list("parts", flat=True).get(pk=document.pk)
         there = part_digests([(part["label"], part["text"]) for part in stored])
     here = part_digests(row.parts)

@@ -17,7 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from annotate.core.access import project_for_admin, project_for_reader
 from annotate.core.errors import DomainError
 from annotate.core.models import Project
-from annotate.core.page import Request, add_refusal, query_of, request_user, show_refusal
+from annotate.core.page import MessageOutcome, Request, add_refusal, query_of, request_user
 from annotate.core.password_again import give_password_again, password_again, password_is_due
 from annotate.results.figures import show_figures
 from annotate.results.registry import UnknownChoiceError, result_of
@@ -59,7 +59,7 @@ Address = tuple[str | int, ...]
 def archive_or_restore(request: Request, kept: Archived, *, to: Address) -> HttpResponse:
     """Archive an object, or unarchive it if it is archived, and redirect to its page."""
     by = request_user(request)
-    with show_refusal(request):
+    with MessageOutcome(request):
         if kept.archived_at is None:
             archive(kept=kept, by=by)
             said = gettext("{name} is archived. Its data stays.")
@@ -73,7 +73,7 @@ def archive_or_restore(request: Request, kept: Archived, *, to: Address) -> Http
 def delete_and_lead_to(request: Request, unused: Archived, *, to: Address, back: Address) -> HttpResponse:
     """Delete an unused object and redirect to the list, or report the object that refers to it."""
     next_page = back
-    with show_refusal(request):
+    with MessageOutcome(request):
         delete_unused(unused=unused, by=request_user(request))
         messages.success(request, gettext("{name} is deleted.").format(name=unused.name))
         next_page = to

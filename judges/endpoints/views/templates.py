@@ -15,7 +15,7 @@ from annotate.core.access import project_for_admin
 from annotate.core.errors import DomainError
 from annotate.core.jobs import is_silent
 from annotate.core.models import Dimension, Project
-from annotate.core.page import Request, add_refusal, request_user, show_refusal
+from annotate.core.page import MessageOutcome, Request, add_refusal, request_user
 from judges.core.access import dimension_in, may_change_judges, project_for_judges, template_in
 from judges.core.models import PromptTemplate, StepsWriting
 from judges.core.page import render_judges
@@ -183,7 +183,7 @@ def template_steps(request: Request, slug: str, pk: int) -> HttpResponse:
         # Readers see the progress; only admins let a model write steps.
         project_for_admin(request.user, slug)
         form = StepsForm(request.POST, judges=usable_judges(project))
-        with show_refusal(request):
+        with MessageOutcome(request):
             if form.is_valid():
                 by = request_user(request)
                 start_steps_writing(template=edited, judge=form.cleaned_data["judge"], by=by)

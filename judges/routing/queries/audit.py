@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -192,7 +193,9 @@ _ARRAYS = ("losses", "chances", "documents", "times", "complete", "judges")
 
 def together(parts: Sequence[Audited]) -> Audited:
     """Return the units of all dimensions, of which there is one or more."""
-    arrays = {name: np.concatenate([getattr(each, name) for each in parts]) for name in _ARRAYS}
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(each, name) for each in parts]) for name in _ARRAYS
+    }
     return replace(parts[0], names=[name for each in parts for name in each.names], **arrays)
 
 
