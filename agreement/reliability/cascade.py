@@ -131,6 +131,9 @@ def calibrate_cascade(
         raise ValueError("A cascade is tested exactly, which needs losses of 0 and 1.")
     if not paths or any(path.ndim != 2 or path.shape[1] != len(sure) for path in paths):
         raise ValueError("Every path needs a threshold for each stage.")
+    # A stage without a value of a rated unit is never sure of it: its errors there would count for nobody.
+    rated = ~np.isnan(lost).all(axis=0)
+    sure = np.where(np.isnan(lost) & rated, np.nan, sure)
     # The certificate of each path, with its share of delta; the path that keeps most units is used.
     own = guarantee.divide(len(paths))
     found = [_certify_path(sure, lost, path, own, documents, batch) for path in paths]
@@ -141,8 +144,7 @@ def calibrate_cascade(
     # `_certify_path` names the steps of a path by their positions.
     thresholds = paths[best][round((1 - certificate.threshold) * len(paths[best]))]
     # What each stage decides of the rated sample, and its errors.
-    rated = ~np.isnan(lost).all(axis=0)
-    deciding = deciding_stages(np.where(np.isnan(lost), np.nan, sure)[:, rated], thresholds)
+    deciding = deciding_stages(sure[:, rated], thresholds)
     kept = deciding < len(sure)
     errors = lost[:, rated][deciding[kept], np.flatnonzero(kept)]
     return CascadeCertificate(
@@ -165,13 +167,12 @@ def _certify_path(
     """The certificate of one path; its steps are identified by their positions, from 1 down to 1 / steps."""
     stages, drawn = sure.shape
     rated = np.asarray(~np.isnan(lost).all(axis=0), dtype=bool)
-    # The units without ratings must not depend on the stage, so a stage without a value is never sure.
     deciding = np.array([deciding_stages(sure, thresholds) for thresholds in path])
     accepted = deciding < stages
     # Units for people have the index `stages`, which is no row of `lost`; `counted` masks them.
     of_stage = np.minimum(deciding, stages - 1)
     losses = np.take_along_axis(lost, of_stage, axis=0)
-    counted = accepted & rated & ~np.isnan(losses)
+    counted = accepted & rated
     losses = np.where(counted, losses, 0.0)
     numbers = counted.sum(axis=1)
     # The start follows from confidences and the share of rated units, never from a loss.
