@@ -118,12 +118,17 @@ _HAJEK = "Hajek 1971; Saerndal, Swensson and Wretman 1992, sections 5.7 and 6.6"
 _ACTIVE = "Zrnic and Candes 2024, Active Statistical Inference, arXiv 2403.03208"
 
 
+_LEAST_RELATIVE = 1e-9
+
+
 def _scaled_to(share: float, relative: FloatArray, least: float) -> FloatArray:
     """clip(c x relative, least, 1) with the c at which the mean is the share, by bisection."""
     if not len(relative):
         return relative
-    # With a `mix` above 0, the upper end cuts every probability to 1, so the mean reaches any share.
-    low, high = 0.0, 1 / max(float(relative.min()), 1e-9)
+    # The upper end cuts every probability to 1, so the mean reaches any share, also if the other units have
+    # an expected error of 0.
+    relative = np.maximum(relative, _LEAST_RELATIVE)
+    low, high = 0.0, 1 / float(relative.min())
     for _ in range(100):
         middle = (low + high) / 2
         if np.clip(middle * relative, least, 1).mean() < share:
