@@ -268,7 +268,9 @@ def values_by_length(
     """
     points = np.unique(human[~np.isnan(human)])
     fitted = _fit_to_lengths(mean_values(human), lengths, documents, generator)
-    nearest = points[np.abs(np.nan_to_num(fitted)[:, None] - points).argmin(axis=1)]
+    nearest = points[np.abs(fitted[:, None] - points).argmin(axis=1)]
+    # argmin finds a position also for a unit without a fit.
+    nearest = np.where(np.isnan(fitted), np.nan, nearest)
     return [fitted, nearest, *values_by_group(human, scores, _groups_of_lengths(lengths), documents)]
 
 

@@ -230,10 +230,10 @@ class _Panel:
         return table.transpose(0, 2, 1).reshape(self.document_number, -1)
 
     def losses(self, values: FloatArray) -> FloatArray:
-        """(raters, items): the loss of values (items,) or (raters, items) to each rater's."""
+        """(raters, items): the loss of values (items,) or (raters, items) to each rater's, NaN for a gap."""
         if not self.is_named:
             return np.asarray((values - self.human) ** 2)
-        return np.where(np.isnan(self.human), np.nan, values != self.human)
+        return np.where(np.isnan(values - self.human), np.nan, values != self.human)
 
     def losses_of_others(self) -> FloatArray:
         """(raters, items): mean loss of the other raters' values to a rater's, NaN without others."""
@@ -571,7 +571,11 @@ def _fit_control(panel: _Panel, fit: Callable[[_Panel], list[FloatArray]]) -> _C
     """
 
     def best(part: _Panel) -> FloatArray:
-        return min(fit(part), key=lambda values: float(np.nanmean(part.losses(values))))
+        def mean_loss(values: FloatArray) -> float:
+            losses = part.losses(values)
+            return np.inf if np.isnan(losses).all() else float(np.nanmean(losses))
+
+        return min(fit(part), key=mean_loss)
 
     whole = best(panel)
     if len(panel.human) < 2:
