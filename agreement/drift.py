@@ -22,7 +22,7 @@ from agreement.measures import bias
 from agreement.ranks import holm_by_key
 from agreement.severity import NO_END, NO_VARIANCE, PENALTY, fit_severities
 from agreement.severity_likelihood import RatedPoints
-from agreement.student import standard_error, t_p_value, t_reach
+from agreement.student import normal_reach, standard_error, t_p_value, t_reach
 
 THIRDS = 3
 
@@ -304,7 +304,7 @@ def _effect(
             Coefficient(name, label, value, counts, source, interval_reason=few, parameters=parameters), None
         )
     error = float(np.sqrt(variance)) / scale
-    reach = error * float(scipy.special.ndtri((1 + _LEVEL) / 2))
+    reach = normal_reach(error, _LEVEL)
     interval = Interval(max(value - reach, -1), min(value + reach, 1), _METHOD, _LEVEL)
     coefficient = Coefficient(name, label, value, counts, source, interval=interval, parameters=parameters)
     return OrderEffect(coefficient, float(2 * scipy.special.ndtr(-abs(total) / np.sqrt(variance))))

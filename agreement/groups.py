@@ -11,7 +11,6 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from agreement.bootstrap import Population, Resampling, independent, mean_over_units, resampled_interval
 from agreement.coefficient import Coefficient, Interval
@@ -19,7 +18,7 @@ from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where
 from agreement.estimate import drawn_population
 from agreement.measures import PairMeasure, pair_data
 from agreement.streams import Randomness, substream
-from agreement.student import t_reach
+from agreement.student import normal_reach, t_reach
 
 _BATCH = 512  # units computed at a time
 
@@ -159,7 +158,7 @@ def fisher_interval(
 
 def fisher_limits(value: float, variance: float, confidence_level: float) -> tuple[float, float]:
     """Return tanh(artanh r -+ z s) of a correlation r within -1 and 1, s^2 the variance of artanh r."""
-    reach = float(scipy.special.ndtri((1 + confidence_level) / 2)) * math.sqrt(variance)
+    reach = normal_reach(math.sqrt(variance), confidence_level)
     middle = math.atanh(value)
     return math.tanh(middle - reach), math.tanh(middle + reach)
 

@@ -25,6 +25,11 @@ def t_reach(error: float, freedom: float, confidence_level: float) -> float:
     return float(error * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2))
 
 
+def normal_reach(error: float, confidence_level: float) -> float:
+    """Return the half-width of the normal interval of an estimate with this standard error."""
+    return float(error * scipy.special.ndtri((1 + confidence_level) / 2))
+
+
 def t_p_value(value: float, error: float, freedom: float) -> float:
     """Return the two-sided p value of t = value / error."""
     return float(2 * scipy.special.stdtr(freedom, -abs(value) / error))
