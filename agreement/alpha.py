@@ -48,8 +48,7 @@ def krippendorff_alpha(
 
     1 is full agreement, 0 is agreement by chance, below 0 is systematic disagreement. Source: Krippendorff
     2011, Computing Krippendorff's alpha-reliability, sections C to E. Undefined if no unit has two values, or
-    if all pairable values are equal. If more than 80 % of them are equal, the interval is
-    `rare_values.smoothed_interval`.
+    if all pairable values are equal. The interval is `smoothed_interval` if over 80 % of them are equal.
     """
     return estimate(_estimator(data.measurement_level), data, generator, resampling)
 

@@ -2,7 +2,7 @@
 
 y = system + document + rater + rater:system + document:system + rater:document + residual; systems are fixed,
 all else is random. Effects that two systems share (document, rater, rater on a document) cancel in their
-difference, which leaves three variances. `system_variances` estimates them for single systems.
+difference, which leaves three variances. `VariancesBySystem` has them for single systems.
 """
 
 from collections.abc import Sequence
@@ -102,7 +102,7 @@ def crossed_differences(
     likelihood, which is the same without gaps if no variance is 0 (Patterson and Thompson 1971). Intervals
     and tests by t with Satterthwaite's degrees of freedom; Holm and Bonferroni as in `system_differences`.
     by_system: with three systems or more, a system whose mean square is larger than the others' uses its own
-    (`system_variances`); without, one variance holds for all, as in lme4. tests: the number of tests that
+    (`VariancesBySystem`); without, one variance holds for all, as in lme4. tests: the number of tests that
     simultaneous intervals cover, by default the pairs. No interval for a pair with fewer than 3 documents
     rated for both. Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no
     error variance.

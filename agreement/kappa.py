@@ -98,9 +98,9 @@ def weighted_kappa(
     """Cohen's weighted kappa of two raters, and the mean over pairs of raters of more than two.
 
     1 - sum w_ij O_ij / sum w_ij E_ij over the units that both rated: O the observed shares of value pairs, E
-    the products of the two raters' own shares, w_ij 1, |i - j| or (i - j)^2 for i != j. `metric.weighting`
-    gives the usual weights of a measurement level. Source: Cohen 1960 (identity), Cohen 1968 (weights), Light
-    1971 (mean over pairs). Undefined if no two raters share a unit, or if every pair of raters gave a single
+    the products of the two raters' own shares, w_ij 1, |i - j| or (i - j)^2 for i != j. `weighting` gives
+    the usual weights of a measurement level. Source: Cohen 1960 (identity), Cohen 1968 (weights), Light 1971
+    (mean over pairs). Undefined if no two raters share a unit, or if every pair of raters gave a single
     value to all units; such pairs are excluded from the mean and counted in `parameters`.
     """
     name, metric, scores = weighting(data, weights)

@@ -81,10 +81,10 @@ def compare_panels(
     interval's half and of the offset's reach at the same level. Scores of `corrected` systems may be beyond
     the scale, so their intervals are not cut to it. Pairs are compared by document (`system_differences`), or
     by `within` for pairs of one panel. Between two panels the squared errors of both offsets add to the
-    variance, an error being the reach / 1.96; within a panel they cancel. Letters join pairs with an adjusted p above 1 -
-    confidence_level (Holm over all pairs), ranks invert Bonferroni's intervals. Sources: Student 1908; Holm
-    1979; Chatzi and others 2024; Piepho 2004; Kolen and Brennan 2014, section 8.2, for common items that link
-    two panels.
+    variance, an error being the reach / 1.96; within a panel they cancel. Letters join pairs with an adjusted
+    p above 1 - confidence_level (Holm over all pairs), ranks invert Bonferroni's intervals. Sources: Student
+    1908; Holm 1979; Chatzi and others 2024; Piepho 2004; Kolen and Brennan 2014, section 8.2, for common
+    items that link two panels.
     """
     means = [
         panel_mean(

@@ -140,7 +140,7 @@ def alternative_annotator_test(
         length    a value by the output's length alone, fitted in the same way; needs lengths (units,)
         shuffled  the judge's values permuted among units
 
-    Several rules fit the controls for systems and lengths (`cross_fitted`); the rule with the largest
+    Several rules fit the controls for systems and lengths (`values_by_group`); the rule with the largest
     advantage is used. There is no verdict with fewer than three annotators: each is measured by the others,
     and there should be two others. Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test,
     sections 3 and 4; the controls are Concord's. Undefined if no annotator has enough units.

@@ -182,7 +182,7 @@ def correct_systems(
 
     ratings: (raters, documents, systems), NaN for gaps. judge: (documents, systems), NaN for gaps; an output
     counts if either scored it. The rated outputs of a system are a simple random sample of all N. theta =
-    ybar + b (fbar_N - fbar_n) with two slopes b (`judge_slopes`), pooled over systems. Covariance over
+    ybar + b (fbar_N - fbar_n) with two slopes b (`fit_slopes`), pooled over systems. Covariance over
     documents: of residuals by delete-one-document jackknife, times sqrt((1 - n / N) of both systems), with
     the variation of slopes; plus the covariance of people's scores / N unless it is about these outputs.
     Raters add their variance and the variance of raters by systems (`RaterVariances`). t with Satterthwaite's
