@@ -267,7 +267,7 @@ def studentised_interval(
         raise ValueError("At -1 and 1 Fisher's z is infinite.")
     patterns = measure.estimator.patterns(data)
     drawn_from = drawn_population(data, patterns, resampling.by, measure.estimator.least_ratings)
-    size, counts = drawn_from.size, drawn_from.group_counts
+    size, counts, noun = drawn_from.size, drawn_from.group_counts, resampling.noun or resampling.by
     # The probability that as many random units as there are have equal values on one side or
     # the other.
     both = data.values[:, data.ratings_per_unit == 2]
@@ -281,14 +281,14 @@ def studentised_interval(
     mean = float(counts @ without_one) / size
     error = math.sqrt((size - 1) / size * float(counts @ (without_one - mean) ** 2))
     if not error > 0:
-        return None, f"Leaving out each of the {size} {resampling.by} in turn does not show the variation."
+        return None, f"Leaving out each of the {size} {noun} in turn does not show the variation."
     middle, freedom = math.atanh(found.value), size - 1
     # The derivative of artanh r is 1 / (1 - r^2).
     reach = t_reach(error / (1 - found.value**2), freedom, resampling.confidence_level)
     return Interval(
         low=math.tanh(middle - reach),
         high=math.tanh(middle + reach),
-        method=f"Fisher’s z, jackknife of {resampling.by}, t with {freedom} degrees of freedom",
+        method=f"Fisher’s z, jackknife of {noun}, t with {freedom} degrees of freedom",
         confidence_level=resampling.confidence_level,
         replicates=size,
     ), None
