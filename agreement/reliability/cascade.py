@@ -17,13 +17,12 @@ from agreement.reliability import bounds
 from agreement.reliability.bounds import log_capital, mean_capital
 from agreement.reliability.confidence import Ceiling, Loss, fold_numbers, human_ceiling
 from agreement.reliability.fixed_sequence import (
-    DocumentCounts,
     Guarantee,
     RiskCertificate,
     RiskTest,
-    StepCounts,
     calibrate,
     certify_steps,
+    count_steps,
     first_with_enough,
     numbers_of_shared_documents,
 )
@@ -169,20 +168,13 @@ def _certify_path(
     rated = np.asarray(~np.isnan(lost).all(axis=0), dtype=bool)
     deciding = np.array([deciding_stages(sure, thresholds) for thresholds in path])
     accepted = deciding < stages
-    # Units for people have the index `stages`, which is no row of `lost`; `counted` masks them.
-    of_stage = np.minimum(deciding, stages - 1)
-    losses = np.take_along_axis(lost, of_stage, axis=0)
-    counted = accepted & rated
-    losses = np.where(counted, losses, 0.0)
-    numbers = counted.sum(axis=1)
+    # Units for people have the index `stages`, which is no row of `lost`; `accepted` masks them.
+    losses = np.take_along_axis(lost, np.minimum(deciding, stages - 1), axis=0)
     # The start follows from confidences and the share of rated units, never from a loss.
-    expected: npt.NDArray[np.number] = accepted.sum(axis=1) * rated.mean() if drawn else numbers
-    units = largest = by_document = None
-    size = None
+    expected: npt.NDArray[np.number] = accepted.sum(axis=1) * (rated.mean() if drawn else 1)
+    units = largest = shared = size = None
     if batch is None:
         shared = numbers_of_shared_documents(documents, rated)
-        if shared is not None:
-            by_document = _count_in_documents(counted[:, rated], losses[:, rated], shared)
     elif isinstance(batch, int):
         size = batch
         if size < drawn:
@@ -192,19 +184,15 @@ def _certify_path(
     else:
         everything = np.atleast_2d(np.asarray(batch, dtype=float))
         size = everything.shape[1]
-        in_batch = [np.sum(deciding_stages(everything, thresholds) < stages) for thresholds in path]
-        units = np.array(in_batch, dtype=np.intp)
+        units = np.array(
+            [np.sum(deciding_stages(everything, thresholds) < stages) for thresholds in path], dtype=np.intp
+        )
         if (accepted.sum(axis=1) > units).any():
             raise ValueError("The calibration sample must be part of the batch.")
         # The rated units expected among the accepted units of the batch, from confidences alone.
         expected = rated.sum() * units / max(size, 1)
-    counts = StepCounts(
-        thresholds=1 - np.arange(len(path)) / len(path),
-        accepted=numbers.astype(np.intp),
-        lost=losses.sum(axis=1),
-        units=units,
-        largest=largest,
-        documents=by_document,
+    counts = count_steps(
+        1 - np.arange(len(path)) / len(path), accepted[:, rated], losses[:, rated], shared, units, largest
     )
     return certify_steps(
         counts,
@@ -214,17 +202,6 @@ def _certify_path(
         without_loss=int((~rated).sum()),
         batch=size,
     )
-
-
-def _count_in_documents(
-    counted: npt.NDArray[np.bool_], losses: FloatArray, documents: IntArray
-) -> DocumentCounts:
-    sizes = np.bincount(documents)
-    accepted, lost = np.zeros((len(sizes), len(counted))), np.zeros((len(sizes), len(counted)))
-    # Transposed to (units, steps), each unit adds its row to the row of its document.
-    np.add.at(accepted, documents, counted.T)
-    np.add.at(lost, documents, losses.T)
-    return DocumentCounts(accepted, lost, int(sizes.max(initial=1)))
 
 
 def _count_kept(certificate: RiskCertificate) -> float:
