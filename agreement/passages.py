@@ -3,7 +3,7 @@
 All three compare raters' passages in a whole output (a continuum of characters), and pool outputs.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from agreement.bootstrap import Resampling, independent, resampled_interval
-from agreement.coefficient import UNDEFINED, Coefficient, Counts
+from agreement.bootstrap import Resampling
+from agreement.coefficient import Coefficient, Counts
 from agreement.data import FloatArray, divide_where
+from agreement.estimate import Weighted
 from agreement.streams import Randomness, Stream, generator_of, substream
+from agreement.student import sum_by_document
 
 Span = tuple[int, int]
 """Characters from the first to before the second."""
@@ -216,20 +218,13 @@ def _shift(passages: Sequence[Span], length: int, by: int) -> list[Span]:
     return [((start + by) % length, (start + by) % length + end - start) for start, end in passages]
 
 
-@dataclass(frozen=True)
-class _Named:
-    name: str
-    label: str
-    source: str
-
-
-_ALPHA = _Named("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4")
-_F1 = _Named("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005")
-_GAMMA = _Named("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015")
+_ALPHA = ("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4")
+_F1 = ("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005")
+_GAMMA = ("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015")
 
 
 def _pool(
-    named: _Named,
+    named: tuple[str, str, str],
     texts: Sequence[MarkedText],
     sums_of: Callable[[MarkedText], tuple[float, ...]],
     statistic: Callable[[FloatArray], FloatArray],
@@ -240,34 +235,22 @@ def _pool(
 ) -> Coefficient:
     """A coefficient of sums (outputs, terms), with an interval that resamples documents (or outputs)."""
     plan, compared = resampling or _BY_DOCUMENTS, _comparable(texts)
-    made = partial(Coefficient, named.name, named.label, counts=_count(texts), source=named.source)
-    if not compared:
-        return made(value=None, reason=_NOTHING, interval_reason=UNDEFINED)
     sums = np.array([sums_of(text) for text in compared])
-    value = float(statistic(sums.sum(axis=0)[None])[0])
-    if np.isnan(value):
-        return made(value=None, reason=why_undefined, interval_reason=UNDEFINED)
-    if generator is None:
-        return made(value=value, interval_reason="No interval was asked for.")
-    of_groups = np.array(list(_resample_sums(compared, sums, plan)))
-    interval, interval_reason = resampled_interval(
-        lambda weights: statistic(weights @ of_groups),
-        independent(len(of_groups), plan.by),
-        substream(generator, named.name),
-        plan,
-        (least, 1.0),
+    if plan.by == "documents" and compared:
+        # Documents in the order in which they first occur.
+        index_of = {
+            name: index for index, name in enumerate(dict.fromkeys(each.document for each in compared))
+        }
+        sums = sum_by_document(sums, np.array([index_of[each.document] for each in compared]))
+    weighted = Weighted(
+        *named,
+        statistic=lambda weights: statistic(weights @ sums),
+        size=len(sums),
+        noun=plan.by,
+        bounds=(least, 1.0),
     )
-    return made(value=value, interval=interval, interval_reason=interval_reason)
-
-
-def _resample_sums(texts: Sequence[MarkedText], sums: FloatArray, plan: Resampling) -> Iterator[FloatArray]:
-    """Yield the sums of each document (of each output)."""
-    if plan.by == "units":
-        yield from sums
-        return
-    documents = np.array([text.document for text in texts])
-    for document in dict.fromkeys(documents.tolist()):
-        yield sums[documents == document].sum(axis=0)
+    reason = why_undefined if compared else _NOTHING
+    return weighted.coefficient(_count(texts), reason, generator, plan)
 
 
 def _count(texts: Sequence[MarkedText]) -> Counts:
