@@ -237,26 +237,19 @@ def explain_undefined(
     """The coefficient of two arrays (n,), undefined in these words; `noun` is what one of the n is."""
     if coefficient.defined:
         return coefficient
-    reason = _explain_undefined(first, second, sides, noun)
-    return coefficient if reason is None else replace(coefficient, reason=reason)
-
-
-def _explain_undefined(
-    first: FloatArray, second: FloatArray, sides: tuple[ComparedSide, ComparedSide], noun: str
-) -> str | None:
-    for side, values in zip(sides, (first, second), strict=True):
-        if np.isnan(values).all():
-            return side.missing
     both = ~np.isnan(first) & ~np.isnan(second)
     names = f"a {sides[0].value} and a {sides[1].value}"
-    if not both.any():
-        return f"No {noun} has both {names}."
-    if both.sum() == 1:
-        return f"Only one {noun} has both {names}; a correlation needs two or more."
+    for side, values in zip(sides, (first, second), strict=True):
+        if np.isnan(values).all():
+            return replace(coefficient, reason=side.missing)
+    if both.sum() < 2:
+        few = f"Only one {noun} has both {names}; a correlation needs two or more."
+        return replace(coefficient, reason=few if both.any() else f"No {noun} has both {names}.")
     for side, values in zip(sides, (first[both], second[both]), strict=True):
         if np.ptp(np.round(values, _ROUNDED)) == 0:
-            return f"Every {side.value} is {values[0]:g}; a correlation needs values that differ."
-    return None
+            same = f"Every {side.value} is {values[0]:g}; a correlation needs values that differ."
+            return replace(coefficient, reason=same)
+    return coefficient
 
 
 @dataclass(frozen=True)
