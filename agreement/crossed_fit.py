@@ -18,7 +18,7 @@ import numpy.typing as npt
 import scipy
 
 from agreement.data import FloatArray, IntArray
-from agreement.student import satterthwaite_freedom
+from agreement.student import noncentrality_with_power, satterthwaite_freedom, t_power
 
 LEAST_SYSTEMS = 3
 """Two systems have one variance: that of their difference."""
@@ -193,8 +193,7 @@ class ErrorVariances:
         documents.
         """
         freedom = self.degrees_of_freedom(systems, raters, documents)
-        critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
-        noncentrality = scipy.special.nctdtrinc(freedom, 1 - power, critical)
+        noncentrality = noncentrality_with_power(power, freedom, significance_level)
         return float(noncentrality * np.sqrt(self.of_difference(raters, documents)))
 
     def power(
@@ -212,8 +211,7 @@ class ErrorVariances:
         if error == 0:
             return float(difference != 0)
         freedom = self.degrees_of_freedom(systems, raters, documents, per_document)
-        critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
-        return float(1 - scipy.special.nctdtr(freedom, abs(difference) / error, critical))
+        return t_power(abs(difference) / error, freedom, significance_level)
 
 
 @dataclass(frozen=True, eq=False)

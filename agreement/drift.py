@@ -224,10 +224,13 @@ def position_effect(values: FloatArray, stretches: IntArray, positions: IntArray
     """
     found = _stretches(values, stretches, positions)
     position = found.deviations_from_mean(np.arange(len(found.of), dtype=float)) / (found.sizes + 1)[found.of]
-    rank = found.deviations_from_mean(_ranks(found)) / (found.sizes + 1)[found.of]
-    indexes, ranks = found.sums(position**2), found.sums(rank**2)
-    total, scale = float(position @ rank), float(np.sqrt(indexes.sum() * ranks.sum()))
-    variance = float(np.sum(indexes * ranks / (found.sizes - 1)))
+    # Ranks of all values by stretch and value are ranks within a stretch, up to a constant for each.
+    codes = np.unique(found.values, return_inverse=True)[1]
+    ranks = scipy.stats.rankdata(found.of * len(codes) + codes)
+    rank = found.deviations_from_mean(ranks) / (found.sizes + 1)[found.of]
+    of_positions, of_ranks = found.sums(position**2), found.sums(rank**2)
+    total, scale = float(position @ rank), float(np.sqrt(of_positions.sum() * of_ranks.sum()))
+    variance = float(np.sum(of_positions * of_ranks / (found.sizes - 1)))
     source = "Spearman 1904 within stretches, with van Elteren's weights (1960)"
     return _effect("position_effect", "Rank correlation with position", source, found, total, variance, scale)
 
@@ -264,18 +267,6 @@ def _stretches(values: FloatArray, stretches: IntArray, positions: IntArray, few
     # Stretches are numbered again, as the short ones are excluded.
     of = np.unique(of[long], return_inverse=True)[1]
     return _Stretches(values[long], of, np.bincount(of))
-
-
-def _ranks(found: _Stretches) -> FloatArray:
-    """(values,): mean ranks of the values within each stretch, up to a constant for each stretch."""
-    order = np.lexsort((found.values, found.of))
-    of, values = found.of[order], found.values[order]
-    # Equal values within a stretch share the mean of their positions.
-    starts = np.flatnonzero(np.r_[True, (of[1:] != of[:-1]) | (values[1:] != values[:-1])][: len(of)])
-    lengths = np.diff(np.r_[starts, len(of)])
-    ranks = np.empty(len(of))
-    ranks[order] = np.repeat(starts + (lengths - 1) / 2, lengths)
-    return ranks
 
 
 def _effect(

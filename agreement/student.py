@@ -35,6 +35,24 @@ def t_p_value(value: float, error: float, freedom: float) -> float:
     return float(2 * scipy.special.stdtr(freedom, -abs(value) / error))
 
 
+def t_power(noncentrality: float, freedom: float, significance_level: float) -> float:
+    """Return the probability that a two-sided t test is significant with the right sign.
+
+    noncentrality: the true difference over its standard error.
+    """
+    critical = float(scipy.special.stdtrit(freedom, 1 - significance_level / 2))
+    # Beyond this the noncentral t overflows; an error of the standard deviation hides no such difference.
+    if noncentrality > 10 * critical + 10:
+        return 1.0
+    return float(1 - scipy.special.nctdtr(freedom, noncentrality, critical))
+
+
+def noncentrality_with_power(power: float, freedom: float, significance_level: float) -> float:
+    """Return the true difference over its standard error at which `t_power` is this."""
+    critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
+    return float(scipy.special.nctdtrinc(freedom, 1 - power, critical))
+
+
 def satterthwaite_freedom(parts: Iterable[tuple[float, float]]) -> float | None:
     """Return the degrees of freedom of a sum of variances, each given with its own.
 
