@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 from agreement.data import FloatArray, IntArray
 from agreement.reliability.estimates import (
+    NO_JUDGE,
+    NO_RATING,
     Estimate,
     beyond_batch,
     effective_size,
@@ -17,6 +19,7 @@ from agreement.reliability.estimates import (
     regression_estimate,
     warnings_of,
     weighted_variance,
+    why_too_few,
     with_interval,
 )
 from agreement.reliability.sample import BoolArray, RatedSample
@@ -44,7 +47,13 @@ def weighted_estimate(
     rated, judge = sample.human[sample.rated], sample.judge[sample.rated]
     # Poisson sampling: the variance (1 - pi) / pi of a unit, times 1 / pi for the units it represents.
     influence = (1 - chance) / chance**2
-    lam = weight if weight is not None else _least_spread(rated, judge, 1 / chance, influence, sample)
+    lam = weight or 0.0
+    if weight is None and sample.judged:
+        # The lam with the least sum of influence x (residual - weighted mean)^2.
+        people, scores = (values - np.average(values, weights=1 / chance) for values in (rated, judge))
+        spread = float(np.sum(influence * scores**2))
+        product = float(np.sum(influence * people * scores))
+        lam = float(np.clip(product / spread, 0, 1)) if spread > 1e-12 else 0.0
     # A judge without any value is NaN, and 0 x NaN would be NaN.
     overall = lam * sample.judge.mean() if lam else 0.0
     residuals = rated - lam * judge if lam else rated
@@ -74,7 +83,7 @@ def active_inference(
     empty = no_estimate("active_inference", "Active inference (Horvitz-Thompson)", _ACTIVE, sample)
     reason = _explain_missing(sample)
     if reason is None and not sample.judged:
-        reason = "The judge has no value for these units yet."
+        reason = NO_JUDGE
     if reason is not None or sample.probabilities is None:
         return replace(empty, reason=reason)
     weights = np.where(sample.rated, 1 / sample.probabilities, 0.0)
@@ -86,7 +95,12 @@ def active_inference(
     increments = lam * judge + people
     value = float(increments.mean())
     found = replace(empty, value=value, weight=lam, warnings=_warnings_of_uncertain(sample))
-    variance, freedom = _variance_of_mean(increments - value, sample)
+    variance, freedom = float(np.mean((increments - value) ** 2)) / sample.units, None
+    if sample.documents is not None:
+        sums = np.bincount(sample.documents, increments - value) / sample.units
+        groups, rated_groups = len(sums), len(np.unique(sample.documents[sample.rated]))
+        variance = groups / (groups - 1) * float(np.sum(sums**2)) if groups > 1 else 0.0
+        freedom = max(rated_groups - 1, 1) if groups > 1 else None
     effective = effective_size(variance, sample, finite=False)
     return with_interval(found, variance, freedom, confidence_level, effective=effective)
 
@@ -139,28 +153,6 @@ def _scaled_to(share: float, relative: FloatArray, least: float) -> FloatArray:
     return np.asarray(np.clip(high * relative, least, 1))
 
 
-def _least_spread(
-    rated: FloatArray, judge: FloatArray, weights: FloatArray, influence: FloatArray, sample: RatedSample
-) -> float:
-    """The lam in 0..1 with the least sum of influence x (residual - weighted mean)^2."""
-    if not sample.judged:
-        return 0.0
-    people, scores = (values - np.average(values, weights=weights) for values in (rated, judge))
-    spread = float(np.sum(influence * scores**2))
-    return float(np.clip(np.sum(influence * people * scores) / spread, 0, 1)) if spread > 1e-12 else 0.0
-
-
-def _variance_of_mean(centred: FloatArray, sample: RatedSample) -> tuple[float, float | None]:
-    if sample.documents is None:
-        return float(np.mean(centred**2)) / len(centred), None
-    sums = np.bincount(sample.documents, centred) / len(centred)
-    groups = len(sums)
-    if groups < 2:
-        return 0.0, None
-    rated_groups = len(np.unique(sample.documents[sample.rated]))
-    return groups / (groups - 1) * float(np.sum(sums**2)), max(rated_groups - 1, 1)
-
-
 def _warnings_of_uncertain(sample: RatedSample) -> tuple[str, ...]:
     uncertain = np.ones(sample.units) if sample.probabilities is None else sample.probabilities < 1
     # Units that are rated for certain are no sample, so warnings on small samples do not concern them.
@@ -177,11 +169,7 @@ def _warnings_of_uncertain(sample: RatedSample) -> tuple[str, ...]:
 def _explain_missing(sample: RatedSample) -> str | None:
     if sample.probabilities is None:
         return "The probabilities with which units were drawn are unknown."
-    if sample.ratings >= 2:
-        return None
-    if not sample.ratings:
-        return "No person has rated a unit yet."
-    return "Only 1 unit is rated; this estimate needs 2."
+    return why_too_few(sample, 2)
 
 
 LEAST_FOR_REGRESSION = 5
@@ -203,13 +191,12 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     has no rating; without an interval if one has a single rating or no spread.
     """
     empty = no_estimate("stratified", "Stratified estimate", _SOURCE, sample)
-    strata = _strata(sample)
-    if strata is None:
+    if sample.strata is None and sample.probabilities is None:
         return replace(empty, reason="The units have no strata.")
     if not sample.ratings:
-        return replace(empty, reason="No person has rated a unit yet.")
+        return replace(empty, reason=NO_RATING)
     # The estimate of each stratum, after small ones without a spread have joined the largest.
-    parts, joined = _parts(sample, strata)
+    parts, joined = _parts(sample, _strata(sample))
     estimates = [_mean_of_stratum(part, confidence_level) for part in parts.values()]
     for (name, part), estimate in zip(parts.items(), estimates, strict=True):
         if estimate.value is None:
@@ -281,12 +268,12 @@ def neyman_allocation(
     return np.asarray(given)
 
 
-def _strata(sample: RatedSample) -> dict[str, BoolArray] | None:
-    """Masks (units,) by name; None if units have neither strata nor probabilities."""
+def _strata(sample: RatedSample) -> dict[str, BoolArray]:
+    """Masks (units,) by name; all units if they have neither strata nor probabilities."""
     if sample.strata is not None:
         return {name: sample.strata == index for index, name in enumerate(sample.stratum_names)}
     if sample.probabilities is None:
-        return None
+        return {"": np.ones(sample.units, dtype=bool)}
     chances = np.unique(sample.probabilities)
     return {f"of probability {chance:.6g}": sample.probabilities == chance for chance in chances}
 
@@ -360,9 +347,11 @@ def pooled_estimate(
     units = sum(sample.units for sample in samples)
     ratings = sum(sample.ratings for sample in samples)
     empty = Estimate("pooled", "Pooled over systems", _POOLED_SOURCE, None, None, ratings, units)
-    cells = [cell for sample in samples for cell in _cells(sample)]
+    # The units of each stratum, or else of each probability.
+    strata = [(sample, mask) for sample in samples for mask in _strata(sample).values()]
+    cells = [sample.of_units(mask) for sample, mask in strata if mask.any()]
     if not ratings:
-        return replace(empty, reason="No person has rated a unit yet.")
+        return replace(empty, reason=NO_RATING)
     if lacking := sum(not cell.ratings for cell in cells):
         return replace(empty, reason=f"{lacking} of {len(cells)} systems’ strata have no rating yet.")
     # Fully rated cells are known: they need neither the slope nor a warning.
@@ -387,17 +376,6 @@ class _Part:
     residuals: FloatArray
     of_spread: float
     variance: float
-
-
-def _cells(sample: RatedSample) -> list[RatedSample]:
-    """The units of each stratum, or else of each probability."""
-    if sample.strata is not None:
-        of_unit = sample.strata
-    elif sample.probabilities is not None:
-        of_unit = np.unique(sample.probabilities, return_inverse=True)[1]
-    else:
-        return [sample] if sample.units else []
-    return [sample.of_units(of_unit == index) for index in np.unique(of_unit)]
 
 
 def _rating_chances(cell: RatedSample) -> FloatArray:
