@@ -46,16 +46,11 @@ def option_order(
     measured = shift.mean_of_items(moved, of, _NO_OPTIONS_IN_BOTH_ORDERS, generator)
     is_moved = (moved != 0).astype(float)
     changed = share.mean_of_items(is_moved, of, _NO_OPTIONS_IN_BOTH_ORDERS, generator)
-    return Bias(measured, 0.0, _toss_control(moved, generator)), Bias(changed, 0.0)
-
-
-def _toss_control(moved: FloatArray, generator: Randomness) -> Control | None:
-    if not len(moved):
-        return None
-    dice = generator_of(generator, "option_shift", "control")
     # An exchange of an item's two values changes the sign of its shift.
-    tosses = dice.choice([-1.0, 1.0], size=(CONTROLS, len(moved)))
-    return control_of((tosses @ moved / len(moved)).tolist(), "each item’s two values, dealt by a coin")
+    dice = generator_of(generator, "option_shift", "control")
+    tosses = dice.choice([-1.0, 1.0], size=(CONTROLS, len(moved))) @ moved / max(len(moved), 1)
+    control = control_of(tosses.tolist(), "each item’s two values, dealt by a coin") if len(moved) else None
+    return Bias(measured, 0.0, control), Bias(changed, 0.0)
 
 
 _DECIMALS = 9
@@ -109,19 +104,13 @@ def place_preference(verdicts: Verdicts, *, generator: Randomness) -> PlacePrefe
     if not number:
         return PlacePreference(Bias(measured, 0.0), first, second, None)
     # With h of n changes to the second position, the measure is (h - (n - h)) / n.
-    low, high = (float(2 * each - number) / number for each in _coin(number))
+    # The central 95 % of heads; the distribution of a fair coin is symmetric.
+    least = int(np.searchsorted(scipy.special.bdtr(np.arange(number + 1), number, 0.5), 0.025))
+    low, high = (float(2 * each - number) / number for each in (least, number - least))
     control = Control(0.0, low, high, "a judge that changes as often, by a toss of a coin")
     # Both tails; with equally many changes each way they overlap and add up to more than 1.
     p_value = min(1.0, 2 * float(scipy.special.bdtr(min(first, second), number, 0.5)))
     return PlacePreference(Bias(measured, 0.0, control), first, second, p_value)
-
-
-def _coin(number: int) -> tuple[int, int]:
-    """The central 95 % of heads among `number` tosses."""
-    cumulated = scipy.special.bdtr(np.arange(number + 1), number, 0.5)
-    # The distribution of a fair coin is symmetric, so the upper end mirrors the lower one.
-    low = int(np.searchsorted(cumulated, 0.025))
-    return low, number - low
 
 
 _CALL_SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3, table 3"
