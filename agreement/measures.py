@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from agreement.bootstrap import OfTotals, Resampling, Statistic, mean_over_units, nothing
 from agreement.coefficient import Coefficient
-from agreement.data import FloatArray, MeasurementLevel, ReliabilityData, divide_where, observed_domain
+from agreement.data import FloatArray, MeasurementLevel, ReliabilityData, divide_where
 from agreement.estimate import Estimator, estimate
 from agreement.patterns import Patterns, by_rater, ranks_of_values
 from agreement.streams import Randomness
@@ -60,12 +60,10 @@ def pair_data(
             "Two lists of equal length are needed, "
             f"but their shapes are {arrays[0].shape} and {arrays[1].shape}."
         )
-    table = np.stack(arrays)
-    domain = observed_domain(table)
     return ReliabilityData(
-        table,
+        np.stack(arrays),
         measurement_level=MeasurementLevel.INTERVAL,
-        value_domain=domain if len(domain) else [0.0],
+        value_domain=None,
         documents=documents,
     )
 

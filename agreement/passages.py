@@ -250,15 +250,7 @@ def _pool(
         bounds=(least, 1.0),
     )
     reason = why_undefined if compared else _NOTHING
-    return weighted.coefficient(_count(texts), reason, generator, plan)
-
-
-def _count(texts: Sequence[MarkedText]) -> Counts:
-    compared = _comparable(texts)
-    return Counts(
-        units=len(texts),
-        pairable_units=len(compared),
-        raters=len({rater for text in texts for rater in text.passages}),
-        ratings=sum(len(text.passages) for text in texts),
-        pairable_values=sum(len(text.passages) for text in compared),
-    )
+    raters = {rater for text in texts for rater in text.passages}
+    answers = np.array([len(text.passages) for text in texts], dtype=np.intp)
+    counts = Counts.of_answers(answers, len(raters))
+    return weighted.coefficient(counts, reason, generator, plan)

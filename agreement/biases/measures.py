@@ -110,8 +110,7 @@ class BiasMeasure:
     ) -> Coefficient:
         """The statistic of weighted documents (replicates, size) as a coefficient over `items` items."""
         weighted = Weighted(self.name, self.label, self.source, statistic, size, "documents", self.bounds)
-        counts = Counts(items, items, 2, 2 * items, 2 * items)
-        return weighted.coefficient(counts, why, generator, Resampling(by="documents"))
+        return weighted.coefficient(Counts.of_pairs(items, items), why, generator, Resampling(by="documents"))
 
 
 def beside_people(measured: Coefficient, without: float, people: Iterable[float]) -> Bias:

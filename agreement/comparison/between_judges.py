@@ -16,7 +16,6 @@ from agreement import (
     difference_of_figures,
     holm_by_key,
     means_by_group,
-    observed_domain,
     spearman,
     values_within_documents,
 )
@@ -208,7 +207,7 @@ def _spearman(scores: Scores, _level: MeasurementLevel) -> Statistic:
 def alpha_with_mean(scores: Scores, level: MeasurementLevel) -> Statistic:
     """Alpha of the judge and people's mean, over weighted documents; both have a value of every item."""
     values = np.vstack([scores.human_means, scores.judge])
-    data = ReliabilityData(values, measurement_level=level, value_domain=observed_domain(values))
+    data = ReliabilityData(values, measurement_level=level, value_domain=None)
     patterns = by_value(data)
     return weigh_documents(patterns, alpha_statistic(patterns, level), scores.documents)
 

@@ -236,7 +236,7 @@ def confidence_calibration(
 
     def coefficient(name: str, label: str, statistic: Statistic, low: float = 0.0) -> Coefficient:
         weighted = Weighted(name, label, _SOURCE, statistic, len(labels), "documents", (low, 1.0))
-        counts = Counts(len(confidence), len(sure), 2, 2 * len(sure), 2 * len(sure))
+        counts = Counts.of_pairs(len(confidence), len(sure))
         own = substream(generator, "calibration")
         return weighted.coefficient(counts, _ITEMS, own, Resampling(by="documents"))
 

@@ -259,7 +259,8 @@ def _points(points: FloatArray, generator: Randomness | None, resampling: Resamp
         noun="documents",
         bounds=(0.0, float(number)),
     )
-    return weighted.coefficient(_counts(len(points), number), _NO_BOTH_ORDERS, generator, resampling)
+    counts = Counts.of_pairs(len(points), number, 2 if number else 0)
+    return weighted.coefficient(counts, _NO_BOTH_ORDERS, generator, resampling)
 
 
 def _consistency(
@@ -281,21 +282,11 @@ def _consistency(
         noun="documents",
         bounds=(0.0, 1.0),
     )
-    counts = _counts(both.size, int(both.sum()))
+    # A unit is one pair in one document; its two ratings are the outcomes in the two orders.
+    counts = Counts.of_pairs(both.size, int(both.sum()), 2 if both.any() else 0)
     return PositionConsistency(
         share=weighted.coefficient(counts, _NO_BOTH_ORDERS, generator, resampling),
         consistent=int(same.sum()),
         favours_first=int(np.sum(forward > backward)),
         favours_second=int(np.sum(forward < backward)),
-    )
-
-
-def _counts(comparisons: int, in_both_orders: int) -> Counts:
-    """A unit is one pair in one document; its two ratings are the outcomes in the two orders."""
-    return Counts(
-        units=comparisons,
-        pairable_units=in_both_orders,
-        raters=2 if in_both_orders else 0,
-        ratings=2 * in_both_orders,
-        pairable_values=2 * in_both_orders,
     )

@@ -203,7 +203,7 @@ def _coefficient(
         "documents",
         (-1.0, 1.0),
     )
-    counts = Counts(units=items, pairable_units=items, raters=2, ratings=2 * items, pairable_values=2 * items)
+    counts = Counts.of_pairs(items, items)
     why = f"{label} needs items with values of people and the judge that differ on both sides."
     drawn_with = substream(generator, number)
     return found.coefficient(counts, why, drawn_with, Resampling(by="documents", replicates=replicates))
@@ -436,7 +436,7 @@ class _Means:
         sums = np.bincount(of, values[known], size).astype(float)
         statistic = ratio_of_sums(sums, np.bincount(of, minlength=size).astype(float))
         found = Weighted(name, label, "mean over items", statistic, size, "documents", bounds)
-        counts = Counts(len(values), items, 2, 2 * items, 2 * items)
+        counts = Counts.of_pairs(len(values), items)
         return found.coefficient(
             counts, _ITEMS, substream(self.generator, "distributions"), Resampling(by="documents")
         )
