@@ -145,7 +145,11 @@ def compare_two_judges(
         if rated.any()
     }
     if level is not MeasurementLevel.NOMINAL and rated.any():
-        found["systems"] = _between_systems(*sides)
+        means = [
+            means_by_group(values, sides[0].systems, len(sides[0].system_names))
+            for values in (sides[0].as_read, sides[1].as_read, sides[0].human_means)
+        ]
+        found["systems"] = difference_of_correlations(*means, noun="systems")
     return int(rated.sum()), found
 
 
@@ -229,17 +233,6 @@ def accuracy_with_people(scores: Scores, _level: MeasurementLevel) -> Statistic:
 _OF_AMOUNTS = {"spearman": _spearman, "alpha": alpha_with_mean, "preferences": _preferences}
 
 
-def _between_systems(first: Scores, second: Scores) -> PairedDifference:
-    means = partial(_means_by_system, first)
-    return difference_of_correlations(
-        means(first.as_read), means(second.as_read), means(first.human_means), noun="systems"
-    )
-
-
-def _means_by_system(scores: Scores, values: FloatArray) -> FloatArray:
-    return means_by_group(values, scores.systems, len(scores.system_names))
-
-
 GROUPS = 10
 
 
@@ -274,10 +267,9 @@ def compare_groups(
     Undefined without two samples a group, or if correlations do not vary. Source: Siledar and others 2024,
     table 5.
     """
+    undefined = partial(GroupsCompared, None, None, None, None)
     if min(first.shape[1], second.shape[1]) < 2 * groups:
-        return _undefined_groups(
-            f"Both need {2 * groups} samples of each item, two in each of {groups} groups."
-        )
+        return undefined(f"Both need {2 * groups} samples of each item, two in each of {groups} groups.")
     known = ~np.isnan(scores.human_means)
     for samples in (first, second):
         known &= ~np.isnan(samples).any(axis=1)
@@ -295,21 +287,17 @@ def compare_groups(
         )
 
     if not known.any():
-        return _undefined_groups("No item has all samples of both and a value of people.")
+        return undefined("No item has all samples of both and a value of people.")
     one, other = correlations(first), correlations(second)
     if np.isnan([one, other]).any():
-        return _undefined_groups("The correlation of a group is undefined: its values do not vary.")
+        return undefined("The correlation of a group is undefined: its values do not vary.")
     if np.ptp(np.concatenate([one, other])) == 0:
-        return _undefined_groups("All groups have the same correlation.")
+        return undefined("All groups have the same correlation.")
     u_p = scipy.stats.mannwhitneyu(one, other).pvalue
     # Without variation within both groups, t divides by 0.
     varies = np.ptp(one) > 0 or np.ptp(other) > 0
     t_p = float(scipy.stats.ttest_ind(one, other).pvalue) if varies else None
     return GroupsCompared(float(one.mean()), float(other.mean()), float(u_p), t_p)
-
-
-def _undefined_groups(reason: str) -> GroupsCompared:
-    return GroupsCompared(None, None, None, None, reason)
 
 
 _DECIMALS = 9  # distances that differ behind these differ by rounding
@@ -422,7 +410,11 @@ def combine(values: FloatArray, rule: str, weights: Weights | None = None) -> Fl
         found[whole] = weights.intercept + np.asarray(weights.weights) @ known
     elif rule == MAJORITY:
         # np.round would move halves to the even number.
-        found[whole] = [_majority(column) for column in np.floor(known + 0.5).T]
+        for item, column in zip(np.flatnonzero(whole), np.floor(known + 0.5).T, strict=True):
+            names, counts = np.unique(column, return_counts=True)
+            tied = names[counts == counts.max()]
+            # np.unique sorts, so argmin takes the lower of two that are equally near.
+            found[item] = tied[np.argmin(np.abs(tied - column.mean()))]
     else:
         found[whole] = np.median(known, axis=0) if rule == MEDIAN else known.mean(axis=0)
     return found
@@ -449,10 +441,3 @@ def spread(values: FloatArray) -> FloatArray:
     if len(values) < 2:
         return np.full(values.shape[1], np.nan)
     return np.asarray(np.std(values, axis=0, ddof=1))
-
-
-def _majority(column: Sequence[float] | FloatArray) -> float:
-    values, counts = np.unique(column, return_counts=True)
-    tied = values[counts == counts.max()]
-    # np.unique sorts, so argmin takes the lower of two that are equally near.
-    return float(tied[np.argmin(np.abs(tied - np.mean(column)))])

@@ -1,6 +1,5 @@
 """A judge's samples: self-agreement, the sufficient number, and their distribution compared with people's."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,7 +135,7 @@ def sample_curve(
         number: _quality(
             measure, level, human, shuffled[: 1 if number == most else ORDERS], documents, number
         )
-        for number in _numbers_up_to(most)
+        for number in [*(each for each in _NUMBERS if each < most), *([most] if most else [])]
     }
     size = int(documents.max(initial=-1)) + 1
     points = tuple(
@@ -154,12 +153,16 @@ def sample_curve(
         )
         for number, statistic in statistics.items()
     )
-    return SampleCurve(points, _enough(points))
-
-
-def _numbers_up_to(most: int) -> list[int]:
-    below = [number for number in _NUMBERS if number < most]
-    return [*below, most] if most else []
+    enough = None
+    # From the largest number down, as all later gains must be small too.
+    for point in reversed(points[:-1]):
+        gain = point.gain
+        assert gain is not None  # the last point alone has none
+        upper = gain.value if gain.high is None and gain.value == 0 else gain.high
+        if upper is None or upper >= LEAST_GAIN:
+            break
+        enough = point.samples
+    return SampleCurve(points, enough)
 
 
 def _shuffle_samples(samples: FloatArray, generator: np.random.Generator) -> FloatArray:
@@ -207,19 +210,6 @@ def _coefficient(
     why = f"{label} needs items with values of people and the judge that differ on both sides."
     drawn_with = substream(generator, number)
     return found.coefficient(counts, why, drawn_with, Resampling(by="documents", replicates=replicates))
-
-
-def _enough(points: Sequence[CurvePoint]) -> int | None:
-    found = None
-    # From the largest number down, as all later gains must be small too.
-    for point in reversed(points):
-        if point.gain is None:
-            continue
-        most = point.gain.value if point.gain.high is None and point.gain.value == 0 else point.gain.high
-        if most is None or most >= LEAST_GAIN:
-            break
-        found = point.samples
-    return found
 
 
 REPEATS = 40
@@ -393,8 +383,6 @@ def _other_documents(counts: FloatArray, of: IntArray) -> FloatArray:
 
 def _energy_of_control(shares: FloatArray, people: FloatArray, points: FloatArray) -> FloatArray:
     """(items,): the energy distance of a known distribution and people's values, without bias."""
-    if not len(shares):
-        return np.empty(0)
     apart = np.abs(points[:, None] - points)
     size = people.sum(axis=1)
     across = ((shares @ apart) * people).sum(axis=1) / size
