@@ -4,7 +4,7 @@
 new raters on the scale of the first raters, who rated the same items.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy
 
 from agreement.coefficient import Estimated, Interval
-from agreement.data import FloatArray
+from agreement.data import FloatArray, divide_where
 from agreement.ranks import holm_by_key
 from agreement.severity_likelihood import LOG_SPREADS, RatedPoints, SeverityLikelihood
 from agreement.student import t_p_value, t_reach
@@ -215,20 +215,17 @@ def rater_severity(
     if fit is None:
         return Severity((), (), None, rated.number_of_documents, reason=NO_END)
     misfit = severity_misfit(fit.likelihood, fit.parameters, fit.inverse)
+    # The total variation between the raters' shares of each pair of systems.
+    pairs = combinations(rated.shares_of_raters(), 2)
+    apart = max((float(np.abs(one - other).sum()) / 2 for one, other in pairs), default=0.0)
     return Severity(
         tuple(_raters(fit, rated, raters, misfit)),
         tuple(_systems(fit, rated, misfit)),
         float(np.exp(fit.parameters[-1])),
         rated.number_of_documents,
-        same_raters=max(_variations(rated.shares_of_raters()), default=0.0) < SAME_SHARE,
+        same_raters=apart < SAME_SHARE,
         share_rated=rated.share_rated,
     )
-
-
-def _variations(shares: FloatArray) -> Iterator[float]:
-    """Yield the total variation between the raters' shares (systems, raters) of each pair of systems."""
-    for one, other in combinations(shares, 2):
-        yield float(np.abs(one - other).sum()) / 2
 
 
 def fit_severities(rated: RatedPoints, penalty: float, confidence_level: float) -> "SeverityFit | None":
@@ -304,22 +301,20 @@ def _raters(
     severities = fit.of(*likelihood.with_slopes(likelihood.severities, fit.parameters))
     fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_raters, fit.parameters))
     infit, outfit = likelihood.fit_of_raters(fit.parameters)
-    found = []
-    for position, index in enumerate(rated.rater_indices.tolist()):
-        own = rated.rater == position
-        found.append(
-            RaterSeverity(
-                names[index],
-                int(own.sum()),
-                float(rated.points[rated.code[own]].mean()),
-                severities[position],
-                fair[position],
-                float(infit[position]),
-                float(outfit[position]),
-                misfit.adjusted[len(rated.systems) + position],
-            )
+    points = [rated.points[rated.code[rated.rater == each]] for each in range(len(rated.rater_indices))]
+    return [
+        RaterSeverity(
+            names[index],
+            len(points[at]),
+            float(points[at].mean()),
+            severities[at],
+            fair[at],
+            float(infit[at]),
+            float(outfit[at]),
+            misfit.adjusted[len(rated.systems) + at],
         )
-    return found
+        for at, index in enumerate(rated.rater_indices.tolist())
+    ]
 
 
 def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> list[FairAverage]:
@@ -329,10 +324,7 @@ def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> li
     # Means that differ only by rounding share a rank.
     ranks = [
         scipy.stats.rankdata(-np.round(each, 10), method="min").astype(int).tolist()
-        for each in (
-            means,
-            np.array([one.value for one in fair]),
-        )
+        for each in (means, np.array([one.value for one in fair]))
     ]
     items = np.bincount(rated.system_of_unit, minlength=len(rated.systems)).tolist()
     return [
@@ -431,8 +423,8 @@ def bridge(
     return Bridge(
         offset=_offset(totals, counts, items, confidence_level),
         by_rater=by_rater,
-        before=_root_mean_square(differences[usable]),
-        after=_root_mean_square(left[usable]),
+        before=float(np.sqrt((differences[usable] ** 2).mean())) if usable.any() else None,
+        after=float(np.sqrt((left[usable] ** 2).mean())) if usable.any() else None,
         slope=_slope(new, first, rated),
     )
 
@@ -461,12 +453,7 @@ def _leave_out(by_document: FloatArray) -> FloatArray:
 
 
 def _means(totals: FloatArray, counts: FloatArray) -> FloatArray:
-    empty = counts < 0.5
-    return np.where(empty, np.nan, totals / np.where(empty, 1.0, counts))
-
-
-def _root_mean_square(differences: FloatArray) -> float | None:
-    return float(np.sqrt((differences**2).mean())) if differences.size else None
+    return divide_where(counts >= 0.5, totals, counts)
 
 
 def _slope(new: FloatArray, first: FloatArray, rated: npt.NDArray[np.bool_]) -> float | None:

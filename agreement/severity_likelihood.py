@@ -115,11 +115,15 @@ class RatedPatterns:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """All patterns, some at a time."""
-        return tuple(self._blocks())
-
-    def _blocks(self) -> Iterator[Block]:
         rated = self._rated
-        chosen, pattern, times = self._distinct()
+        table = np.full((len(rated.system_of_unit), 1 + len(rated.rater_indices)), -1, dtype=np.int16)
+        table[:, 0] = rated.system_of_unit
+        table[rated.unit, 1 + rated.rater] = rated.code
+        # A unit of each pattern, the pattern of each unit, and the number of units of each pattern.
+        _, chosen, pattern, times = np.unique(
+            table, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        pattern = pattern.reshape(-1)  # some versions of NumPy return the inverse of rows as a column
         # One unit of each pattern gives the cells of the pattern.
         kept = np.isin(rated.unit, chosen)
         ones = np.ones(int(kept.sum()))
@@ -131,21 +135,11 @@ class RatedPatterns:
         )
         # As many patterns as have about _BLOCK values together.
         size = max(1, _BLOCK * len(chosen) // len(ones))
-        for start in range(0, len(chosen), size):
-            rows = slice(start, start + size)
-            yield Block(cells[rows], times[rows], of_document[rows], rated.system_of_unit[chosen[rows]])
-
-    def _distinct(self) -> tuple[IntArray, IntArray, IntArray]:
-        """A unit of each pattern, the pattern of each unit, and the number of units of each pattern."""
-        rated = self._rated
-        table = np.full((len(rated.system_of_unit), 1 + len(rated.rater_indices)), -1, dtype=np.int16)
-        table[:, 0] = rated.system_of_unit
-        table[rated.unit, 1 + rated.rater] = rated.code
-        _, chosen, pattern, times = np.unique(
-            table, axis=0, return_index=True, return_inverse=True, return_counts=True
+        parts = [slice(start, start + size) for start in range(0, len(chosen), size)]
+        return tuple(
+            Block(cells[rows], times[rows], of_document[rows], rated.system_of_unit[chosen[rows]])
+            for rows in parts
         )
-        # Some versions of NumPy return the inverse of rows as a column.
-        return chosen, pattern.reshape(-1), times
 
 
 LOG_SPREADS = (-5.0, 3.0)

@@ -212,8 +212,7 @@ def correction_gain(
     enough = (~np.isnan(scores)).sum(axis=0) >= _LEAST_OF_SYSTEM
     scores, values = scores[:, enough], values[:, enough]
     documents = int((~np.isnan(scores)).any(axis=1).sum())
-    reason = why_no_gain(scores, values, share)
-    if reason:
+    if reason := why_no_gain(scores, values, share):
         return CorrectionGain(None, None, share, documents, reason)
     return _measure(center_scores(scores, values), share, documents, confidence_level)
 
