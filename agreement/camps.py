@@ -1,12 +1,11 @@
 """Units that split raters into two camps, beyond the noise of the panel."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from agreement.data import FloatArray, IntArray, ReliabilityData
@@ -112,44 +111,48 @@ def split_units(
         raters = np.flatnonzero(~np.isnan(tested.values[:, unit]))
         values = tested.values[raters, unit]
         # A rater who is always severe is no camp, so the raters' effects are subtracted first.
-        camps = Camps.of(values - effects[raters], least_gap(domain))
-        p = 1.0
-        if camps.between > 0:
+        left = values - effects[raters]
+        order = np.argsort(left, kind="stable")
+        cut, gaps, variation = cut_into_camps(left[order][None], least_gap(domain))
+        between, p = float(variation[0]), 1.0
+        if between > 0:
             pattern = classes.of_code[tested.codes[raters, unit]]
             # All that p depends on: of three raters there are few patterns, and thousands of units.
-            key = (*raters.tolist(), int(pattern.sum()), camps.between)
+            key = (*raters.tolist(), int(pattern.sum()), between)
             if key not in chances:
                 chances[key] = noise.chance_of_camps(
                     raters,
                     pattern,
                     effects[raters],
                     classes.values,
-                    camps.between,
+                    between,
                     generator,
                     least_gap(domain),
                 )
             p = chances[key]
-        found.append((unit, raters, values, camps, p))
-    adjusted = scipy.stats.false_discovery_control([each[-1] for each in found]).tolist()
-    units = []
-    for (unit, raters, values, camps, p), adjusted_p in zip(found, adjusted, strict=True):
-        upper = camps.upper
-        units.append(
+        lower, upper = np.split(raters[order], cut) if between > 0 else ((), ())
+        found.append(
             UnitSplit(
                 unit,
                 len(raters),
                 normalised_entropy(values, len(domain)),
                 float(values.var(ddof=1)),
-                float((values - effects[raters]).var(ddof=1)),
-                tuple(raters[~upper].tolist()) if camps.between > 0 else (),
-                tuple(raters[upper].tolist()) if camps.between > 0 else (),
-                camps.gap,
+                float(left.var(ddof=1)),
+                tuple(sorted(map(int, lower))),
+                tuple(sorted(map(int, upper))),
+                float(gaps[0]),
                 p,
-                adjusted_p,
-                adjusted_p <= false_discovery_rate,
+                1.0,
+                False,
             )
         )
-    return SplitUnits(tuple(units))
+    adjusted = scipy.stats.false_discovery_control([each.p_value for each in found]).tolist()
+    return SplitUnits(
+        tuple(
+            replace(each, adjusted_p=p, splits=p <= false_discovery_rate)
+            for each, p in zip(found, adjusted, strict=True)
+        )
+    )
 
 
 def _explain_no_camps(alone: ReliabilityData, tested: ReliabilityData) -> str:
@@ -160,24 +163,6 @@ def _explain_no_camps(alone: ReliabilityData, tested: ReliabilityData) -> str:
     if not (tested.ratings_per_unit >= LEAST_RATERS).any():
         return f"No unit has values from {LEAST_RATERS} raters; have a third rater rate the same units."
     return ""
-
-
-@dataclass(frozen=True, eq=False)
-class Camps:
-    """Two camps of values: `upper` is a mask; `between` the variation between them, 0 if they are none."""
-
-    upper: npt.NDArray[np.bool_]
-    gap: float
-    between: float
-
-    @classmethod
-    def of(cls, values: FloatArray, least_gap: float) -> "Camps":
-        """Return the camps of values (raters,)."""
-        order = np.argsort(values, kind="stable")
-        cut, gap, between = cut_into_camps(values[order][None], least_gap)
-        upper = np.zeros(len(values), dtype=bool)
-        upper[order[int(cut[0]) :]] = True
-        return cls(upper, float(gap[0]), float(between[0]))
 
 
 def cut_into_camps(

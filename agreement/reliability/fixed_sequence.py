@@ -287,9 +287,7 @@ def _p_values(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
         return bounds.p_value_of_unknown_batch(
             counted.lost, counted.accepted, counted.largest, guarantee.risk
         )
-    if counted.units is None:
-        return bounds.binomial_p_value(counted.lost, counted.accepted, guarantee.risk)
-    return bounds.hypergeometric_p_value(counted.lost, counted.accepted, counted.units, guarantee.risk)
+    return bounds.exact_p_value(counted.lost, counted.accepted, counted.units, guarantee.risk)
 
 
 def _bounds(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
@@ -339,26 +337,21 @@ def _suggest_more_ratings(
 
 
 _LARGEST_SAMPLE = 100_000
-_FIRST_BLOCK = 256  # sizes tried at a time; most answers are small
 
 
 def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
     """The least number of accepted ratings that passes at the share of errors of this step."""
-    largest = min(_LARGEST_SAMPLE, step.units or _LARGEST_SAMPLE)
-    start, block = step.accepted + 1, _FIRST_BLOCK
-    while start <= largest:
-        accepted = np.arange(start, min(start + block, largest + 1))
+
+    def passes(accepted: IntArray) -> npt.NDArray[np.bool_]:
         lost = np.asarray(accepted * (step.lost / max(step.accepted, 1)), dtype=float)
         if guarantee.test is RiskTest.EXACT:
             lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
         units = None if step.units is None else np.full(len(accepted), step.units, dtype=np.intp)
         tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
-        is_enough = np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
-        passes = np.flatnonzero(is_enough)
-        if len(passes):
-            return int(accepted[passes[0]])
-        start, block = start + block, 4 * block
-    return None
+        return np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
+
+    largest = min(_LARGEST_SAMPLE, step.units or _LARGEST_SAMPLE)
+    return bounds.first_that_passes(passes, step.accepted + 1, largest)
 
 
 def calibrate(
