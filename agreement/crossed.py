@@ -15,7 +15,6 @@ import numpy as np
 from agreement.crossed_fit import (
     CrossedModelError,
     ErrorVariances,
-    VariancesBySystem,
     fit_by_mean_squares,
     fit_by_reml,
 )
@@ -130,18 +129,19 @@ def crossed_differences(
             found.append(with_t_interval(each, value, errors, levels))
     raters, rated, number = part.shape
     rated_systems = [systems[each] for each in np.flatnonzero(given.any(axis=0)).tolist()]
-    outlying = _find_outlying(fit.by_system, rated_systems) if by_system and fit.by_system else ()
+    outlying: list[OutlyingSystem] = []
+    if by_system and fit.by_system:
+        sources = (
+            (VarianceSource.RATERS, fit.by_system.raters),
+            (VarianceSource.DOCUMENTS, fit.by_system.documents),
+        )
+        outlying = [
+            OutlyingSystem(rated_systems[each], source, float(squares.ratios[each]))
+            for source, squares in sources
+            for each in np.flatnonzero(squares.is_outlying).tolist()
+        ]
     adjusted = adjust_p_values(found)
-    return CrossedDifferences(adjusted, fit.variances, number, raters, rated, fit.method, outlying)
-
-
-def _find_outlying(by_system: VariancesBySystem, systems: Sequence[str]) -> tuple[OutlyingSystem, ...]:
-    sources = ((VarianceSource.RATERS, by_system.raters), (VarianceSource.DOCUMENTS, by_system.documents))
-    return tuple(
-        OutlyingSystem(systems[each], source, float(squares.ratios[each]))
-        for source, squares in sources
-        for each in np.flatnonzero(squares.is_outlying).tolist()
-    )
+    return CrossedDifferences(adjusted, fit.variances, number, raters, rated, fit.method, tuple(outlying))
 
 
 def _have_same_differences(part: FloatArray) -> bool:
