@@ -314,7 +314,13 @@ def share_of_yes(
     number = (~np.isnan(shares)).sum(axis=0)
     known = number > 0
     values = divide_where(known, np.nansum(shares, axis=0), number)[known]
-    of_item = np.unique(_documents_of_items(documents, of_part, len(names))[known], return_inverse=True)[1]
+    labels = of_part if documents is None else index_documents(documents, len(of_part))
+    # The last part decides an item's document, and the comparison finds parts that differ.
+    of_item = np.zeros(len(names), dtype=np.intp)
+    of_item[of_part] = labels
+    if (of_item[of_part] != labels).any():
+        raise ValueError("The parts of an item must be in one document.")
+    of_item = np.unique(of_item[known], return_inverse=True)[1]
     hits, sizes = (sum_by_document(each, of_item)[:, None] for each in (values, np.ones(len(values))))
     columns = slice(None) if known.any() else slice(0)
     answered = ~np.isnan(table)
@@ -334,15 +340,3 @@ def _read(
     index_of: dict[Hashable, int] = {}
     of_part = np.array([index_of.setdefault(item, len(index_of)) for item in items], dtype=np.intp)
     return tuple(index_of), of_part, table
-
-
-def _documents_of_items(documents: npt.ArrayLike | None, of_part: IntArray, items: int) -> IntArray:
-    if documents is None:
-        return np.arange(items)
-    labels = index_documents(documents, len(of_part))
-    # The last part decides an item's document, and the comparison finds parts that differ.
-    of_item = np.zeros(items, dtype=np.intp)
-    of_item[of_part] = labels
-    if (of_item[of_part] != labels).any():
-        raise ValueError("The parts of an item must be in one document.")
-    return of_item

@@ -126,33 +126,40 @@ def sample_curve(
     Siledar and others 2024, who plot it for up to 100 samples.
     """
     known = ~np.isnan(scores.human_means) & ~np.isnan(samples).all(axis=1)
-    human, own = scores.human_means[known], samples[known]
+    human, samples = scores.human_means[known], samples[known]
     documents = np.unique(scores.documents[known], return_inverse=True)[1]
-    most = int((~np.isnan(own)).sum(axis=1).max(initial=0))
-    shuffled = _shuffle_samples(own, generator_of(generator, "sample_curve"))
-    statistics = {
-        # All samples of an item have the same mean in every order.
-        number: _quality(
-            measure, level, human, shuffled[: 1 if number == most else ORDERS], documents, number
+    most = int((~np.isnan(samples)).sum(axis=1).max(initial=0))
+    shuffled = _shuffle_samples(samples, generator_of(generator, "sample_curve"))
+
+    def quality(number: int) -> Statistic:
+        # All samples of an item have the same mean in every order. Gaps are last, so an item with fewer
+        # samples counts with all it has.
+        orders = shuffled[: 1 if number == most else ORDERS]
+        means = [np.nanmean(order[:, :number], axis=1) for order in orders]
+        each = [correlation_statistic(measure, level, human, judge, documents) for judge in means]
+        return lambda weights: np.mean([statistic(weights) for statistic in each], axis=0)
+
+    size, label = int(documents.max(initial=-1)) + 1, measure.estimator.label
+    why = f"{label} needs items with values of people and the judge that differ on both sides."
+    numbers = [*(each for each in _NUMBERS if each < most), *([most] if most else [])]
+    statistics, points = {number: quality(number) for number in numbers}, []
+    for number, statistic in statistics.items():
+        weighted = Weighted(
+            f"{measure.estimator.name}_{level}_of_samples",
+            f"{label} of people and the mean of {number} samples",
+            _SOURCE,
+            statistic,
+            size,
+            "documents",
+            (-1.0, 1.0),
         )
-        for number in [*(each for each in _NUMBERS if each < most), *([most] if most else [])]
-    }
-    size = int(documents.max(initial=-1)) + 1
-    points = tuple(
-        CurvePoint(
-            number,
-            _coefficient(measure, level, statistic, size, len(human), number, generator, replicates),
-            None
-            if number == most
-            else difference_of_figures(
-                (statistics[most], statistic),
-                size,
-                substream(generator, "gain", number),
-                replicates=replicates,
-            ),
-        )
-        for number, statistic in statistics.items()
-    )
+        plan = Resampling(by="documents", replicates=replicates)
+        counts, drawn_with = Counts.of_pairs(len(human), len(human)), substream(generator, number)
+        own, gain = weighted.coefficient(counts, why, drawn_with, plan), None
+        if number < most:
+            pair, drawn_with = (statistics[most], statistic), substream(generator, "gain", number)
+            gain = difference_of_figures(pair, size, drawn_with, replicates=replicates)
+        points.append(CurvePoint(number, own, gain))
     enough = None
     # From the largest number down, as all later gains must be small too.
     for point in reversed(points[:-1]):
@@ -162,7 +169,7 @@ def sample_curve(
         if upper is None or upper >= LEAST_GAIN:
             break
         enough = point.samples
-    return SampleCurve(points, enough)
+    return SampleCurve(tuple(points), enough)
 
 
 def _shuffle_samples(samples: FloatArray, generator: np.random.Generator) -> FloatArray:
@@ -170,46 +177,6 @@ def _shuffle_samples(samples: FloatArray, generator: np.random.Generator) -> Flo
     keys = generator.random((ORDERS, *samples.shape))
     keys[:, np.isnan(samples)] = 2  # behind every random number
     return np.take_along_axis(np.broadcast_to(samples, keys.shape), keys.argsort(axis=2), axis=2)
-
-
-def _quality(
-    measure: PairMeasure,
-    level: Level,
-    human: FloatArray,
-    shuffled: FloatArray,
-    documents: IntArray,
-    number: int,
-) -> Statistic:
-    # Gaps are last, so an item with fewer samples counts with all it has.
-    means = [np.nanmean(order[:, :number], axis=1) for order in shuffled]
-    each = [correlation_statistic(measure, level, human, judge, documents) for judge in means]
-    return lambda weights: np.mean([statistic(weights) for statistic in each], axis=0)
-
-
-def _coefficient(
-    measure: PairMeasure,
-    level: Level,
-    statistic: Statistic,
-    size: int,
-    items: int,
-    number: int,
-    generator: Randomness,
-    replicates: int,
-) -> Coefficient:
-    label = measure.estimator.label
-    found = Weighted(
-        f"{measure.estimator.name}_{level}_of_samples",
-        f"{label} of people and the mean of {number} samples",
-        _SOURCE,
-        statistic,
-        size,
-        "documents",
-        (-1.0, 1.0),
-    )
-    counts = Counts.of_pairs(items, items)
-    why = f"{label} needs items with values of people and the judge that differ on both sides."
-    drawn_with = substream(generator, number)
-    return found.coefficient(counts, why, drawn_with, Resampling(by="documents", replicates=replicates))
 
 
 REPEATS = 40
