@@ -364,8 +364,14 @@ class _Model:
 
     def at(self, variances: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
         """Return -2 log likelihood, its derivatives (6,), the means and their covariance."""
-        solved = self.solve(variances)
-        return solved.deviance, self._slopes(solved), solved.means, solved.covariance
+        solved, slopes = self.solve(variances), np.zeros(6)
+        # tr(P V_k) - y'P V_k P y for each component: first of cells, then within documents.
+        of_cells = solved.expected_of_cells - np.outer(solved.residual, solved.residual)
+        slopes[list(_OF_CELLS)] = np.tensordot(self.parts, of_cells, 2)
+        for each, inverse in zip(self.patterns, solved.inverses, strict=True):
+            expected, squares = solved.of_pattern(each, inverse)
+            slopes[list(_OF_DOCUMENT)] += np.tensordot(each.parts, expected - squares, 2)
+        return solved.deviance, slopes, solved.means, solved.covariance
 
     def solve(self, variances: FloatArray) -> "_Solution":
         """Return the components of the likelihood, derivatives and mean squares.
@@ -409,16 +415,6 @@ class _Model:
             weighted - precision @ fitted,
             fitted,
         )
-
-    def _slopes(self, solved: "_Solution") -> FloatArray:
-        found = np.zeros(6)
-        # tr(P V_k) - y'P V_k P y for each component: first of cells, then within documents.
-        of_cells = solved.expected_of_cells - np.outer(solved.residual, solved.residual)
-        found[list(_OF_CELLS)] = np.tensordot(self.parts, of_cells, 2)
-        for each, inverse in zip(self.patterns, solved.inverses, strict=True):
-            expected, squares = solved.of_pattern(each, inverse)
-            found[list(_OF_DOCUMENT)] += np.tensordot(each.parts, expected - squares, 2)
-        return found
 
     def squares_by_system(self, variances: FloatArray) -> VariancesBySystem | None:
         """Return the mean squares of every system, relative to their expectations at these variances.

@@ -59,6 +59,21 @@ class Estimator:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     smoothed: bool = False
 
+    def coefficient(
+        self, counts: Counts, value: float, interval: Interval | None, interval_reason: str | None
+    ) -> Coefficient:
+        """The coefficient with this value and interval."""
+        return Coefficient(
+            name=self.name,
+            label=self.label,
+            value=value,
+            interval=interval,
+            interval_reason=interval_reason,
+            counts=counts,
+            parameters=self.parameters,
+            source=self.source,
+        )
+
 
 def estimate(
     estimator: Estimator,
@@ -86,7 +101,7 @@ def estimate(
     # A stream of its own makes the interval independent of which coefficients come first.
     drawn_with = substream(generator, estimator.name, *sorted(estimator.parameters.items()))
     interval = _interval(estimator, data, patterns, statistic, float(value), drawn_with, plan)
-    return _coefficient(estimator, count(data), float(value), *interval)
+    return estimator.coefficient(count(data), float(value), *interval)
 
 
 def estimates_of_parts(
@@ -144,27 +159,8 @@ def _parts_left_out_in_turn(
         )
         for part, value, interval in zip(chosen.tolist(), values.tolist(), intervals, strict=True):
             if not np.isnan(value):
-                found[part] = _coefficient(estimator, counts[part], value, *interval)
+                found[part] = estimator.coefficient(counts[part], value, *interval)
     return found
-
-
-def _coefficient(
-    estimator: Estimator,
-    counts: Counts,
-    value: float,
-    interval: Interval | None,
-    interval_reason: str | None,
-) -> Coefficient:
-    return Coefficient(
-        name=estimator.name,
-        label=estimator.label,
-        value=value,
-        interval=interval,
-        interval_reason=interval_reason,
-        counts=counts,
-        parameters=estimator.parameters,
-        source=estimator.source,
-    )
 
 
 def _interval(

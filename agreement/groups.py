@@ -50,12 +50,16 @@ def mean_within_documents(
     overall = measure.of(data)
     each = _values_of_documents(measure, data)
     values = each[~np.isnan(each)]
+    reason = overall.reason or (
+        f"{overall.label} is undefined within each of the {len(each)} documents: "
+        "none has values that differ on both sides."
+    )
     result = replace(
         overall,
         name=f"{overall.name}_within_documents",
         label=f"{overall.label}, mean within documents",
         value=float(values.mean()) if len(values) else None,
-        reason=None if len(values) else _explain_undefined(overall, len(each)),
+        reason=None if len(values) else reason,
         counts=replace(overall.counts, groups=len(each), undefined_groups=len(each) - len(values)),
     )
     drawn_with = substream(generator, result.name)
@@ -93,18 +97,15 @@ def _values_of_documents(measure: PairMeasure, data: ReliabilityData) -> FloatAr
     # would be nearly all 0: then some documents at a time.
     few = len(measure.estimator.patterns(data).unit_counts) <= _BATCH
     batches = [data] if few else map(data.of_units, _batches(rated, data.documents[rated]))
-    each = [_values(measure, batch) for batch in batches]
+    each = []
+    for batch in batches:
+        patterns = measure.estimator.patterns(batch)
+        counts = drawn_population(batch, patterns, "documents", least_ratings=2).pattern_counts
+        assert counts is not None  # documents have patterns
+        dense = counts if isinstance(counts, np.ndarray) else counts.toarray()
+        each.append(measure.estimator.statistic(patterns)(dense))
     values[np.unique(data.documents[rated])] = np.concatenate(each)
     return values
-
-
-def _values(measure: PairMeasure, data: ReliabilityData) -> FloatArray:
-    patterns = measure.estimator.patterns(data)
-    counts = drawn_population(data, patterns, "documents", least_ratings=2).pattern_counts
-    assert counts is not None  # documents have patterns
-    return measure.estimator.statistic(patterns)(
-        counts if isinstance(counts, np.ndarray) else counts.toarray()
-    )
 
 
 def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
@@ -116,15 +117,6 @@ def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
         if end - start >= _BATCH or end == len(order):
             yield units[order[start:end]]
             start = end
-
-
-def _explain_undefined(overall: Coefficient, documents: int) -> str:
-    if overall.reason is not None:
-        return overall.reason
-    return (
-        f"{overall.label} is undefined within each of the {documents} documents: "
-        "none has values that differ on both sides."
-    )
 
 
 CORRELATED = frozenset({"pearson", "spearman", "kendall_tau_b"})

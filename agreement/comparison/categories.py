@@ -14,6 +14,7 @@ from agreement.coefficient import Coefficient, Counts
 from agreement.comparison.scores import Scores
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.estimate import Weighted
+from agreement.groups import mean_values
 from agreement.streams import Randomness, generator_of, substream
 from agreement.student import ratio_interval, sum_by_document
 
@@ -203,9 +204,7 @@ def equals_mode(values: FloatArray, human: FloatArray, points: npt.ArrayLike) ->
 
 def is_within_one(values: FloatArray, human: FloatArray) -> FloatArray:
     """(items,): 1 if a value is within one point of people's mean, else 0; NaN without either."""
-    number = (~np.isnan(human)).sum(axis=0)
-    means = divide_where(number > 0, np.nansum(human, axis=0), number)
-    differ = np.abs(values - means)
+    differ = np.abs(values - mean_values(human))
     # A distance of one point counts as within it despite rounding.
     return np.where(np.isnan(differ), np.nan, (differ <= 1 + 1e-9).astype(float))
 

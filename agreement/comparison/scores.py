@@ -68,7 +68,12 @@ class Scores:
         system_labels, of_system = index_labels(systems, "systems", len(values))
         document_labels, of_document = index_labels(documents, "documents", len(values))
         names = tuple(str(label) for label in system_labels)
-        _each_once(of_system, of_document, names, document_labels)
+        keys = of_document * max(len(names), 1) + of_system
+        distinct, counts = np.unique(keys, return_counts=True)
+        if (counts > 1).any():
+            document, system = divmod(int(distinct[counts > 1][0]), len(names))
+            twice = f"The system {names[system]} has two items for the document {document_labels[document]}."
+            raise ValueError(twice)
         fields = {
             "systems": of_system,
             "documents": of_document,
@@ -197,16 +202,6 @@ def index_labels(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[An
     positions = np.empty(len(order), dtype=np.intp)
     positions[order] = np.arange(len(order))
     return tuple(distinct[order].tolist()), positions[of_item]
-
-
-def _each_once(
-    systems: IntArray, documents: IntArray, names: tuple[str, ...], labels: tuple[Any, ...]
-) -> None:
-    keys = documents * max(len(names), 1) + systems
-    distinct, counts = np.unique(keys, return_counts=True)
-    if (counts > 1).any():
-        document, system = divmod(int(distinct[counts > 1][0]), len(names))
-        raise ValueError(f"The system {names[system]} has two items for the document {labels[document]}.")
 
 
 _ROUNDED = 10  # differences beyond these decimals are rounding
@@ -350,16 +345,14 @@ def human_ranking(*dimensions: Scores) -> tuple[str, ...]:
     names = dimensions[0].system_names
     if any(set(scores.system_names) != set(names) for scores in dimensions):
         raise ValueError("The dimensions are not about the same systems.")
-    quality = np.mean([_quality(scores, names) for scores in dimensions], axis=0)
+    means = [
+        dict(zip(each.system_names, means_by_group(each.human_means, each.systems, len(names)), strict=True))
+        for each in dimensions
+    ]
+    quality = np.mean([[own[name] for name in names] for own in means], axis=0)
     # Means that differ by rounding are ties, which a stable sort leaves in order; NaN comes last.
     order = np.argsort(-np.round(quality, 10), kind="stable")
     return tuple(names[index] for index in order if not np.isnan(quality[index]))
-
-
-def _quality(scores: Scores, names: tuple[str, ...]) -> list[float]:
-    means = means_by_group(scores.human_means, scores.systems, len(names))
-    by_name = dict(zip(scores.system_names, means.tolist(), strict=True))
-    return [by_name[name] for name in names]
 
 
 def _name_side(coefficient: Coefficient, side: ComparedSide) -> Coefficient:

@@ -14,6 +14,7 @@ import scipy
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.groups import mean_values
 from agreement.streams import Randomness, generator_of
+from agreement.summary import deviations_within_units
 
 _DECIMALS = 9
 
@@ -32,12 +33,7 @@ def steadiness(samples: npt.ArrayLike) -> FloatArray:
 
     NaN if a unit has fewer than two samples.
     """
-    table = np.asarray(samples, dtype=float)
-    given = ~np.isnan(table)
-    number = np.maximum(given.sum(axis=1), 1)
-    means = np.sum(table, axis=1, where=given) / number
-    squares = np.sum((table - means[:, None]) ** 2, axis=1, where=given)
-    return np.where(given.sum(axis=1) >= 2, _tidy(-np.sqrt(squares / number)), np.nan)
+    return _tidy(-deviations_within_units(np.asarray(samples, dtype=float).T))
 
 
 def largest_probability(probabilities: npt.ArrayLike) -> FloatArray:
