@@ -17,7 +17,7 @@ import scipy
 
 from agreement.alpha import krippendorff_alpha
 from agreement.coefficient import Coefficient, Counts, Estimated, Interval, Parameter
-from agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData
+from agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData, divide_where
 from agreement.measures import bias
 from agreement.ranks import holm_by_key
 from agreement.severity import NO_END, NO_VARIANCE, PENALTY, fit_severities
@@ -80,21 +80,15 @@ def rater_drift(data: ReliabilityData, times: FloatArray) -> tuple[RaterDrift, .
         return ()
     counts = np.sum(~np.isnan(data.values), axis=0)
     totals = np.nansum(data.values, axis=0)
-    return tuple(
-        RaterDrift(rater, _differences(own, when, totals, counts))
-        for rater, own, when in zip(data.raters, data.values, times, strict=True)
-    )
-
-
-def _differences(
-    own: FloatArray, when: FloatArray, totals: FloatArray, counts: IntArray
-) -> tuple[Coefficient, ...]:
-    compared = ~np.isnan(own) & (counts >= 2)
-    others = np.full(len(own), np.nan)
-    # The mean of the others follows from the unit's total without the rater's own value.
-    others[compared] = (totals[compared] - own[compared]) / (counts[compared] - 1)
-    parts = thirds(np.where(compared, when, np.nan))
-    return tuple(bias(own[parts == part], others[parts == part]) for part in range(THIRDS))
+    found = []
+    for rater, own, when in zip(data.raters, data.values, times, strict=True):
+        compared = ~np.isnan(own) & (counts >= 2)
+        # The mean of the others follows from the unit's total without the rater's own value.
+        others = divide_where(compared, totals - np.nan_to_num(own), counts - 1)
+        parts = thirds(np.where(compared, when, np.nan))
+        by_third = (bias(own[parts == part], others[parts == part]) for part in range(THIRDS))
+        found.append(RaterDrift(rater, tuple(by_third)))
+    return tuple(found)
 
 
 LEAST_DOCUMENTS = 18

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from agreement.bootstrap import Resampling
@@ -187,20 +186,17 @@ def _alpha_sums(text: MarkedText) -> tuple[float, float, float, float]:
 
 
 def _f1_sums(text: MarkedText) -> tuple[float, float]:
-    marked = [_marked_words(text.words, spans) for spans in text.markings]
+    begin, end = np.array(text.words, dtype=int).reshape(-1, 2).T
+    # (passages, words): which words have a character in a passage.
+    marked = [
+        np.array([(begin < stop) & (end > start) for start, stop in spans]).any(axis=0)
+        for spans in text.markings
+    ]
     pairs = list(combinations(marked, 2))
     return (
         2.0 * sum(int((one & other).sum()) for one, other in pairs),
         float(sum(int(one.sum() + other.sum()) for one, other in pairs)),
     )
-
-
-def _marked_words(words: Sequence[Span], passages: Sequence[Span]) -> npt.NDArray[np.bool_]:
-    begin, end = np.array(words, dtype=int).reshape(-1, 2).T
-    found = np.zeros(len(begin), dtype=bool)
-    for start, stop in passages:
-        found |= (begin < stop) & (end > start)
-    return found
 
 
 def _gamma_sums(text: MarkedText, drawn: np.random.Generator, shifts: int) -> tuple[float, float]:

@@ -260,18 +260,15 @@ def plackett_luce(rankings: Rankings, *, confidence_level: float = 0.95) -> Rank
     differences = differences_of_estimates(*fit, rankings.systems, number, confidence_level)
     reach = t_reach(1.0, number - 1, confidence_level)
     errors = np.sqrt(np.maximum(fit[1].diagonal(), 0))  # rounding can leave a variance just below 0
+    sets = rank_sets(rankings.systems, differences)
     found = [
-        RankedSystem(
-            each.system,
-            each.rankings,
-            each.times_first,
-            Estimated.within(float(value), float(reach * error)),
-            ranks_of.best,
-            ranks_of.worst,
+        replace(
+            each,
+            strength=Estimated.within(float(value), float(reach * error)),
+            best=own.best,
+            worst=own.worst,
         )
-        for each, value, error, ranks_of in zip(
-            counted, fit[0], errors, rank_sets(rankings.systems, differences), strict=True
-        )
+        for each, value, error, own in zip(counted, fit[0], errors, sets, strict=True)
     ]
     found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
     return RankingStrengths(tuple(found), number, differences)

@@ -242,7 +242,13 @@ def unitizing_alpha_by_category(
     """
     found = {}
     for category in categories:
-        marked = [_marked_text(text, category) for text in texts]
+        marked = []
+        for text in texts:
+            own = {
+                rater: _merge([(each.start, each.end) for each in spans if each.category == category])
+                for rater, spans in text.spans.items()
+            }
+            marked.append(MarkedText(text.document, text.length, (), own))
         alpha = unitizing_alpha(
             marked, generator=substream(generator, "category", category), resampling=resampling
         )
@@ -278,14 +284,6 @@ def _interval_alpha(
         raters=sorted({rater for text in texts for rater in text.spans}),
     )
     return krippendorff_alpha(data, generator=generator, resampling=resampling or _BY_DOCUMENTS)
-
-
-def _marked_text(text: SpannedText, category: str) -> MarkedText:
-    passages = {
-        rater: _merge([(each.start, each.end) for each in spans if each.category == category])
-        for rater, spans in text.spans.items()
-    }
-    return MarkedText(text.document, text.length, (), passages)
 
 
 def _merge(spans: Sequence[Span]) -> list[Span]:

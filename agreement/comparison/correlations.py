@@ -12,7 +12,6 @@ from agreement import (
     Coefficient,
     PairMeasure,
     Resampling,
-    between_group_means,
     kendall_tau_b,
     means_by_group,
     over_groups,
@@ -286,22 +285,11 @@ def _between_systems(
     side: ComparedSide,
 ) -> Coefficient:
     human, judge, number = scores.human_means, scores.as_read, len(scores.system_names)
-    result = between_group_means(
-        measure,
-        human,
-        judge,
-        scores.systems,
-        number,
-        noun="systems",
-        generator=generator,
-        resampling=resampling,
-    )
     gap = np.isnan(human) | np.isnan(judge)
-    human_means, judge_means = (
-        means_by_group(np.where(gap, np.nan, values), scores.systems, number) for values in (human, judge)
-    )
+    # Each mean is over the items with both values, so that the two means of a system rest on the same items.
+    means = [means_by_group(np.where(gap, np.nan, each), scores.systems, number) for each in (human, judge)]
+    result = _over_systems(measure, means[0], means[1], (PEOPLE, side), generator, resampling)
     # A reason about items, if there is one, replaces the reason about systems.
-    result = explain_undefined(result, human_means, judge_means, (PEOPLE, side), "system")
     return explain_undefined(result, human, judge, (PEOPLE, side), "item")
 
 

@@ -70,12 +70,11 @@ def paths_of(confidences: npt.ArrayLike, *, comparable: bool, steps: int = 50) -
         if len(given):
             together[:, stage] = np.quantile(given, 1 - shares ** (stages - stage), method="lower")
     last = np.where(np.arange(stages) == stages - 1, together, np.inf)
-    return [_drop_repeats(path) for path in ((together,) if stages == 1 else (together, last))]
-
-
-def _drop_repeats(path: FloatArray) -> FloatArray:
-    differs = np.concatenate([[True], (path[1:] != path[:-1]).any(axis=1)])
-    return np.asarray(path[differs], dtype=float)
+    # Without the steps that repeat the one before.
+    return [
+        path[np.concatenate([[True], (path[1:] != path[:-1]).any(axis=1)])]
+        for path in ((together,) if stages == 1 else (together, last))
+    ]
 
 
 def deciding_stages(confidences: npt.ArrayLike, thresholds: npt.ArrayLike) -> IntArray:
@@ -136,7 +135,11 @@ def calibrate_cascade(
     # The certificate of each path, with its share of delta; the path that keeps most units is used.
     own = guarantee.divide(len(paths))
     found = [_certify_path(sure, lost, path, own, documents, batch) for path in paths]
-    best = max(range(len(paths)), key=lambda index: _count_kept(found[index]))
+    kept_of = [
+        0 if each.step is None else each.step.accepted if each.step.units is None else each.step.units
+        for each in found
+    ]
+    best = int(np.argmax(kept_of))
     certificate, none = found[best], np.zeros(len(sure), dtype=np.intp)
     if certificate.threshold is None:
         return CascadeCertificate(None, certificate, tuple(found), none, none)
@@ -202,13 +205,6 @@ def _certify_path(
         without_loss=int((~rated).sum()),
         batch=size,
     )
-
-
-def _count_kept(certificate: RiskCertificate) -> float:
-    step = certificate.step
-    if step is None:
-        return 0.0
-    return float(step.accepted if step.units is None else step.units)
 
 
 @dataclass(frozen=True, eq=False)

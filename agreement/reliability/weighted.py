@@ -125,25 +125,11 @@ def active_probabilities(
         raise ValueError("Expected errors must be numbers of 0 or more.")
     mean = error.mean() if len(error) else 0.0
     relative = error / mean if mean > 0 else np.ones(len(error))
-    return _scaled_to(share, (1 - mix) * relative + mix, least)
-
-
-_HAJEK = "Hajek 1971; Saerndal, Swensson and Wretman 1992, sections 5.7 and 6.6"
-_ACTIVE = "Zrnic and Candes 2024, Active Statistical Inference, arXiv 2403.03208"
-
-
-_LEAST_RELATIVE = 1e-9
-
-
-def _scaled_to(share: float, relative: FloatArray, least: float) -> FloatArray:
-    """clip(c x relative, least, 1) with the c at which the mean is the share, by bisection."""
-    if not len(relative):
-        return relative
-    # The upper end cuts every probability to 1, so the mean reaches any share, also if the other units have
-    # an expected error of 0.
-    relative = np.maximum(relative, _LEAST_RELATIVE)
-    low, high = 0.0, 1 / float(relative.min())
-    for _ in range(100):
+    # Above 0, so that the upper end of the bisection cuts every probability to 1 and its mean reaches any
+    # share, also if the other units have an expected error of 0.
+    relative = np.maximum((1 - mix) * relative + mix, _LEAST_RELATIVE)
+    low, high = 0.0, 1 / float(relative.min(initial=1))
+    for _ in range(100 if len(relative) else 0):
         middle = (low + high) / 2
         if np.clip(middle * relative, least, 1).mean() < share:
             low = middle
@@ -151,6 +137,13 @@ def _scaled_to(share: float, relative: FloatArray, least: float) -> FloatArray:
             high = middle
     # The end whose mean is not below the share.
     return np.asarray(np.clip(high * relative, least, 1))
+
+
+_HAJEK = "Hajek 1971; Saerndal, Swensson and Wretman 1992, sections 5.7 and 6.6"
+_ACTIVE = "Zrnic and Candes 2024, Active Statistical Inference, arXiv 2403.03208"
+
+
+_LEAST_RELATIVE = 1e-9
 
 
 def _warnings_of_uncertain(sample: RatedSample) -> tuple[str, ...]:
@@ -285,7 +278,12 @@ def _parts(
     each.
     """
     largest = max(strata, key=lambda name: int(strata[name].sum()))
-    alone = {name: mask for name, mask in strata.items() if name == largest or not _is_small(sample, mask)}
+
+    def is_small(mask: BoolArray) -> bool:
+        units, ratings = int(mask.sum()), int(sample.rated[mask].sum())
+        return ratings < min(units, 2) and units <= max(1, sample.units // SMALL)
+
+    alone = {name: mask for name, mask in strata.items() if name == largest or not is_small(mask)}
     parts = {name: sample.of_units(mask) for name, mask in alone.items()}
     lost = {name: mask for name, mask in strata.items() if name not in alone}
     if not lost:
@@ -306,11 +304,6 @@ def _parts(
         f"tells no spread; it was joined to the stratum {largest}."
         for name, mask in lost.items()
     )
-
-
-def _is_small(sample: RatedSample, mask: BoolArray) -> bool:
-    units, ratings = int(mask.sum()), int(sample.rated[mask].sum())
-    return ratings < min(units, 2) and units <= max(1, sample.units // SMALL)
 
 
 def _chances(sample: RatedSample, mask: BoolArray, *, like: FloatArray) -> FloatArray:
@@ -440,18 +433,16 @@ def _add_interval(
     variance, freedom = sum(own for own, _ in variances), satterthwaite_freedom(variances)
     # Documents are a sample too, which adds the variance within systems over their number.
     if documents is not None:
-        within = np.array([_spread(cell) for cell in cells])
-        of_batch = float(shares @ within) / documents
+        within = [
+            weighted_variance(cell.human[cell.rated], 1 / _rating_chances(cell)) if cell.ratings >= 2 else 0.0
+            for cell in cells
+        ]
+        of_batch = float(shares @ np.array(within)) / documents
         freedom = freedom if freedom is not None else documents - 1
         found = replace(found, batch_variance=of_batch)
         variance += of_batch
     complete = not unknown and documents is None
     return with_interval(found, variance, freedom, confidence_level, complete=complete)
-
-
-def _spread(cell: RatedSample) -> float:
-    values, weights = cell.human[cell.rated], 1 / _rating_chances(cell)
-    return weighted_variance(values, weights) if len(values) >= 2 else 0.0
 
 
 def _warnings(drawn: Sequence[RatedSample]) -> tuple[str, ...]:
