@@ -139,12 +139,11 @@ def severity_drift(
     # (raters, thirds, units): each third of a rater's time becomes a row, and so a rater of the model.
     parts = np.where(when[:, None] == np.arange(THIRDS)[:, None], timed[:, None], np.nan)
     rated = RatedPoints.of(parts.reshape(-1, values.shape[1]), points, systems, documents)
-    if rated.number_of_documents < LEAST_DOCUMENTS:
-        few = f"Timed values are on {rated.number_of_documents} documents; {LEAST_DOCUMENTS} are needed."
-        return tuple(SeverityDrift(rater, reason=few) for rater in raters)
-    fit = fit_severities(rated, penalty, confidence_level)
+    enough = rated.number_of_documents >= LEAST_DOCUMENTS
+    fit = fit_severities(rated, penalty, confidence_level) if enough else None
     if fit is None:
-        return tuple(SeverityDrift(rater, reason=NO_END) for rater in raters)
+        few = f"Timed values are on {rated.number_of_documents} documents; {LEAST_DOCUMENTS} are needed."
+        return tuple(SeverityDrift(rater, reason=NO_END if enough else few) for rater in raters)
     severities, slopes = fit.likelihood.with_slopes(fit.likelihood.severities, fit.parameters)
     # Thirds without values are no raters of the model, so their rows are looked up.
     row_of = {index: at for at, index in enumerate(rated.rater_indices.tolist())}

@@ -102,12 +102,23 @@ def weighted_kappa(
     value to all units; such pairs are excluded from the mean and counted in `parameters`.
     """
     name, metric, scores = weighting(data, weights)
+
+    def mean_over_pairs(patterns: Patterns) -> Statistic:
+        of_pairs = _pair_kappas(patterns, metric, scores)
+
+        def means(weights: FloatArray) -> FloatArray:
+            kappas = of_pairs(weights)
+            defined = ~np.isnan(kappas)
+            return divide_where(defined.any(axis=1), kappas.sum(axis=1, where=defined), defined.sum(axis=1))
+
+        return means
+
     estimator = Estimator(
         name="weighted_kappa",
         label="Cohen's kappa" if name == "identity" else f"Cohen's kappa, {name} weights",
         source="Cohen 1968, Weighted kappa; mean over pairs of raters: Light 1971",
         patterns=partial(by_rater, least_ratings=2),
-        statistic=partial(_mean_over_pairs, metric=metric, scores=scores),
+        statistic=mean_over_pairs,
         why_undefined=_WHY_UNDEFINED,
         parameters={"weights": name},
         smoothed=True,
@@ -116,22 +127,9 @@ def weighted_kappa(
     if not result.counts.pairable_units:
         return result
     patterns = estimator.patterns(data)
-    of_pairs = _pair_kappas(patterns, metric, scores)(patterns.unit_counts[None].astype(float))[0]
-    undefined_pairs = int(np.isnan(of_pairs).sum())
-    return replace(
-        result, parameters={"weights": name, "pairs": len(of_pairs), "undefined_pairs": undefined_pairs}
-    )
-
-
-def _mean_over_pairs(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
-    of_pairs = _pair_kappas(patterns, metric, scores)
-
-    def means(weights: FloatArray) -> FloatArray:
-        kappas = of_pairs(weights)
-        defined = ~np.isnan(kappas)
-        return divide_where(defined.any(axis=1), kappas.sum(axis=1, where=defined), defined.sum(axis=1))
-
-    return means
+    found = _pair_kappas(patterns, metric, scores)(patterns.unit_counts[None].astype(float))[0]
+    numbers = {"pairs": len(found), "undefined_pairs": int(np.isnan(found).sum())}
+    return replace(result, parameters={"weights": name, **numbers})
 
 
 def _pair_kappas(

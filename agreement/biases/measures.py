@@ -463,24 +463,13 @@ def perplexity_by_rating(
     usable = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means) & ~np.isnan(log_perplexity)
     both, perplexity = scores.of_items(usable), np.exp(log_perplexity[usable])
     judged, rated = (bin_values(each, points) for each in (both.judge, both.human_means))
-    return [
-        (
-            _mean_perplexity(both, perplexity, judged == point, "judge", point, generator),
-            _mean_perplexity(both, perplexity, rated == point, "people", point, generator),
-        )
-        for point in points
-    ]
-
-
-def _mean_perplexity(
-    both: Scores,
-    perplexity: FloatArray,
-    at: npt.NDArray[np.bool_],
-    whose: str,
-    point: float,
-    generator: Randomness,
-) -> Coefficient:
-    measure = BiasMeasure(
-        f"perplexity_by_rating_{whose}_{point:g}", "Mean perplexity", _FAMILIARITY, bounds=(0.0, np.inf)
-    )
-    return measure.mean_of_items(perplexity[at], both.documents[at], _NO_PERPLEXITY, generator)
+    found = []
+    for point in points:
+        means = []
+        for whose, values in (("judge", judged), ("people", rated)):
+            name = f"perplexity_by_rating_{whose}_{point:g}"
+            measure = BiasMeasure(name, "Mean perplexity", _FAMILIARITY, bounds=(0.0, np.inf))
+            at, why = values == point, _NO_PERPLEXITY
+            means.append(measure.mean_of_items(perplexity[at], both.documents[at], why, generator))
+        found.append((means[0], means[1]))
+    return found

@@ -15,6 +15,7 @@ from agreement import (
     difference_of_correlations,
     difference_of_figures,
     holm_by_key,
+    mean_values,
     means_by_group,
     spearman,
     values_within_documents,
@@ -224,9 +225,7 @@ def _preferences(scores: Scores, _level: MeasurementLevel) -> Statistic:
 
 def accuracy_with_people(scores: Scores, _level: MeasurementLevel) -> Statistic:
     """The mean share of an item's raters with the judge's value, over weighted documents."""
-    said = np.nanmean(np.where(np.isnan(scores.human), np.nan, scores.human == scores.judge), axis=0)
-    sums = np.bincount(scores.documents, said)
-    items = np.bincount(scores.documents)
+    sums, items = np.bincount(scores.documents, _accuracy(scores)), np.bincount(scores.documents)
     return lambda weights: (weights @ sums) / (weights @ items)
 
 
@@ -339,11 +338,9 @@ def _like(first: Scores, second: Scores) -> Scores:
 
 
 def _accuracy(scores: Scores) -> FloatArray:
-    given = ~np.isnan(scores.human)
-    equal = np.sum((scores.human == scores.judge) & given, axis=0)
-    counts = given.sum(axis=0)
-    known = (counts > 0) & ~np.isnan(scores.judge)
-    return np.where(known, equal / np.maximum(counts, 1), np.nan)
+    """(items,): the share of an item's raters with the judge's value; NaN without either."""
+    equal = mean_values(np.where(np.isnan(scores.human), np.nan, scores.human == scores.judge))
+    return np.where(np.isnan(scores.judge), np.nan, equal)
 
 
 def _average_by_document(scores: Scores, values: FloatArray) -> FloatArray:
