@@ -15,6 +15,7 @@ from agreement.bootstrap import (
     modal_share,
     modal_shares_of_parts,
     population,
+    ratio_of_sums,
     resampled_interval,
     smoothed_interval,
 )
@@ -29,7 +30,7 @@ from agreement.coefficient import (
     no_variation,
     why_not_pairable,
 )
-from agreement.data import IntArray, ReliabilityData, UnitParts
+from agreement.data import FloatArray, IntArray, ReliabilityData, UnitParts
 from agreement.patterns import Patterns
 from agreement.streams import Randomness, generator_of, substream
 
@@ -227,6 +228,21 @@ class Weighted:
     noun: str
     bounds: tuple[float, float]
     unit_counts: IntArray | None = None
+
+    @classmethod
+    def mean_of_items(
+        cls,
+        name: str,
+        label: str,
+        source: str,
+        values: FloatArray,
+        documents: IntArray,
+        bounds: tuple[float, float],
+    ) -> "Weighted":
+        """The mean of values (items,) over weighted documents; documents: (items,), from 0 without gaps."""
+        sums = np.bincount(documents, values).astype(float)
+        statistic = ratio_of_sums(sums, np.bincount(documents).astype(float))
+        return cls(name, label, source, statistic, len(sums), "documents", bounds)
 
     def coefficient(
         self,

@@ -4,7 +4,7 @@ Also for every pair of raters, for each rater with the mean, and over the items 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -312,17 +312,11 @@ def between_raters(
     `within_documents`. An undefined value has its reason, as the measure alone.
     """
     grouped = _group_within(data, within)
-    return tuple(
-        _compare(
-            measure,
-            (data.raters[one], data.raters[other]),
-            grouped.of_raters((one, other)),
-            within is not None,
-            generator,
-            resampling,
-        )
+    pairs = (
+        (data.raters[one], data.raters[other], grouped.of_raters((one, other)))
         for one, other in combinations(range(len(data.values)), 2)
     )
+    return _compare(measure, pairs, within is not None, generator, resampling)
 
 
 def with_mean(
@@ -340,20 +334,17 @@ def with_mean(
     takes them out.
     """
     grouped = _group_within(data, within)
-    return tuple(
-        _compare(
-            measure,
-            (MEAN, name),
-            # The pair is stored with the data, as every measure reads the same one.
-            grouped.once(
-                ("with mean", of_others, rater), partial(_pair_with_mean, grouped, rater, of_others)
-            ),
-            within is not None,
-            generator,
-            resampling,
-        )
+
+    def pair_of(rater: int) -> ReliabilityData:
+        averaged = [other for other in range(len(data.values)) if not (of_others and other == rater)]
+        return pair_data(mean_values(data.values[averaged]), data.values[rater], grouped.documents)
+
+    # Pairs are stored with the data, as every measure reads the same ones.
+    pairs = (
+        (MEAN, name, grouped.once(("with mean", of_others, rater), partial(pair_of, rater)))
         for rater, name in enumerate(data.raters)
     )
+    return _compare(measure, pairs, within is not None, generator, resampling)
 
 
 def mean_values(values: FloatArray) -> FloatArray:
@@ -363,22 +354,19 @@ def mean_values(values: FloatArray) -> FloatArray:
     return divide_where(given.any(axis=0), totals, given.sum(axis=0))
 
 
-def _pair_with_mean(data: ReliabilityData, rater: int, of_others: bool) -> ReliabilityData:
-    averaged = [other for other in range(len(data.values)) if not (of_others and other == rater)]
-    return pair_data(mean_values(data.values[averaged]), data.values[rater], data.documents)
-
-
 def _group_within(data: ReliabilityData, within: npt.ArrayLike | None) -> ReliabilityData:
     return data if within is None or within is data.documents else data.in_documents(within)
 
 
 def _compare(
     measure: PairMeasure,
-    raters: tuple[str, str],
-    pair: ReliabilityData,
+    pairs: Iterable[tuple[str, str, ReliabilityData]],
     within: bool,
     generator: Randomness | None,
     resampling: Resampling | None,
-) -> ComparedRaters:
+) -> tuple[ComparedRaters, ...]:
     compare = partial(mean_within_documents, measure) if within else measure.of
-    return ComparedRaters(*raters, compare(pair, substream(generator, *raters), resampling))
+    return tuple(
+        ComparedRaters(first, second, compare(pair, substream(generator, first, second), resampling))
+        for first, second, pair in pairs
+    )

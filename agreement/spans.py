@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from agreement.alpha import krippendorff_alpha
 from agreement.bootstrap import Resampling
@@ -131,7 +130,12 @@ def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], 
     severities = sorted({span.severity for text in texts for spans in text.spans.values() for span in spans})
     sums = np.zeros((len(texts), len(pairs), 4))
     for row, text in zip(sums, texts, strict=True):
-        marks = {rater: _marks(text, spans, severities) for rater, spans in text.spans.items()}
+        # (severities, characters + 1): the last is a point behind the characters.
+        marks = {rater: np.zeros((len(severities), text.length + 1), dtype=bool) for rater in text.spans}
+        for rater, spans in text.spans.items():
+            for span in spans:
+                end = max(span.end, span.start + 1)
+                marks[rater][severities.index(span.severity), span.start : end] = True
         for first, second in combinations(sorted(text.spans), 2):
             one, other = marks[first], marks[second]
             both = one.any(axis=0) & other.any(axis=0)
@@ -139,16 +143,6 @@ def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], 
             credit = (both.sum() + (one & other).any(axis=0).sum()) / 2
             row[positions[first, second]] = credit, one.any(axis=0).sum(), other.any(axis=0).sum(), 1
     return pairs, sums
-
-
-def _marks(
-    text: SpannedText, spans: Sequence[MarkedSpan], severities: Sequence[str]
-) -> npt.NDArray[np.bool_]:
-    """(severities, characters + 1): the marks of a rater; the last is a point behind the characters."""
-    marks = np.zeros((len(severities), text.length + 1), dtype=bool)
-    for span in spans:
-        marks[severities.index(span.severity), span.start : max(span.end, span.start + 1)] = True
-    return marks
 
 
 def _documents(texts: Sequence[SpannedText]) -> IntArray:

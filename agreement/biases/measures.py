@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy
 
 from agreement import Coefficient, Counts, Resampling, spearman
-from agreement.bootstrap import Statistic, nothing, ratio_of_sums
+from agreement.bootstrap import Statistic, nothing
 from agreement.comparison import Scores, bin_values, meta_correlation
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.estimate import Weighted
@@ -101,9 +101,9 @@ class BiasMeasure:
         self, values: FloatArray, documents: npt.NDArray[Any], why: str, generator: Randomness | None
     ) -> Coefficient:
         """The mean of values (items,), each of one of the documents (items,), any labels."""
-        labels, number = np.unique(documents, return_inverse=True)
-        sums, items = (sum_by_document(each, number, len(labels)) for each in (values, np.ones(len(values))))
-        return self.of_documents(ratio_of_sums(sums, items), len(labels), len(values), why, generator)
+        own = np.unique(documents, return_inverse=True)[1]
+        weighted = Weighted.mean_of_items(self.name, self.label, self.source, values, own, self.bounds)
+        return self.of_documents(weighted.statistic, weighted.size, len(values), why, generator)
 
     def of_documents(
         self, statistic: Statistic, size: int, items: int, why: str, generator: Randomness | None

@@ -130,15 +130,9 @@ def mean_closeness(
     labels = [each for each, is_compared in zip(documents, compared.tolist(), strict=True) if is_compared]
     index_of = {label: index for index, label in enumerate(dict.fromkeys(labels))}
     group = np.array([index_of[each] for each in labels], dtype=np.intp)
-    sums = np.bincount(group, closeness[compared], len(index_of)).astype(float)
-    sizes = np.bincount(group, minlength=len(index_of)).astype(float)
-
-    def statistic(weights: FloatArray) -> FloatArray:
-        return np.asarray((weights @ sums) / (weights @ sizes))
-
     source = "Artstein and Poesio 2008, Computational Linguistics 34, 555-596"
-    weighted = Weighted(
-        "mean_closeness", "Mean closeness", source, statistic, len(index_of), "documents", (0.0, 1.0)
+    weighted = Weighted.mean_of_items(
+        "mean_closeness", "Mean closeness", source, closeness[compared], group, (0.0, 1.0)
     )
     items = int(compared.sum())
     counts = Counts(len(closeness), items, raters=raters, ratings=answers, pairable_values=answers)

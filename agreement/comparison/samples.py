@@ -14,7 +14,7 @@ from agreement import (
     Resampling,
     difference_of_figures,
 )
-from agreement.bootstrap import Statistic, ratio_of_sums
+from agreement.bootstrap import Statistic
 from agreement.comparison.between_judges import correlation_statistic
 from agreement.comparison.correlations import Level
 from agreement.comparison.scores import Scores
@@ -57,17 +57,8 @@ def share_repeated(
     usable = pairs > 0
     shares = same[usable] / pairs[usable]
     of = np.unique(np.asarray(documents)[usable], return_inverse=True)[1]
-    size = int(of.max(initial=-1)) + 1
-    sums, items = np.bincount(of, shares, size), np.bincount(of, minlength=size)
-    found = Weighted(
-        "share_repeated",
-        "Pairs of samples with the same value",
-        "a share; no correction for chance",
-        lambda weights: (weights @ sums) / (weights @ items),
-        size,
-        "documents",
-        (0.0, 1.0),
-    )
+    label, source = "Pairs of samples with the same value", "a share; no correction for chance"
+    found = Weighted.mean_of_items("share_repeated", label, source, shares, of, (0.0, 1.0))
     number = int(usable.sum())
     counts = Counts(len(samples), number, samples.shape[1], int(given.sum()), int(given[usable].sum()))
     why = "No item has two samples; ask the judge more than once about the same items."
@@ -386,12 +377,9 @@ class _Means:
 
     def mean(self, name: str, label: str, values: FloatArray, bounds: tuple[float, float]) -> Coefficient:
         known = ~np.isnan(values)
-        documents, of = np.unique(self.of[known], return_inverse=True)
-        size, items = len(documents), int(known.sum())
-        sums = np.bincount(of, values[known], size).astype(float)
-        statistic = ratio_of_sums(sums, np.bincount(of, minlength=size).astype(float))
-        found = Weighted(name, label, "mean over items", statistic, size, "documents", bounds)
-        counts = Counts.of_pairs(len(values), items)
+        of = np.unique(self.of[known], return_inverse=True)[1]
+        found = Weighted.mean_of_items(name, label, "mean over items", values[known], of, bounds)
+        counts = Counts.of_pairs(len(values), int(known.sum()))
         return found.coefficient(
             counts, _ITEMS, substream(self.generator, "distributions"), Resampling(by="documents")
         )
