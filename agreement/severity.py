@@ -251,7 +251,13 @@ class SeverityFit:
         self, likelihood: SeverityLikelihood, found: "scipy.optimize.OptimizeResult", confidence_level: float
     ) -> None:
         self.likelihood, self.parameters = likelihood, np.asarray(found.x)
-        free = self._free(float(found.fun))
+        # Which parameters are inside their bounds. The likelihood is so flat before a bound of the spread
+        # that the search may end there; a tie goes to the bound, as the data do not distinguish the two.
+        free = np.ones(len(self.parameters), dtype=bool)
+        for bound in LOG_SPREADS:
+            moved = np.append(self.parameters[:-1], bound)
+            if likelihood.loss(moved)[0] <= float(found.fun) + _CLOSE:
+                self.parameters, free[-1] = moved, False
         documents = likelihood.rated.number_of_documents
         # A spread at its bound has no variance, so the sandwich has the free parameters only.
         curvature = likelihood.curvature(self.parameters)[np.ix_(free, free)]
@@ -265,19 +271,6 @@ class SeverityFit:
         )
         # For an error of 1: `of` multiplies it by each error.
         self.reach = t_reach(1.0, documents - 1, confidence_level)
-
-    def _free(self, loss: float) -> npt.NDArray[np.bool_]:
-        """(parameters,): which are inside their bounds; moves the spread to a bound that is as likely.
-
-        The likelihood is so flat before a bound that the search may end there.
-        """
-        free = np.ones(len(self.parameters), dtype=bool)
-        for bound in LOG_SPREADS:
-            moved = np.append(self.parameters[:-1], bound)
-            # A tie goes to the bound, as the data do not distinguish the two.
-            if self.likelihood.loss(moved)[0] <= loss + _CLOSE:
-                self.parameters, free[-1] = moved, False
-        return free
 
     def of(self, values: FloatArray, slopes: FloatArray) -> list[Estimated]:
         """Return values (n,) with intervals, given their derivatives (n, parameters)."""

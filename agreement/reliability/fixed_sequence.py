@@ -323,8 +323,18 @@ def _suggest_more_ratings(
             f"No number of ratings will change this while {share_of_errors:.1%} of the surest units count "
             f"against the judge: the risk asked for is {guarantee.risk:.1%}."
         )
+
+    def passes(accepted: IntArray) -> npt.NDArray[np.bool_]:
+        lost = np.asarray(accepted * share_of_errors, dtype=float)
+        if guarantee.test is RiskTest.EXACT:
+            lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
+        units = None if first.units is None else np.full(len(accepted), first.units, dtype=np.intp)
+        tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
+        return np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
+
     if documents is None:
-        enough = _enough_accepted(first, guarantee)
+        largest = min(_LARGEST_SAMPLE, first.units or _LARGEST_SAMPLE)
+        enough = bounds.first_that_passes(passes, first.accepted + 1, largest)
     else:
         times = documents.times_to_pass(guarantee)
         enough = None if np.isinf(times) else max(int(np.ceil(first.accepted * times)), first.accepted + 1)
@@ -337,21 +347,6 @@ def _suggest_more_ratings(
 
 
 _LARGEST_SAMPLE = 100_000
-
-
-def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
-    """The least number of accepted ratings that passes at the share of errors of this step."""
-
-    def passes(accepted: IntArray) -> npt.NDArray[np.bool_]:
-        lost = np.asarray(accepted * (step.lost / max(step.accepted, 1)), dtype=float)
-        if guarantee.test is RiskTest.EXACT:
-            lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
-        units = None if step.units is None else np.full(len(accepted), step.units, dtype=np.intp)
-        tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
-        return np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
-
-    largest = min(_LARGEST_SAMPLE, step.units or _LARGEST_SAMPLE)
-    return bounds.first_that_passes(passes, step.accepted + 1, largest)
 
 
 def calibrate(
