@@ -75,7 +75,7 @@ def unitizing_alpha(
         return np.where(marked * gap > 0, found, np.nan)
 
     return _pool(
-        _ALPHA,
+        ("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4"),
         texts,
         _alpha_sums,
         statistic,
@@ -105,7 +105,7 @@ def word_f1(
         return divide_where(marked > 0, shared, marked)
 
     return _pool(
-        _F1,
+        ("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005"),
         texts,
         _f1_sums,
         statistic,
@@ -142,7 +142,7 @@ def gamma(
         return 1 - divide_where(expected > 0, observed, expected)
 
     return _pool(
-        _GAMMA,
+        ("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015"),
         texts,
         partial(_gamma_sums, drawn=drawn, shifts=shifts),
         statistic,
@@ -212,11 +212,6 @@ def _gamma_sums(text: MarkedText, drawn: np.random.Generator, shifts: int) -> tu
 def _shift(passages: Sequence[Span], length: int, by: int) -> list[Span]:
     """Passages moved to the right; a passage that would start behind the end moves back by the length."""
     return [((start + by) % length, (start + by) % length + end - start) for start, end in passages]
-
-
-_ALPHA = ("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4")
-_F1 = ("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005")
-_GAMMA = ("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015")
 
 
 def _pool(

@@ -1,7 +1,7 @@
 """Means from samples with unequal probabilities or strata, or over systems, and the sampling itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -351,24 +351,22 @@ def pooled_estimate(
     drawn = [cell for cell in cells if cell.ratings < cell.units]
     # One slope for all cells, then the mean of each cell with it.
     slope = _slope(drawn)
-    parts = [_part(cell, slope) for cell in cells]
-    shares = np.array([cell.units / units for cell in cells])
-    value = float(shares @ np.array([part.value for part in parts]))
+    shares, means, residuals, influences = np.array([cell.units / units for cell in cells]), [], [], []
+    for cell in cells:
+        lam = slope if cell.judged and cell.ratings < cell.units else 0.0
+        judge = cell.judge if lam else np.zeros(cell.units)
+        values, weights = cell.human[cell.rated] - lam * judge[cell.rated], 1 / _rating_chances(cell)
+        centre = float(np.average(values, weights=weights))
+        means.append(float(lam * judge.mean()) + centre)
+        residuals.append(values - centre)
+        # (1 - pi) / pi^2 over the squared sum of 1 / pi; 0 for units that are rated for certain.
+        influences.append((1 - 1 / weights) * weights**2 / float(weights.sum()) ** 2)
+    value = float(shares @ np.array(means))
     found = replace(empty, value=value, weight=slope if drawn else None, warnings=_warnings(drawn))
-    return _add_interval(found, cells, parts, shares, documents, confidence_level)
+    return _add_interval(found, cells, residuals, influences, shares, documents, confidence_level)
 
 
 _POOLED_SOURCE = "Cochran 1977, sections 5.4 and 7.11"
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One cell: its mean, the sum of squared residuals and what its variance is of their mean square."""
-
-    value: float
-    residuals: FloatArray
-    of_spread: float
-    variance: float
 
 
 def _rating_chances(cell: RatedSample) -> FloatArray:
@@ -390,46 +388,31 @@ def _slope(cells: Sequence[RatedSample]) -> float:
     return product / spread if spread > 1e-12 else 0.0
 
 
-def _part(cell: RatedSample, slope: float) -> _Part:
-    lam = slope if cell.judged and cell.ratings < cell.units else 0.0
-    judge = cell.judge if lam else np.zeros(cell.units)
-    values, weights = cell.human[cell.rated] - lam * judge[cell.rated], 1 / _rating_chances(cell)
-    centre = float(np.average(values, weights=weights))
-    residuals = values - centre
-    # (1 - pi) / pi^2 over the squared sum of 1 / pi; 0 for units that are rated for certain.
-    influence = (1 - 1 / weights) * weights**2 / float(weights.sum()) ** 2
-    number = len(values)
-    return _Part(
-        value=float(lam * judge.mean()) + centre,
-        residuals=residuals,
-        of_spread=float(influence.sum()),
-        variance=float(np.sum(influence * residuals**2)) * number / max(number - 1, 1),
-    )
-
-
 def _add_interval(
     found: Estimate,
     cells: Sequence[RatedSample],
-    parts: Sequence[_Part],
+    residuals: Sequence[FloatArray],
+    influences: Sequence[FloatArray],
     shares: FloatArray,
     documents: int | None,
     confidence_level: float,
 ) -> Estimate:
-    unknown = [part for part in parts if part.of_spread > 0]
-    number, left = sum(len(part.residuals) for part in unknown), 0
+    unknown = [left for left, own in zip(residuals, influences, strict=True) if own.sum() > 0]
     variances: list[tuple[float, float]] = []
     if unknown:
         # Each cell's mean takes a degree of freedom, and the common slope one more.
-        left = number - len(unknown) - 1
-        if left < 1:
+        freedom_left = sum(map(len, unknown)) - len(unknown) - 1
+        if freedom_left < 1:
             few = "The systems have too few ratings together to tell how much texts differ."
             return replace(found, interval_reason=few)
-        spread = sum(float(np.sum(part.residuals**2)) for part in unknown) / left
-        of_slope = (left + 1) / left
-        for part, share in zip(parts, shares, strict=True):
-            alone = len(part.residuals) == 1
-            own = share**2 * (spread * part.of_spread if alone else part.variance * of_slope)
-            variances.append((own, left if alone else len(part.residuals) - 1))
+        spread = sum(float(np.sum(left**2)) for left in unknown) / freedom_left
+        for left, influence, share in zip(residuals, influences, shares, strict=True):
+            if len(left) == 1:
+                variances.append((share**2 * spread * float(influence.sum()), freedom_left))
+            else:
+                # The second factor is for the slope.
+                own = float(np.sum(influence * left**2)) * len(left) / (len(left) - 1)
+                variances.append((share**2 * own * (freedom_left + 1) / freedom_left, len(left) - 1))
     variance, freedom = sum(own for own, _ in variances), satterthwaite_freedom(variances)
     # Documents are a sample too, which adds the variance within systems over their number.
     if documents is not None:
