@@ -130,7 +130,7 @@ def split_units(
                     least_gap(domain),
                 )
             p = chances[key]
-        lower, upper = np.split(raters[order], cut) if between > 0 else ((), ())
+        sides = np.split(raters[order], cut) if between > 0 else [raters[:0], raters[:0]]
         found.append(
             UnitSplit(
                 unit,
@@ -138,8 +138,8 @@ def split_units(
                 normalised_entropy(values, len(domain)),
                 float(values.var(ddof=1)),
                 float(left.var(ddof=1)),
-                tuple(sorted(map(int, lower))),
-                tuple(sorted(map(int, upper))),
+                tuple(np.sort(sides[0]).tolist()),
+                tuple(np.sort(sides[1]).tolist()),
                 float(gaps[0]),
                 p,
                 1.0,

@@ -114,7 +114,8 @@ def _share(signal: float, error: float) -> float | None:
     return signal / (signal + error) if signal + error > 0 else None
 
 
-_KINDS: list[Shared] = list(product((False, True), repeat=3))
+_EITHER = (False, True)
+_KINDS: list[Shared] = list(product(_EITHER, _EITHER, _EITHER))
 
 
 def _over(table: FloatArray, shared: Shared) -> FloatArray:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -254,7 +255,7 @@ def _by_system(
     compared: tuple[FloatArray, FloatArray],
     sides: tuple[ComparedSide, ComparedSide],
     measure: PairMeasure,
-    named: Mapping[str, str],
+    named: Mapping[str, Any],
     generator: Randomness | None,
     resampling: Resampling | None,
 ) -> tuple[SystemCoefficient, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -166,8 +167,8 @@ class StepCounts:
     documents: DocumentCounts | None = None
 
     def __getitem__(self, chosen: slice) -> "StepCounts":
-        parts = (getattr(self, each.name) for each in fields(self))
-        return StepCounts(*(None if part is None else part[chosen] for part in parts))
+        parts: list[Any] = [getattr(self, each.name) for each in fields(self)]
+        return StepCounts(*[part if part is None else part[chosen] for part in parts])
 
 
 def count_steps(
@@ -185,8 +186,9 @@ def count_steps(
     """
     lost, by_document = np.where(accepted, losses, 0.0), None
     if documents is not None:
-        sums = (sum_by_document(each.T.astype(float), documents) for each in (accepted, lost))
-        by_document = DocumentCounts(*sums, most=int(np.bincount(documents).max(initial=1)))
+        most = int(np.bincount(documents).max(initial=1))
+        of_accepted, of_lost = (sum_by_document(each.T.astype(float), documents) for each in (accepted, lost))
+        by_document = DocumentCounts(of_accepted, of_lost, most)
     return StepCounts(thresholds, accepted.sum(axis=1), lost.sum(axis=1), units, largest, by_document)
 
 
