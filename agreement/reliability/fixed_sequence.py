@@ -167,8 +167,9 @@ class StepCounts:
     documents: DocumentCounts | None = None
 
     def __getitem__(self, chosen: slice) -> "StepCounts":
-        parts: list[Any] = [getattr(self, each.name) for each in fields(self)]
-        return StepCounts(*[part if part is None else part[chosen] for part in parts])
+        given = (getattr(self, each.name) for each in fields(self))
+        parts: list[Any] = [None if part is None else part[chosen] for part in given]
+        return StepCounts(*parts)
 
 
 def count_steps(
