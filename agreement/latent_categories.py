@@ -156,9 +156,8 @@ def mace(data: ReliabilityData) -> Mace:
         right = np.log(np.maximum(competence[:, None] + guessed, _SMALLEST))
         wrong = np.log(np.maximum(guessed, _SMALLEST))
         # Every category starts from `wrong`, and a value replaces it by `right` in its own category.
-        logs = given.sum_by_unit_and_category(right - wrong) + given.sum_by_unit_and_category(wrong).sum(
-            axis=1, keepdims=True
-        )
+        of_wrong = given.sum_by_unit_and_category(wrong).sum(axis=1, keepdims=True)
+        logs = given.sum_by_unit_and_category(right - wrong) + of_wrong
         posterior, totals = posterior_of(logs - np.log(categories))
         total = float(totals.sum())
         # A value is a guess if it is not the category, and sometimes also if it is.
