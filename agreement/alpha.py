@@ -48,8 +48,7 @@ def krippendorff_alpha(
 
     1 is full agreement, 0 is agreement by chance, below 0 is systematic disagreement. Source: Krippendorff
     2011, Computing Krippendorff's alpha-reliability, sections C to E. Undefined if no unit has two values, or
-    if all pairable values are equal. If more than 80 % of them are equal, the interval is
-    `rare_values.smoothed_interval`.
+    if all pairable values are equal. The interval is `smoothed_interval` if over 80 % of them are equal.
     """
     return estimate(_estimator(data.measurement_level), data, generator, resampling)
 
@@ -83,23 +82,9 @@ def _estimator(level: MeasurementLevel) -> Estimator:
 
 def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
     """Alpha for many weightings of the patterns at once."""
-    return (
-        _ordinal(patterns)
-        if level is MeasurementLevel.ORDINAL
-        else _estimate_with_fixed_metric(patterns, level)
-    )
-
-
-def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """(replicates,): alpha from marginals (replicates, categories) and both sums over ordered pairs."""
-    # Counts tell whether values vary; the expected disagreement may be only rounding.
-    varied = np.count_nonzero(marginals, axis=1) >= 2
-    share = divide_where(varied, (marginals.sum(axis=1) - 1) * observed, expected)
-    return 1 - share
-
-
-def _estimate_with_fixed_metric(patterns: Patterns, level: MeasurementLevel) -> OfTotals:
-    """Alpha for differences that depend on the two values only."""
+    if level is MeasurementLevel.ORDINAL:
+        return _ordinal(patterns)
+    # The differences of other levels depend on the two values only.
     metric, values = FIXED_METRICS[level], patterns.value_domain
     # Both orders of a pair count, each over m - 1: the unit's part of sum o_ck d_ck.
     per_unit = 2 * pair_disagreement(patterns, metric, values) / (patterns.ratings - 1)
@@ -109,6 +94,13 @@ def _estimate_with_fixed_metric(patterns: Patterns, level: MeasurementLevel) -> 
         return _alphas(marginals, observed, expected_disagreement(marginals, marginals, metric, values))
 
     return OfTotals(beside(patterns.value_counts(), per_unit), alphas)
+
+
+def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -> FloatArray:
+    """(replicates,): alpha from marginals (replicates, categories) and both sums over ordered pairs."""
+    # Counts tell whether values vary; the expected disagreement may be only rounding.
+    varied = np.count_nonzero(marginals, axis=1) >= 2
+    return 1 - divide_where(varied, (marginals.sum(axis=1) - 1) * observed, expected)
 
 
 def _ordinal(patterns: Patterns) -> Statistic:
@@ -159,13 +151,21 @@ def alpha_difference(
         raise ValueError("Revised values stand where there were values before, and nowhere else.")
     if more > 1 or np.isnan(after.values[raters:]).any():
         raise ValueError("At most one rater joins, with a value for each unit.")
+
+    def differences(patterns: Patterns) -> Statistic:
+        one, other = (
+            alpha_statistic(replace(patterns, codes=codes), before.measurement_level)
+            for codes in (patterns.codes[:, :raters], patterns.codes[:, raters:])
+        )
+        return lambda weights: other(weights) - one(weights)
+
     estimator = Estimator(
         name="alpha_difference",
         label="Difference of Krippendorff's alpha",
         source="Krippendorff 2011, Computing Krippendorff's alpha-reliability",
         # Two values before make two values after, and the rater who joins adds one.
         patterns=lambda data: by_rater(data, least_ratings=4 + more),
-        statistic=_difference_of_halves(before, raters),
+        statistic=differences,
         why_undefined="Alpha is undefined before or after: all pairable values are the same.",
         least_ratings=4 + more,
         bounds=(-2.0, 2.0),
@@ -182,21 +182,6 @@ def alpha_difference(
         documents=before.documents,
     )
     return replace(estimate(estimator, both, generator, resampling), counts=count(before))
-
-
-def _difference_of_halves(data: ReliabilityData, raters: int) -> Callable[[Patterns], Statistic]:
-    def statistic(patterns: Patterns) -> Statistic:
-        halves = patterns.codes[:, :raters], patterns.codes[:, raters:]
-        before, after = (
-            alpha_statistic(replace(patterns, codes=codes), data.measurement_level) for codes in halves
-        )
-
-        def differences(weights: FloatArray) -> FloatArray:
-            return after(weights) - before(weights)
-
-        return differences
-
-    return statistic
 
 
 TOLERANCE = 1e-9

@@ -203,7 +203,13 @@ def always_valid_differences(
     """
     significance_level = 1 - confidence_level
     each_level = significance_level / max(len(pairs), 1)
-    scaled = [_scale(differences, reach) for _, _, differences in pairs]
+    scaled = []
+    for _, _, differences in pairs:
+        given = np.asarray(differences, dtype=float)
+        given = given[~np.isnan(given)]
+        if reach <= 0 or (np.abs(given) > reach * (1 + 1e-9)).any():
+            raise ValueError(f"Every difference must lie between {-reach:g} and {reach:g}.")
+        scaled.append(np.clip((given / reach + 1) / 2, 0, 1))
     found = [
         _compare(first, second, values, reach, each_level)
         for (first, second, _), values in zip(pairs, scaled, strict=True)
@@ -219,14 +225,6 @@ def always_valid_differences(
         )
         for index, (each, is_sure, values) in enumerate(zip(found, decided, scaled, strict=True))
     )
-
-
-def _scale(differences: npt.ArrayLike, reach: float) -> FloatArray:
-    given = np.asarray(differences, dtype=float)
-    given = given[~np.isnan(given)]
-    if reach <= 0 or (np.abs(given) > reach * (1 + 1e-9)).any():
-        raise ValueError(f"Every difference must lie between {-reach:g} and {reach:g}.")
-    return np.asarray(np.clip((given / reach + 1) / 2, 0, 1))
 
 
 def _compare(

@@ -82,13 +82,15 @@ class Resampling:
     """The method of an interval.
 
     by: the units resampled with replacement; documents if units of one document are not independent.
-    jackknife_below: with fewer units (documents) than this, the interval omits each in turn instead.
+    jackknife_below: with fewer units (documents) than this, the interval omits each in turn instead. noun:
+    what intervals and reasons call the groups, by default their kind.
     """
 
     by: Literal["units", "documents"] = "units"
     replicates: int = 1000
     confidence_level: float = 0.95
     jackknife_below: int = 20
+    noun: str = ""
 
     def __post_init__(self) -> None:
         if self.by not in ("units", "documents"):
@@ -212,8 +214,9 @@ def resampled_interval(
     given where the sample cannot show how much the coefficient may vary: all replicates equal, or too many
     without variation.
     """
+    noun = resampling.noun or drawn_from.by
     if drawn_from.size < 2:
-        return None, f"An interval needs at least two {drawn_from.by} with values from two raters."
+        return None, f"An interval needs at least two {noun} with values from two raters."
     statistic, drawn_from = add_up_groups(statistic, drawn_from)
     if drawn_from.size < resampling.jackknife_below:
         counts = drawn_from.group_counts
@@ -221,9 +224,9 @@ def resampled_interval(
         # Interchangeable units give the same replicate, so each kind is excluded once.
         without_one = statistic(drawn_from.weights(counts - np.eye(len(counts), dtype=np.intp)))
         only = np.zeros(len(counts), dtype=np.intp)
-        return jackknife_intervals(whole, only, without_one, counts, drawn_from.by, resampling, bounds)[0]
+        return jackknife_intervals(whole, only, without_one, counts, noun, resampling, bounds)[0]
     blocks = [statistic(weights) for weights in draw_weights(drawn_from, generator, resampling.replicates)]
-    return _percentile(np.concatenate(blocks), drawn_from.by, resampling)
+    return _percentile(np.concatenate(blocks), noun, resampling)
 
 
 def draw_weights(drawn_from: Population, generator: Randomness, replicates: int) -> Iterator[FloatArray]:
@@ -420,12 +423,12 @@ def smoothed_interval(
         documents = data.documents[data.ratings_per_unit >= least_ratings]
     statistic = statistic_of(patterns)
     weights = _random_weights(patterns.of_unit[:-number], documents, shapes, generator, resampling.replicates)
-    tail = (1 - resampling.confidence_level) / 2
+    tail, noun = (1 - resampling.confidence_level) / 2, resampling.noun or resampling.by
     low, high = np.quantile(np.concatenate([statistic(each) for each in weights]), [tail, 1 - tail])
     return Interval(
         min(float(low), value),
         max(float(high), value),
-        f"smoothed Bayesian bootstrap of {resampling.by}, as nearly all values are the same",
+        f"smoothed Bayesian bootstrap of {noun}, as nearly all values are the same",
         resampling.confidence_level,
         replicates=resampling.replicates,
     )

@@ -1,12 +1,11 @@
 """Units that split raters into two camps, beyond the noise of the panel."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from agreement.data import FloatArray, IntArray, ReliabilityData
@@ -18,7 +17,7 @@ LEAST_RATERS = 3
 LEAST_UNITS = 20
 """With fewer units of two values, the noise of the panel is not known well enough."""
 MOST_CLASSES = 11
-"""Longer scales are put into as many classes of equal width."""
+"""Of longer scales the values in use are classes, of more values the used ones of as many equal widths."""
 LEAST_GAP = 1.0
 """Points by which the means of two camps must differ, after severity."""
 LEAST_SHARE = 0.8
@@ -92,7 +91,9 @@ def split_units(
     parts. With four values, a part has two at least. The parts are camps if their means differ by more than a
     point (an eleventh of a scale of more than 11 points) and four fifths of the variation is between them. p
     is the probability, given the sum, of camps with at least this variation between them: exact up to 20,000
-    patterns, else from 20,000 random patterns, 1 without camps. Benjamini and Hochberg over all units. Split
+    patterns, else from 20,000 random patterns, 1 without camps. On scales of more than 11 points, the values
+    in use are numbered; if they are more than 11, the used ones of 11 classes of equal width. Then each class
+    of a random pattern becomes one of the values given in it. Benjamini and Hochberg over all units. Split
     units widen the noise, so the test is conservative. Nominal data have a reason instead of units. Sources:
     Andrich 1978, Psychometrika 43, 561-573; Andersen 1973, Journal of the Royal Statistical Society B 35,
     42-44; Benjamini and Hochberg 1995, ibid. 57, 289-300.
@@ -102,44 +103,56 @@ def split_units(
         return SplitUnits((), reason)
     domain = alone.value_domain
     effects = rater_effects(alone.values)
-    noise = PanelNoise.fit(alone, generator)
+    classes = ValueClasses.of(alone, tested)
+    noise = PanelNoise.fit(alone, generator, classes)
     rated = np.flatnonzero(tested.ratings_per_unit >= LEAST_RATERS)
-    found, chances = [], dict[tuple[int, ...], float]()
+    found, chances = [], dict[tuple[float, ...], float]()
     for unit in rated.tolist():
         raters = np.flatnonzero(~np.isnan(tested.values[:, unit]))
         values = tested.values[raters, unit]
         # A rater who is always severe is no camp, so the raters' effects are subtracted first.
-        camps = Camps.of(values - effects[raters], least_gap(domain))
-        p = 1.0
-        if camps.between > 0:
-            classes = class_of_codes(tested.codes[raters, unit].astype(np.intp), len(domain))
-            key = (*raters.tolist(), *classes.tolist())
-            if key not in chances:  # of three raters there are few patterns, and thousands of units
+        left = values - effects[raters]
+        order = np.argsort(left, kind="stable")
+        cut, gaps, variation = cut_into_camps(left[order][None], least_gap(domain))
+        between, p = float(variation[0]), 1.0
+        if between > 0:
+            pattern = classes.of_code[tested.codes[raters, unit]]
+            # All that p depends on: of three raters there are few patterns, and thousands of units.
+            key = (*raters.tolist(), int(pattern.sum()), between)
+            if key not in chances:
                 chances[key] = noise.chance_of_camps(
-                    raters, classes, effects[raters], domain, camps.between, generator
+                    raters,
+                    pattern,
+                    effects[raters],
+                    classes.values,
+                    between,
+                    generator,
+                    least_gap(domain),
                 )
             p = chances[key]
-        found.append((unit, raters, values, camps, p))
-    adjusted = scipy.stats.false_discovery_control([each[-1] for each in found]).tolist()
-    units = []
-    for (unit, raters, values, camps, p), adjusted_p in zip(found, adjusted, strict=True):
-        upper = camps.upper
-        units.append(
+        sides = np.split(raters[order], cut) if between > 0 else [raters[:0], raters[:0]]
+        found.append(
             UnitSplit(
                 unit,
                 len(raters),
                 normalised_entropy(values, len(domain)),
                 float(values.var(ddof=1)),
-                float((values - effects[raters]).var(ddof=1)),
-                tuple(raters[~upper].tolist()) if camps.between > 0 else (),
-                tuple(raters[upper].tolist()) if camps.between > 0 else (),
-                camps.gap,
+                float(left.var(ddof=1)),
+                tuple(np.sort(sides[0]).tolist()),
+                tuple(np.sort(sides[1]).tolist()),
+                float(gaps[0]),
                 p,
-                adjusted_p,
-                adjusted_p <= false_discovery_rate,
+                1.0,
+                False,
             )
         )
-    return SplitUnits(tuple(units))
+    adjusted = scipy.stats.false_discovery_control([each.p_value for each in found]).tolist()
+    return SplitUnits(
+        tuple(
+            replace(each, adjusted_p=p, splits=p <= false_discovery_rate)
+            for each, p in zip(found, adjusted, strict=True)
+        )
+    )
 
 
 def _explain_no_camps(alone: ReliabilityData, tested: ReliabilityData) -> str:
@@ -150,24 +163,6 @@ def _explain_no_camps(alone: ReliabilityData, tested: ReliabilityData) -> str:
     if not (tested.ratings_per_unit >= LEAST_RATERS).any():
         return f"No unit has values from {LEAST_RATERS} raters; have a third rater rate the same units."
     return ""
-
-
-@dataclass(frozen=True, eq=False)
-class Camps:
-    """Two camps of values: `upper` is a mask; `between` the variation between them, 0 if they are none."""
-
-    upper: npt.NDArray[np.bool_]
-    gap: float
-    between: float
-
-    @classmethod
-    def of(cls, values: FloatArray, least_gap: float) -> "Camps":
-        """Return the camps of values (raters,)."""
-        order = np.argsort(values, kind="stable")
-        cut, gap, between = cut_into_camps(values[order][None], least_gap)
-        upper = np.zeros(len(values), dtype=bool)
-        upper[order[int(cut[0]) :]] = True
-        return cls(upper, float(gap[0]), float(between[0]))
 
 
 def cut_into_camps(
@@ -200,9 +195,33 @@ def least_gap(domain: FloatArray) -> float:
     return LEAST_GAP if len(domain) <= MOST_CLASSES else float(np.ptp(domain)) / MOST_CLASSES
 
 
-def class_of_codes(codes: IntArray, points: int) -> IntArray:
-    """Return the class of each position on a scale: the position, on scales of more than 11 points binned."""
-    return codes if points <= MOST_CLASSES else codes * MOST_CLASSES // points
+@dataclass(frozen=True, eq=False)
+class ValueClasses:
+    """Classes of the points of a scale, numbered from 0.
+
+    of_code: (points,), the class of each point, of points not in use any. values: (classes,), the value of
+    each class; or all values given in each, if classes have several.
+    """
+
+    of_code: IntArray
+    values: FloatArray | Sequence[FloatArray]
+
+    @classmethod
+    def of(cls, *tables: ReliabilityData) -> "ValueClasses":
+        """Return the classes of all values of these tables, which have one scale."""
+        domain = tables[0].value_domain
+        of_code = np.arange(len(domain))
+        if len(domain) <= MOST_CLASSES:
+            return cls(of_code, domain)
+        codes = np.concatenate([each.codes[each.codes < len(domain)] for each in tables]).astype(np.intp)
+        codes.sort()  # so that the order of units does not change random values
+        if len(np.unique(codes)) > MOST_CLASSES:
+            of_code = of_code * MOST_CLASSES // len(domain)
+        # A class that is never used would cost power: the noise would have patterns that no rater gives.
+        of_code = np.searchsorted(np.unique(of_code[codes]), of_code)
+        values = [domain[codes[of_code[codes] == each]] for each in range(int(of_code[codes].max()) + 1)]
+        single = all(np.ptp(each) == 0 for each in values)
+        return cls(of_code, np.array([each[0] for each in values]) if single else values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,14 +232,16 @@ class PanelNoise:
     costs: FloatArray
 
     @classmethod
-    def fit(cls, data: ReliabilityData, generator: Randomness) -> "PanelNoise":
+    def fit(
+        cls, data: ReliabilityData, generator: Randomness, of_scale: ValueClasses | None = None
+    ) -> "PanelNoise":
         """Return the noise that maximises the penalised conditional likelihood."""
-        points = len(data.value_domain)
-        classes, raters = min(points, MOST_CLASSES), len(data.values)
+        of_scale = of_scale or ValueClasses.of(data)
+        classes, raters = len(of_scale.values), len(data.values)
         units = np.flatnonzero(data.ratings_per_unit >= 2)
         if len(units) > _UNITS_IN_FIT:
             units = generator_of(generator, "panel noise").choice(units, _UNITS_IN_FIT, replace=False)
-        groups = list(_groups(data, units, points))
+        groups = list(_groups(data, units, of_scale))
 
         def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
             severities, thresholds = parameters[:raters], parameters[raters:]
@@ -250,15 +271,18 @@ class PanelNoise:
         raters: IntArray,
         classes: IntArray,
         effects: FloatArray,
-        domain: FloatArray,
+        values: FloatArray | Sequence[FloatArray],
         between: float,
         generator: Randomness,
+        least: float = LEAST_GAP,
     ) -> float:
-        """The probability, given the classes' sum, of camps with this variation between them or more."""
-        points = _points_of_classes(domain)
-        if len(self.costs) ** len(raters) <= MOST_PATTERNS:
+        """The probability, given the classes' sum, of camps with this variation between them or more.
+
+        values: of the classes (`ValueClasses`). least: the gap that two camps exceed.
+        """
+        if isinstance(values, np.ndarray) and len(self.costs) ** len(raters) <= MOST_PATTERNS:
             patterns, chances = self.patterns(raters, int(classes.sum()))
-            found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
+            found = cut_into_camps(np.sort(values[patterns] - effects, axis=1), least)[2]
             return float(min(chances[found >= between - _CLOSE].sum(), 1.0))
         # The stream depends on raters and sum, so the order of units does not change the draws.
         own = generator_of(generator, "camps", *raters.tolist(), int(classes.sum()))
@@ -267,7 +291,7 @@ class PanelNoise:
         # A few draws come first; only a small p is worth the full number.
         while True:
             patterns = sums.draw(int(classes.sum()), draws, own)
-            found = cut_into_camps(np.sort(points[patterns] - effects, axis=1), least_gap(domain))[2]
+            found = cut_into_camps(np.sort(_values_of(patterns, values, own) - effects, axis=1), least)[2]
             # The observed pattern counts as a draw, so p is never 0.
             p = (1 + int((found >= between - _CLOSE).sum())) / (1 + draws)
             if draws == _DRAWS or p > _WORTH_MORE_DRAWS:
@@ -288,22 +312,30 @@ def _patterns(classes: int, raters: int) -> IntArray:
     return np.array(list(product(range(classes), repeat=raters)), dtype=np.intp)
 
 
-def _points_of_classes(domain: FloatArray) -> FloatArray:
-    """(classes,): the value of each class, of a binned scale the mean of its points."""
-    if len(domain) <= MOST_CLASSES:
-        return domain
-    of_class = class_of_codes(np.arange(len(domain)), len(domain))
-    return np.bincount(of_class, domain) / np.bincount(of_class)
+def _values_of(
+    patterns: IntArray, values: FloatArray | Sequence[FloatArray], generator: np.random.Generator
+) -> FloatArray:
+    """The value of each class of patterns, of a class with several values a random one."""
+    if isinstance(values, np.ndarray):
+        return values[patterns]
+    # Means of classes would vary less than raters' values, so that p could be 0.
+    found = np.empty(patterns.shape)
+    for each, given in enumerate(values):
+        own = patterns == each
+        found[own] = generator.choice(given, int(own.sum()))
+    return found
 
 
-def _groups(data: ReliabilityData, units: IntArray, points: int) -> Iterator[tuple[IntArray, IntArray]]:
+def _groups(
+    data: ReliabilityData, units: IntArray, of_scale: ValueClasses
+) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield raters and classes (units, values) of the units with 2, 3, ... values."""
     codes, given = data.codes[:, units].T, ~np.isnan(data.values[:, units]).T
     number = given.sum(axis=1)
     for size in np.unique(number).tolist():
         own = number == size
         who = np.nonzero(given[own])[1].reshape(-1, size)
-        yield who, class_of_codes(codes[own][given[own]].reshape(-1, size).astype(np.intp), points)
+        yield who, of_scale.of_code[codes[own][given[own]].reshape(-1, size)]
 
 
 class _PossibleSums:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement.data import ReliabilityData, UnitParts
+from agreement.data import IntArray, ReliabilityData, UnitParts
 
 Parameter = str | int | float | bool | None
 UNDEFINED = "The coefficient is undefined."
@@ -48,6 +48,17 @@ class Counts:
     units_left_out: int = 0
     groups: int | None = None
     undefined_groups: int | None = None
+
+    @classmethod
+    def of_answers(cls, per_unit: IntArray, raters: int) -> "Counts":
+        """The counts of units with these numbers of answers (units,)."""
+        pairable = per_unit[per_unit >= 2]
+        return cls(len(per_unit), len(pairable), raters, int(per_unit.sum()), int(pairable.sum()))
+
+    @classmethod
+    def of_pairs(cls, units: int, pairs: int, raters: int = 2) -> "Counts":
+        """The counts of units of which some have one value on each of two sides."""
+        return cls(units, pairs, raters, 2 * pairs, 2 * pairs)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 y = system + document + rater + rater:system + document:system + rater:document + residual; systems are fixed,
 all else is random. Effects that two systems share (document, rater, rater on a document) cancel in their
-difference, which leaves three variances. `system_variances` estimates them for single systems.
+difference, which leaves three variances. `VariancesBySystem` has them for single systems.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,6 @@ import numpy as np
 from agreement.crossed_fit import (
     CrossedModelError,
     ErrorVariances,
-    VariancesBySystem,
     fit_by_mean_squares,
     fit_by_reml,
 )
@@ -102,7 +101,7 @@ def crossed_differences(
     likelihood, which is the same without gaps if no variance is 0 (Patterson and Thompson 1971). Intervals
     and tests by t with Satterthwaite's degrees of freedom; Holm and Bonferroni as in `system_differences`.
     by_system: with three systems or more, a system whose mean square is larger than the others' uses its own
-    (`system_variances`); without, one variance holds for all, as in lme4. tests: the number of tests that
+    (`VariancesBySystem`); without, one variance holds for all, as in lme4. tests: the number of tests that
     simultaneous intervals cover, by default the pairs. No interval for a pair with fewer than 3 documents
     rated for both. Raises CrossedModelError with the reason of `why_not_crossed`, or if the fit leaves no
     error variance.
@@ -130,18 +129,19 @@ def crossed_differences(
             found.append(with_t_interval(each, value, errors, levels))
     raters, rated, number = part.shape
     rated_systems = [systems[each] for each in np.flatnonzero(given.any(axis=0)).tolist()]
-    outlying = _find_outlying(fit.by_system, rated_systems) if by_system and fit.by_system else ()
+    outlying: list[OutlyingSystem] = []
+    if by_system and fit.by_system:
+        sources = (
+            (VarianceSource.RATERS, fit.by_system.raters),
+            (VarianceSource.DOCUMENTS, fit.by_system.documents),
+        )
+        outlying = [
+            OutlyingSystem(rated_systems[each], source, float(squares.ratios[each]))
+            for source, squares in sources
+            for each in np.flatnonzero(squares.is_outlying).tolist()
+        ]
     adjusted = adjust_p_values(found)
-    return CrossedDifferences(adjusted, fit.variances, number, raters, rated, fit.method, outlying)
-
-
-def _find_outlying(by_system: VariancesBySystem, systems: Sequence[str]) -> tuple[OutlyingSystem, ...]:
-    sources = ((VarianceSource.RATERS, by_system.raters), (VarianceSource.DOCUMENTS, by_system.documents))
-    return tuple(
-        OutlyingSystem(systems[each], source, float(squares.ratios[each]))
-        for source, squares in sources
-        for each in np.flatnonzero(squares.is_outlying).tolist()
-    )
+    return CrossedDifferences(adjusted, fit.variances, number, raters, rated, fit.method, tuple(outlying))
 
 
 def _have_same_differences(part: FloatArray) -> bool:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import scipy
 
 from agreement.data import FloatArray, IntArray
-from agreement.student import satterthwaite_freedom
+from agreement.student import noncentrality_with_power, satterthwaite_freedom, t_power
 
 LEAST_SYSTEMS = 3
 """Two systems have one variance: that of their difference."""
@@ -193,8 +193,7 @@ class ErrorVariances:
         documents.
         """
         freedom = self.degrees_of_freedom(systems, raters, documents)
-        critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
-        noncentrality = scipy.special.nctdtrinc(freedom, 1 - power, critical)
+        noncentrality = noncentrality_with_power(power, freedom, significance_level)
         return float(noncentrality * np.sqrt(self.of_difference(raters, documents)))
 
     def power(
@@ -212,8 +211,7 @@ class ErrorVariances:
         if error == 0:
             return float(difference != 0)
         freedom = self.degrees_of_freedom(systems, raters, documents, per_document)
-        critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
-        return float(1 - scipy.special.nctdtr(freedom, abs(difference) / error, critical))
+        return t_power(abs(difference) / error, freedom, significance_level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,8 +364,14 @@ class _Model:
 
     def at(self, variances: FloatArray) -> tuple[float, FloatArray, FloatArray, FloatArray]:
         """Return -2 log likelihood, its derivatives (6,), the means and their covariance."""
-        solved = self.solve(variances)
-        return solved.deviance, self._slopes(solved), solved.means, solved.covariance
+        solved, slopes = self.solve(variances), np.zeros(6)
+        # tr(P V_k) - y'P V_k P y for each component: first of cells, then within documents.
+        of_cells = solved.expected_of_cells - np.outer(solved.residual, solved.residual)
+        slopes[list(_OF_CELLS)] = np.tensordot(self.parts, of_cells, 2)
+        for each, inverse in zip(self.patterns, solved.inverses, strict=True):
+            expected, squares = solved.of_pattern(each, inverse)
+            slopes[list(_OF_DOCUMENT)] += np.tensordot(each.parts, expected - squares, 2)
+        return solved.deviance, slopes, solved.means, solved.covariance
 
     def solve(self, variances: FloatArray) -> "_Solution":
         """Return the components of the likelihood, derivatives and mean squares.
@@ -411,16 +415,6 @@ class _Model:
             weighted - precision @ fitted,
             fitted,
         )
-
-    def _slopes(self, solved: "_Solution") -> FloatArray:
-        found = np.zeros(6)
-        # tr(P V_k) - y'P V_k P y for each component: first of cells, then within documents.
-        of_cells = solved.expected_of_cells - np.outer(solved.residual, solved.residual)
-        found[list(_OF_CELLS)] = np.tensordot(self.parts, of_cells, 2)
-        for each, inverse in zip(self.patterns, solved.inverses, strict=True):
-            expected, squares = solved.of_pattern(each, inverse)
-            found[list(_OF_DOCUMENT)] += np.tensordot(each.parts, expected - squares, 2)
-        return found
 
     def squares_by_system(self, variances: FloatArray) -> VariancesBySystem | None:
         """Return the mean squares of every system, relative to their expectations at these variances.

@@ -27,9 +27,10 @@ class ReliabilityData:
     """Values of raters for units; a gap is NaN.
 
     values: (raters, units). measurement_level: nominal, ordinal, interval or ratio. value_domain:
-    (categories,), every possible value, also unused ones; sorted ascending. documents: (units,), the document
-    each unit belongs to, any labels; stored as indices from 0. raters: (raters,), their names; numbered from
-    1 by default. Raises ValueError with one message if these do not fit together.
+    (categories,), every possible value, also unused ones; sorted ascending; None for the values that occur,
+    as of a continuous scale. documents: (units,), the document each unit belongs to, any labels; stored as
+    indices from 0. raters: (raters,), their names; numbered from 1 by default. Raises ValueError with one
+    message if these do not fit together.
     """
 
     values: FloatArray
@@ -46,12 +47,14 @@ class ReliabilityData:
         values: npt.ArrayLike,
         *,
         measurement_level: MeasurementLevel | str,
-        value_domain: npt.ArrayLike,
+        value_domain: npt.ArrayLike | None,
         documents: npt.ArrayLike | None = None,
         raters: Sequence[str] = (),
     ) -> None:
         table = _table(values)
         level = _level(measurement_level)
+        if value_domain is None:
+            value_domain = observed_domain(table) if not np.isnan(table).all() else [0.0]
         domain = _domain(value_domain, level)
         checked = {
             "values": table,

@@ -17,12 +17,12 @@ import scipy
 
 from agreement.alpha import krippendorff_alpha
 from agreement.coefficient import Coefficient, Counts, Estimated, Interval, Parameter
-from agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData
+from agreement.data import FloatArray, IntArray, MeasurementLevel, ReliabilityData, divide_where
 from agreement.measures import bias
 from agreement.ranks import holm_by_key
 from agreement.severity import NO_END, NO_VARIANCE, PENALTY, fit_severities
 from agreement.severity_likelihood import RatedPoints
-from agreement.student import standard_error, t_p_value, t_reach
+from agreement.student import normal_reach, standard_error, t_p_value, t_reach
 
 THIRDS = 3
 
@@ -80,21 +80,15 @@ def rater_drift(data: ReliabilityData, times: FloatArray) -> tuple[RaterDrift, .
         return ()
     counts = np.sum(~np.isnan(data.values), axis=0)
     totals = np.nansum(data.values, axis=0)
-    return tuple(
-        RaterDrift(rater, _differences(own, when, totals, counts))
-        for rater, own, when in zip(data.raters, data.values, times, strict=True)
-    )
-
-
-def _differences(
-    own: FloatArray, when: FloatArray, totals: FloatArray, counts: IntArray
-) -> tuple[Coefficient, ...]:
-    compared = ~np.isnan(own) & (counts >= 2)
-    others = np.full(len(own), np.nan)
-    # The mean of the others follows from the unit's total without the rater's own value.
-    others[compared] = (totals[compared] - own[compared]) / (counts[compared] - 1)
-    parts = thirds(np.where(compared, when, np.nan))
-    return tuple(bias(own[parts == part], others[parts == part]) for part in range(THIRDS))
+    found = []
+    for rater, own, when in zip(data.raters, data.values, times, strict=True):
+        compared = ~np.isnan(own) & (counts >= 2)
+        # The mean of the others follows from the unit's total without the rater's own value.
+        others = divide_where(compared, totals - np.nan_to_num(own), counts - 1)
+        parts = thirds(np.where(compared, when, np.nan))
+        by_third = (bias(own[parts == part], others[parts == part]) for part in range(THIRDS))
+        found.append(RaterDrift(rater, tuple(by_third)))
+    return tuple(found)
 
 
 LEAST_DOCUMENTS = 18
@@ -145,12 +139,11 @@ def severity_drift(
     # (raters, thirds, units): each third of a rater's time becomes a row, and so a rater of the model.
     parts = np.where(when[:, None] == np.arange(THIRDS)[:, None], timed[:, None], np.nan)
     rated = RatedPoints.of(parts.reshape(-1, values.shape[1]), points, systems, documents)
-    if rated.number_of_documents < LEAST_DOCUMENTS:
-        few = f"Timed values are on {rated.number_of_documents} documents; {LEAST_DOCUMENTS} are needed."
-        return tuple(SeverityDrift(rater, reason=few) for rater in raters)
-    fit = fit_severities(rated, penalty, confidence_level)
+    enough = rated.number_of_documents >= LEAST_DOCUMENTS
+    fit = fit_severities(rated, penalty, confidence_level) if enough else None
     if fit is None:
-        return tuple(SeverityDrift(rater, reason=NO_END) for rater in raters)
+        few = f"Timed values are on {rated.number_of_documents} documents; {LEAST_DOCUMENTS} are needed."
+        return tuple(SeverityDrift(rater, reason=NO_END if enough else few) for rater in raters)
     severities, slopes = fit.likelihood.with_slopes(fit.likelihood.severities, fit.parameters)
     # Thirds without values are no raters of the model, so their rows are looked up.
     row_of = {index: at for at, index in enumerate(rated.rater_indices.tolist())}
@@ -224,10 +217,13 @@ def position_effect(values: FloatArray, stretches: IntArray, positions: IntArray
     """
     found = _stretches(values, stretches, positions)
     position = found.deviations_from_mean(np.arange(len(found.of), dtype=float)) / (found.sizes + 1)[found.of]
-    rank = found.deviations_from_mean(_ranks(found)) / (found.sizes + 1)[found.of]
-    indexes, ranks = found.sums(position**2), found.sums(rank**2)
-    total, scale = float(position @ rank), float(np.sqrt(indexes.sum() * ranks.sum()))
-    variance = float(np.sum(indexes * ranks / (found.sizes - 1)))
+    # Ranks of all values by stretch and value are ranks within a stretch, up to a constant for each.
+    codes = np.unique(found.values, return_inverse=True)[1]
+    ranks = scipy.stats.rankdata(found.of * len(codes) + codes)
+    rank = found.deviations_from_mean(ranks) / (found.sizes + 1)[found.of]
+    of_positions, of_ranks = found.sums(position**2), found.sums(rank**2)
+    total, scale = float(position @ rank), float(np.sqrt(of_positions.sum() * of_ranks.sum()))
+    variance = float(np.sum(of_positions * of_ranks / (found.sizes - 1)))
     source = "Spearman 1904 within stretches, with van Elteren's weights (1960)"
     return _effect("position_effect", "Rank correlation with position", source, found, total, variance, scale)
 
@@ -266,18 +262,6 @@ def _stretches(values: FloatArray, stretches: IntArray, positions: IntArray, few
     return _Stretches(values[long], of, np.bincount(of))
 
 
-def _ranks(found: _Stretches) -> FloatArray:
-    """(values,): mean ranks of the values within each stretch, up to a constant for each stretch."""
-    order = np.lexsort((found.values, found.of))
-    of, values = found.of[order], found.values[order]
-    # Equal values within a stretch share the mean of their positions.
-    starts = np.flatnonzero(np.r_[True, (of[1:] != of[:-1]) | (values[1:] != values[:-1])][: len(of)])
-    lengths = np.diff(np.r_[starts, len(of)])
-    ranks = np.empty(len(of))
-    ranks[order] = np.repeat(starts + (lengths - 1) / 2, lengths)
-    return ranks
-
-
 def _effect(
     name: str, label: str, source: str, found: _Stretches, total: float, variance: float, scale: float
 ) -> OrderEffect:
@@ -304,7 +288,7 @@ def _effect(
             Coefficient(name, label, value, counts, source, interval_reason=few, parameters=parameters), None
         )
     error = float(np.sqrt(variance)) / scale
-    reach = error * float(scipy.special.ndtri((1 + _LEVEL) / 2))
+    reach = normal_reach(error, _LEVEL)
     interval = Interval(max(value - reach, -1), min(value + reach, 1), _METHOD, _LEVEL)
     coefficient = Coefficient(name, label, value, counts, source, interval=interval, parameters=parameters)
     return OrderEffect(coefficient, float(2 * scipy.special.ndtr(-abs(total) / np.sqrt(variance))))

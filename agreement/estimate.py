@@ -15,6 +15,7 @@ from agreement.bootstrap import (
     modal_share,
     modal_shares_of_parts,
     population,
+    ratio_of_sums,
     resampled_interval,
     smoothed_interval,
 )
@@ -29,7 +30,7 @@ from agreement.coefficient import (
     no_variation,
     why_not_pairable,
 )
-from agreement.data import IntArray, ReliabilityData, UnitParts
+from agreement.data import FloatArray, IntArray, ReliabilityData, UnitParts
 from agreement.patterns import Patterns
 from agreement.streams import Randomness, generator_of, substream
 
@@ -59,6 +60,21 @@ class Estimator:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     smoothed: bool = False
 
+    def coefficient(
+        self, counts: Counts, value: float, interval: Interval | None, interval_reason: str | None
+    ) -> Coefficient:
+        """The coefficient with this value and interval."""
+        return Coefficient(
+            name=self.name,
+            label=self.label,
+            value=value,
+            interval=interval,
+            interval_reason=interval_reason,
+            counts=counts,
+            parameters=self.parameters,
+            source=self.source,
+        )
+
 
 def estimate(
     estimator: Estimator,
@@ -86,7 +102,7 @@ def estimate(
     # A stream of its own makes the interval independent of which coefficients come first.
     drawn_with = substream(generator, estimator.name, *sorted(estimator.parameters.items()))
     interval = _interval(estimator, data, patterns, statistic, float(value), drawn_with, plan)
-    return _coefficient(estimator, count(data), float(value), *interval)
+    return estimator.coefficient(count(data), float(value), *interval)
 
 
 def estimates_of_parts(
@@ -144,27 +160,8 @@ def _parts_left_out_in_turn(
         )
         for part, value, interval in zip(chosen.tolist(), values.tolist(), intervals, strict=True):
             if not np.isnan(value):
-                found[part] = _coefficient(estimator, counts[part], value, *interval)
+                found[part] = estimator.coefficient(counts[part], value, *interval)
     return found
-
-
-def _coefficient(
-    estimator: Estimator,
-    counts: Counts,
-    value: float,
-    interval: Interval | None,
-    interval_reason: str | None,
-) -> Coefficient:
-    return Coefficient(
-        name=estimator.name,
-        label=estimator.label,
-        value=value,
-        interval=interval,
-        interval_reason=interval_reason,
-        counts=counts,
-        parameters=estimator.parameters,
-        source=estimator.source,
-    )
 
 
 def _interval(
@@ -231,6 +228,21 @@ class Weighted:
     noun: str
     bounds: tuple[float, float]
     unit_counts: IntArray | None = None
+
+    @classmethod
+    def mean_of_items(
+        cls,
+        name: str,
+        label: str,
+        source: str,
+        values: FloatArray,
+        documents: IntArray,
+        bounds: tuple[float, float],
+    ) -> "Weighted":
+        """The mean of values (items,) over weighted documents; documents: (items,), from 0 without gaps."""
+        sums = np.bincount(documents, values).astype(float)
+        statistic = ratio_of_sums(sums, np.bincount(documents).astype(float))
+        return cls(name, label, source, statistic, len(sums), "documents", bounds)
 
     def coefficient(
         self,

@@ -4,14 +4,13 @@ Also for every pair of raters, for each rater with the mean, and over the items 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from agreement.bootstrap import Population, Resampling, independent, mean_over_units, resampled_interval
 from agreement.coefficient import Coefficient, Interval
@@ -19,7 +18,7 @@ from agreement.data import FloatArray, IntArray, ReliabilityData, divide_where
 from agreement.estimate import drawn_population
 from agreement.measures import PairMeasure, pair_data
 from agreement.streams import Randomness, substream
-from agreement.student import t_reach
+from agreement.student import normal_reach, t_reach
 
 _BATCH = 512  # units computed at a time
 
@@ -51,12 +50,16 @@ def mean_within_documents(
     overall = measure.of(data)
     each = _values_of_documents(measure, data)
     values = each[~np.isnan(each)]
+    reason = overall.reason or (
+        f"{overall.label} is undefined within each of the {len(each)} documents: "
+        "none has values that differ on both sides."
+    )
     result = replace(
         overall,
         name=f"{overall.name}_within_documents",
         label=f"{overall.label}, mean within documents",
         value=float(values.mean()) if len(values) else None,
-        reason=None if len(values) else _explain_undefined(overall, len(each)),
+        reason=None if len(values) else reason,
         counts=replace(overall.counts, groups=len(each), undefined_groups=len(each) - len(values)),
     )
     drawn_with = substream(generator, result.name)
@@ -94,18 +97,15 @@ def _values_of_documents(measure: PairMeasure, data: ReliabilityData) -> FloatAr
     # would be nearly all 0: then some documents at a time.
     few = len(measure.estimator.patterns(data).unit_counts) <= _BATCH
     batches = [data] if few else map(data.of_units, _batches(rated, data.documents[rated]))
-    each = [_values(measure, batch) for batch in batches]
+    each = []
+    for batch in batches:
+        patterns = measure.estimator.patterns(batch)
+        counts = drawn_population(batch, patterns, "documents", least_ratings=2).pattern_counts
+        assert counts is not None  # documents have patterns
+        dense = counts if isinstance(counts, np.ndarray) else counts.toarray()
+        each.append(measure.estimator.statistic(patterns)(dense))
     values[np.unique(data.documents[rated])] = np.concatenate(each)
     return values
-
-
-def _values(measure: PairMeasure, data: ReliabilityData) -> FloatArray:
-    patterns = measure.estimator.patterns(data)
-    counts = drawn_population(data, patterns, "documents", least_ratings=2).pattern_counts
-    assert counts is not None  # documents have patterns
-    return measure.estimator.statistic(patterns)(
-        counts if isinstance(counts, np.ndarray) else counts.toarray()
-    )
 
 
 def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
@@ -117,15 +117,6 @@ def _batches(units: IntArray, documents: IntArray) -> Iterator[IntArray]:
         if end - start >= _BATCH or end == len(order):
             yield units[order[start:end]]
             start = end
-
-
-def _explain_undefined(overall: Coefficient, documents: int) -> str:
-    if overall.reason is not None:
-        return overall.reason
-    return (
-        f"{overall.label} is undefined within each of the {documents} documents: "
-        "none has values that differ on both sides."
-    )
 
 
 CORRELATED = frozenset({"pearson", "spearman", "kendall_tau_b"})
@@ -159,7 +150,7 @@ def fisher_interval(
 
 def fisher_limits(value: float, variance: float, confidence_level: float) -> tuple[float, float]:
     """Return tanh(artanh r -+ z s) of a correlation r within -1 and 1, s^2 the variance of artanh r."""
-    reach = float(scipy.special.ndtri((1 + confidence_level) / 2)) * math.sqrt(variance)
+    reach = normal_reach(math.sqrt(variance), confidence_level)
     middle = math.atanh(value)
     return math.tanh(middle - reach), math.tanh(middle + reach)
 
@@ -268,7 +259,7 @@ def studentised_interval(
         raise ValueError("At -1 and 1 Fisher's z is infinite.")
     patterns = measure.estimator.patterns(data)
     drawn_from = drawn_population(data, patterns, resampling.by, measure.estimator.least_ratings)
-    size, counts = drawn_from.size, drawn_from.group_counts
+    size, counts, noun = drawn_from.size, drawn_from.group_counts, resampling.noun or resampling.by
     # The probability that as many random units as there are have equal values on one side or
     # the other.
     both = data.values[:, data.ratings_per_unit == 2]
@@ -282,14 +273,14 @@ def studentised_interval(
     mean = float(counts @ without_one) / size
     error = math.sqrt((size - 1) / size * float(counts @ (without_one - mean) ** 2))
     if not error > 0:
-        return None, f"Leaving out each of the {size} {resampling.by} in turn does not show the variation."
+        return None, f"Leaving out each of the {size} {noun} in turn does not show the variation."
     middle, freedom = math.atanh(found.value), size - 1
     # The derivative of artanh r is 1 / (1 - r^2).
     reach = t_reach(error / (1 - found.value**2), freedom, resampling.confidence_level)
     return Interval(
         low=math.tanh(middle - reach),
         high=math.tanh(middle + reach),
-        method=f"Fisher’s z, jackknife of {resampling.by}, t with {freedom} degrees of freedom",
+        method=f"Fisher’s z, jackknife of {noun}, t with {freedom} degrees of freedom",
         confidence_level=resampling.confidence_level,
         replicates=size,
     ), None
@@ -321,17 +312,11 @@ def between_raters(
     `within_documents`. An undefined value has its reason, as the measure alone.
     """
     grouped = _group_within(data, within)
-    return tuple(
-        _compare(
-            measure,
-            (data.raters[one], data.raters[other]),
-            grouped.of_raters((one, other)),
-            within is not None,
-            generator,
-            resampling,
-        )
+    pairs = (
+        (data.raters[one], data.raters[other], grouped.of_raters((one, other)))
         for one, other in combinations(range(len(data.values)), 2)
     )
+    return _compare(measure, pairs, within is not None, generator, resampling)
 
 
 def with_mean(
@@ -349,20 +334,17 @@ def with_mean(
     takes them out.
     """
     grouped = _group_within(data, within)
-    return tuple(
-        _compare(
-            measure,
-            (MEAN, name),
-            # The pair is stored with the data, as every measure reads the same one.
-            grouped.once(
-                ("with mean", of_others, rater), partial(_pair_with_mean, grouped, rater, of_others)
-            ),
-            within is not None,
-            generator,
-            resampling,
-        )
+
+    def pair_of(rater: int) -> ReliabilityData:
+        averaged = [other for other in range(len(data.values)) if not (of_others and other == rater)]
+        return pair_data(mean_values(data.values[averaged]), data.values[rater], grouped.documents)
+
+    # Pairs are stored with the data, as every measure reads the same ones.
+    pairs = (
+        (MEAN, name, grouped.once(("with mean", of_others, rater), partial(pair_of, rater)))
         for rater, name in enumerate(data.raters)
     )
+    return _compare(measure, pairs, within is not None, generator, resampling)
 
 
 def mean_values(values: FloatArray) -> FloatArray:
@@ -372,22 +354,19 @@ def mean_values(values: FloatArray) -> FloatArray:
     return divide_where(given.any(axis=0), totals, given.sum(axis=0))
 
 
-def _pair_with_mean(data: ReliabilityData, rater: int, of_others: bool) -> ReliabilityData:
-    averaged = [other for other in range(len(data.values)) if not (of_others and other == rater)]
-    return pair_data(mean_values(data.values[averaged]), data.values[rater], data.documents)
-
-
 def _group_within(data: ReliabilityData, within: npt.ArrayLike | None) -> ReliabilityData:
     return data if within is None or within is data.documents else data.in_documents(within)
 
 
 def _compare(
     measure: PairMeasure,
-    raters: tuple[str, str],
-    pair: ReliabilityData,
+    pairs: Iterable[tuple[str, str, ReliabilityData]],
     within: bool,
     generator: Randomness | None,
     resampling: Resampling | None,
-) -> ComparedRaters:
+) -> tuple[ComparedRaters, ...]:
     compare = partial(mean_within_documents, measure) if within else measure.of
-    return ComparedRaters(*raters, compare(pair, substream(generator, *raters), resampling))
+    return tuple(
+        ComparedRaters(first, second, compare(pair, substream(generator, first, second), resampling))
+        for first, second, pair in pairs
+    )

@@ -61,25 +61,23 @@ def within_one_agreement(
 
 
 def _agreement_within(name: str, label: str, tolerance: float) -> Estimator:
+    def apart(first: FloatArray, second: FloatArray) -> FloatArray:
+        # 2.2 and 1.2 differ by one point, but by slightly more as floats.
+        return (np.round(np.abs(first - second), _DECIMALS) > tolerance).astype(float)
+
+    def share_within(patterns: Patterns) -> OfTotals:
+        pairs = patterns.ratings * (patterns.ratings - 1) / 2
+        return mean_over_units(1 - pair_disagreement(patterns, apart, patterns.value_domain) / pairs)
+
     return Estimator(
         name=name,
         label=label,
         source="Fleiss 1971, Measuring nominal scale agreement among many raters, equation 2",
         patterns=by_value,
-        statistic=partial(_share_within, tolerance=tolerance),
+        statistic=share_within,
         bounds=(0.0, 1.0),
         parameters={"tolerance": tolerance},
     )
-
-
-def _share_within(patterns: Patterns, tolerance: float) -> OfTotals:
-    def apart(first: FloatArray, second: FloatArray) -> FloatArray:
-        # 2.2 and 1.2 differ by one point, but by slightly more as floats.
-        return (np.round(np.abs(first - second), _DECIMALS) > tolerance).astype(float)
-
-    pairs = patterns.ratings * (patterns.ratings - 1) / 2
-    agreeing = 1 - pair_disagreement(patterns, apart, patterns.value_domain) / pairs
-    return mean_over_units(agreeing)
 
 
 _WHY_UNDEFINED = (
@@ -98,18 +96,29 @@ def weighted_kappa(
     """Cohen's weighted kappa of two raters, and the mean over pairs of raters of more than two.
 
     1 - sum w_ij O_ij / sum w_ij E_ij over the units that both rated: O the observed shares of value pairs, E
-    the products of the two raters' own shares, w_ij 1, |i - j| or (i - j)^2 for i != j. `metric.weighting`
-    gives the usual weights of a measurement level. Source: Cohen 1960 (identity), Cohen 1968 (weights), Light
-    1971 (mean over pairs). Undefined if no two raters share a unit, or if every pair of raters gave a single
+    the products of the two raters' own shares, w_ij 1, |i - j| or (i - j)^2 for i != j. `weighting` gives
+    the usual weights of a measurement level. Source: Cohen 1960 (identity), Cohen 1968 (weights), Light 1971
+    (mean over pairs). Undefined if no two raters share a unit, or if every pair of raters gave a single
     value to all units; such pairs are excluded from the mean and counted in `parameters`.
     """
     name, metric, scores = weighting(data, weights)
+
+    def mean_over_pairs(patterns: Patterns) -> Statistic:
+        of_pairs = _pair_kappas(patterns, metric, scores)
+
+        def means(weights: FloatArray) -> FloatArray:
+            kappas = of_pairs(weights)
+            defined = ~np.isnan(kappas)
+            return divide_where(defined.any(axis=1), kappas.sum(axis=1, where=defined), defined.sum(axis=1))
+
+        return means
+
     estimator = Estimator(
         name="weighted_kappa",
         label="Cohen's kappa" if name == "identity" else f"Cohen's kappa, {name} weights",
         source="Cohen 1968, Weighted kappa; mean over pairs of raters: Light 1971",
         patterns=partial(by_rater, least_ratings=2),
-        statistic=partial(_mean_over_pairs, metric=metric, scores=scores),
+        statistic=mean_over_pairs,
         why_undefined=_WHY_UNDEFINED,
         parameters={"weights": name},
         smoothed=True,
@@ -118,22 +127,9 @@ def weighted_kappa(
     if not result.counts.pairable_units:
         return result
     patterns = estimator.patterns(data)
-    of_pairs = _pair_kappas(patterns, metric, scores)(patterns.unit_counts[None].astype(float))[0]
-    undefined_pairs = int(np.isnan(of_pairs).sum())
-    return replace(
-        result, parameters={"weights": name, "pairs": len(of_pairs), "undefined_pairs": undefined_pairs}
-    )
-
-
-def _mean_over_pairs(patterns: Patterns, metric: Metric, scores: FloatArray) -> Statistic:
-    of_pairs = _pair_kappas(patterns, metric, scores)
-
-    def means(weights: FloatArray) -> FloatArray:
-        kappas = of_pairs(weights)
-        defined = ~np.isnan(kappas)
-        return divide_where(defined.any(axis=1), kappas.sum(axis=1, where=defined), defined.sum(axis=1))
-
-    return means
+    found = _pair_kappas(patterns, metric, scores)(patterns.unit_counts[None].astype(float))[0]
+    numbers = {"pairs": len(found), "undefined_pairs": int(np.isnan(found).sum())}
+    return replace(result, parameters={"weights": name, **numbers})
 
 
 def _pair_kappas(
@@ -142,30 +138,24 @@ def _pair_kappas(
     """Return a function from weights to kappas (replicates, pairs of raters), NaN if a pair has no
     variation.
     """
-    pairs = list(combinations(range(patterns.codes.shape[1]), 2))
+    gap, pairs = len(patterns.value_domain), list(combinations(range(patterns.codes.shape[1]), 2))
 
     def kappas(weights: FloatArray) -> FloatArray:
-        columns = [_pair_kappa(patterns, pair, metric, scores, weights) for pair in pairs]
-        return np.stack(columns, axis=1)
+        found = np.empty((len(weights), len(pairs)))
+        for index, pair in enumerate(pairs):
+            # Each pair of raters is compared on the units that both rated.
+            shared = np.flatnonzero((patterns.codes[:, pair] < gap).all(axis=1))
+            own, (first, second) = weights[:, shared], patterns.codes[shared][:, pair].T
+            left, right = (np.asarray(own @ patterns.values_of(rater)[shared]) for rater in pair)
+            # O and E are both multiplied by the squared number of units, which cancels in the ratio.
+            observed = own @ metric(scores[first], scores[second]) * own.sum(axis=1)
+            expected = expected_disagreement(left, right, metric, scores)
+            # If both gave one and the same value throughout, the expected disagreement is 0.
+            varied = np.count_nonzero(left + right, axis=1) > 1
+            found[:, index] = 1 - divide_where(varied, observed, expected)
+        return found
 
     return kappas
-
-
-def _pair_kappa(
-    patterns: Patterns, pair: tuple[int, int], metric: Metric, scores: FloatArray, weights: FloatArray
-) -> FloatArray:
-    gap = len(patterns.value_domain)
-    # Each pair of raters is compared on the units that both rated.
-    shared = (patterns.codes[:, pair] < gap).all(axis=1)
-    first, second = patterns.codes[shared][:, pair].T
-    weights = weights[:, shared]
-    left, right = (np.asarray(weights @ patterns.values_of(rater)[np.flatnonzero(shared)]) for rater in pair)
-    # O and E are both multiplied by the squared number of units, which cancels in the ratio.
-    observed = weights @ metric(scores[first], scores[second]) * weights.sum(axis=1)
-    expected = expected_disagreement(left, right, metric, scores)
-    # If both gave one and the same value throughout, the expected disagreement is 0.
-    share = divide_where(np.count_nonzero(left + right, axis=1) > 1, observed, expected)
-    return 1 - share
 
 
 _PATTERNS = partial(by_value, least_ratings=1, keep_unused=True)
@@ -236,8 +226,7 @@ def _fleiss(patterns: Patterns, metric: Metric, scores: FloatArray) -> OfTotals:
         expected = expected_disagreement(shares, shares, metric, scores)
         varied = (np.count_nonzero(shares, axis=1) > 1) & ~np.isnan(observed)
         # The largest d cancels in the ratio of disagreements.
-        result = divide_where(varied, observed, expected)
-        return 1 - result
+        return 1 - divide_where(varied, observed, expected)
 
     return OfTotals(_summands(patterns, metric, scores), kappas)
 

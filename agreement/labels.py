@@ -212,10 +212,9 @@ def _pair_sums(answers: LabelAnswers, pairs: Sequence[tuple[int, int]]) -> tuple
         shared = answers.answered[one] & answers.answered[other]
         first, second = answers.given[one, shared], answers.given[other, shared]
         of_unit = answers.documents[shared]
-        # With += a document that has several units would count only one of them.
-        np.add.at(both[:, index], of_unit, (first & second).astype(float))
+        both[:, index] = sum_by_document((first & second).astype(float), of_unit, documents)
         # F1 = 2 both / (one + other), so its divisor is the mean of the two.
-        np.add.at(mean[:, index], of_unit, (first.astype(float) + second) / 2)
+        mean[:, index] = sum_by_document((first.astype(float) + second) / 2, of_unit, documents)
     return both, mean
 
 
@@ -288,7 +287,11 @@ def shares_by_item(
     """
     names, of_part, table = _read(answers, items)
     given = ~np.isnan(table)
-    yes, parts = (_sum_by_item(each, of_part, len(names)) for each in (np.where(given, table, 0), given))
+    # (raters, items): sums over the parts of each item.
+    yes, parts = (
+        sum_by_document(each.T.astype(float), of_part, len(names)).T
+        for each in (np.where(given, table, 0), given)
+    )
     return names, divide_where(parts > 0, yes, parts)
 
 
@@ -311,10 +314,18 @@ def share_of_yes(
     number = (~np.isnan(shares)).sum(axis=0)
     known = number > 0
     values = divide_where(known, np.nansum(shares, axis=0), number)[known]
-    of_item = np.unique(_documents_of_items(documents, of_part, len(names))[known], return_inverse=True)[1]
+    labels = of_part if documents is None else index_documents(documents, len(of_part))
+    # The last part decides an item's document, and the comparison finds parts that differ.
+    of_item = np.zeros(len(names), dtype=np.intp)
+    of_item[of_part] = labels
+    if (of_item[of_part] != labels).any():
+        raise ValueError("The parts of an item must be in one document.")
+    of_item = np.unique(of_item[known], return_inverse=True)[1]
     hits, sizes = (sum_by_document(each, of_item)[:, None] for each in (values, np.ones(len(values))))
     columns = slice(None) if known.any() else slice(0)
-    return ratio_coefficient(_NAMED, hits[:, columns], sizes[:, columns], _counts(table), confidence_level)
+    answered = ~np.isnan(table)
+    counts = Counts.of_answers(answered.sum(axis=0), int(answered.any(axis=1).sum()))
+    return ratio_coefficient(_NAMED, hits[:, columns], sizes[:, columns], counts, confidence_level)
 
 
 def _read(
@@ -329,32 +340,3 @@ def _read(
     index_of: dict[Hashable, int] = {}
     of_part = np.array([index_of.setdefault(item, len(index_of)) for item in items], dtype=np.intp)
     return tuple(index_of), of_part, table
-
-
-def _sum_by_item(values: npt.NDArray[np.number | np.bool_], of_part: IntArray, items: int) -> FloatArray:
-    """(raters, items): sums over the parts of each item; values: (raters, parts)."""
-    # Without raters the list is empty and needs its shape.
-    return np.array([np.bincount(of_part, row, items) for row in values]).reshape(len(values), items)
-
-
-def _documents_of_items(documents: npt.ArrayLike | None, of_part: IntArray, items: int) -> IntArray:
-    if documents is None:
-        return np.arange(items)
-    labels = index_documents(documents, len(of_part))
-    # The last part decides an item's document, and the comparison finds parts that differ.
-    of_item = np.zeros(items, dtype=np.intp)
-    of_item[of_part] = labels
-    if (of_item[of_part] != labels).any():
-        raise ValueError("The parts of an item must be in one document.")
-    return of_item
-
-
-def _counts(table: FloatArray) -> Counts:
-    answers = (~np.isnan(table)).sum(axis=0)
-    return Counts(
-        units=table.shape[1],
-        pairable_units=int((answers >= 2).sum()),
-        raters=int((~np.isnan(table)).any(axis=1).sum()),
-        ratings=int(answers.sum()),
-        pairable_values=int(answers[answers >= 2].sum()),
-    )

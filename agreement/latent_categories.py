@@ -156,7 +156,8 @@ def mace(data: ReliabilityData) -> Mace:
         right = np.log(np.maximum(competence[:, None] + guessed, _SMALLEST))
         wrong = np.log(np.maximum(guessed, _SMALLEST))
         # Every category starts from `wrong`, and a value replaces it by `right` in its own category.
-        logs = given.sum_by_unit_and_category(right - wrong) + given.sum_by_unit(wrong)[:, None]
+        of_wrong = given.sum_by_unit_and_category(wrong).sum(axis=1, keepdims=True)
+        logs = given.sum_by_unit_and_category(right - wrong) + of_wrong
         posterior, totals = posterior_of(logs - np.log(categories))
         total = float(totals.sum())
         # A value is a guess if it is not the category, and sometimes also if it is.
@@ -221,21 +222,14 @@ class _CodedValues:
 
     def sum_by_rater_and_category(self, of_value: FloatArray) -> FloatArray:
         """(raters, categories): the sums of `of_value`, one number for each value."""
-        cells = self.rater * self.categories + self.code
-        sums = np.bincount(cells, of_value, self.raters * self.categories)
-        return np.asarray(sums, dtype=float).reshape(self.raters, self.categories)
+        sums = np.bincount(self.rater * self.categories + self.code, of_value, self.raters * self.categories)
+        return sums.astype(float).reshape(self.raters, self.categories)
 
     def sum_by_unit_and_category(self, of_rater: FloatArray) -> FloatArray:
         """(units, categories): the sums of what (raters, categories) has for each value."""
-        cells = self.unit * self.categories + self.code
-        sums = np.bincount(cells, of_rater[self.rater, self.code], len(self.positions) * self.categories)
-        return np.asarray(sums, dtype=float).reshape(len(self.positions), self.categories)
-
-    def sum_by_unit(self, of_rater: FloatArray) -> FloatArray:
-        """(units,): the sums of what (raters, categories) has for each value."""
-        return np.asarray(
-            np.bincount(self.unit, of_rater[self.rater, self.code], len(self.positions)), dtype=float
-        )
+        cells, size = self.unit * self.categories + self.code, len(self.positions) * self.categories
+        sums = np.bincount(cells, of_rater[self.rater, self.code], size)
+        return sums.astype(float).reshape(len(self.positions), self.categories)
 
     def laid_out(self, posterior: FloatArray) -> FloatArray:
         """Results of units, (units, categories), among all units, NaN without ratings."""

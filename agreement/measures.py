@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from agreement.bootstrap import OfTotals, Resampling, Statistic, mean_over_units, nothing
 from agreement.coefficient import Coefficient
-from agreement.data import FloatArray, MeasurementLevel, ReliabilityData, divide_where, observed_domain
+from agreement.data import FloatArray, MeasurementLevel, ReliabilityData, divide_where
 from agreement.estimate import Estimator, estimate
 from agreement.patterns import Patterns, by_rater, ranks_of_values
 from agreement.streams import Randomness
@@ -60,12 +60,10 @@ def pair_data(
             "Two lists of equal length are needed, "
             f"but their shapes are {arrays[0].shape} and {arrays[1].shape}."
         )
-    table = np.stack(arrays)
-    domain = observed_domain(table)
     return ReliabilityData(
-        table,
+        np.stack(arrays),
         measurement_level=MeasurementLevel.INTERVAL,
-        value_domain=domain if len(domain) else [0.0],
+        value_domain=None,
         documents=documents,
     )
 
@@ -151,26 +149,19 @@ def correlations_of_rows(measure: PairMeasure, first: FloatArray, second: FloatA
                 np.sum(left * right, axis=(1, 2))
                 for left, right in ((signs[0], signs[1]), (signs[0], signs[0]), (signs[1], signs[1]))
             )
-            return _root_ratio(product, one, other)
+            return _ratio(product, one, other, _NOTHING)
         # Twice the rank, counted from the middle.
         sides = [np.where(both, sign.sum(axis=2), np.nan) for sign in signs]
     units = np.maximum(both.sum(axis=1, keepdims=True), 1)
     centred = [np.nan_to_num(side - np.nansum(side, axis=1, keepdims=True) / units) for side in sides]
-    return _root_ratio(
-        np.sum(centred[0] * centred[1], axis=1), *(np.sum(side**2, axis=1) for side in centred)
-    )
+    one, other = (np.sum(side**2, axis=1) for side in centred)
+    return _ratio(np.sum(centred[0] * centred[1], axis=1), one, other, _NOTHING)
 
 
-def _root_ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """product / sqrt(first * second) within -1 and 1, NaN if one of them is only rounding."""
-    varied = (first > _NOTHING) & (second > _NOTHING)
-    return np.asarray(np.clip(divide_where(varied, product, np.sqrt(first) * np.sqrt(second)), -1, 1))
-
-
-def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """product / sqrt(first * second) within -1 and 1, NaN if a side does not vary."""
+def _ratio(product: FloatArray, first: FloatArray, second: FloatArray, least: float = 0.0) -> FloatArray:
+    """product / sqrt(first * second) within -1 and 1, NaN if a side is not above `least`."""
     root = np.sqrt(np.maximum(first, 0)) * np.sqrt(np.maximum(second, 0))
-    return np.asarray(np.clip(divide_where((first > 0) & (second > 0), product, root), -1, 1))
+    return np.asarray(np.clip(divide_where((first > least) & (second > least), product, root), -1, 1))
 
 
 def _explain_undefined(data: ReliabilityData) -> str:

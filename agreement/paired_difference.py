@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def difference_of_figures(
     found = PairedDifference(first - second, size, first, second)
     plan = Resampling(replicates=replicates, confidence_level=confidence_level)
     if size < 2:
-        return _undefined_interval(found, f"An interval needs at least two {noun}.")
+        return replace(found, reason=f"An interval needs at least two {noun}.")
     few = size < plan.jackknife_below
     weights: Iterable[FloatArray] = (
         [1 - np.eye(size)]
@@ -71,49 +71,21 @@ def difference_of_figures(
     tail = (1 - confidence_level) / 2
     # The jackknife needs all of its replicates; the bootstrap can lose as many as one tail.
     if len(differences) - len(varied) > (0 if few else tail * len(differences)):
-        return _undefined_interval(
-            found, f"Too many resamples of {noun} leave no variation: judge more of them."
-        )
+        return replace(found, reason=f"Too many resamples of {noun} leave no variation: judge more of them.")
     if np.ptp(varied) < _TINY:
-        return _undefined_interval(found, f"The difference is the same in every resample of {noun}.")
-    return (
-        _jackknife_interval(found, varied, noun, tail)
-        if few
-        else _bootstrap_interval(found, varied, noun, tail)
-    )
-
-
-def _jackknife_interval(
-    found: PairedDifference, without_one: FloatArray, noun: str, tail: float
-) -> PairedDifference:
-    assert found.value is not None
-    size = len(without_one)
-    error = np.sqrt((size - 1) / size * np.sum((without_one - without_one.mean()) ** 2))
-    reach = t_reach(error, size - 1, 1 - 2 * tail)
-    p_value = t_p_value(found.value, error, size - 1)
-    how = f"jackknife of {noun}, t with {size - 1} degrees of freedom"
-    return _add_interval(found, (found.value - reach, found.value + reach), p_value, how)
-
-
-def _bootstrap_interval(
-    found: PairedDifference, drawn: FloatArray, noun: str, tail: float
-) -> PairedDifference:
-    low, high = np.quantile(drawn, [tail, 1 - tail])
+        return replace(found, reason=f"The difference is the same in every resample of {noun}.")
+    if few:
+        error = np.sqrt((size - 1) / size * np.sum((varied - varied.mean()) ** 2))
+        value, reach = first - second, t_reach(error, size - 1, confidence_level)
+        p_value = t_p_value(value, error, size - 1)
+        how = f"jackknife of {noun}, t with {size - 1} degrees of freedom"
+        return replace(found, low=value - reach, high=value + reach, p_value=p_value, how=how)
+    low, high = np.quantile(varied, [tail, 1 - tail]).tolist()
     # A replicate that is 0 up to rounding counts on both sides.
-    beyond = min(np.sum(drawn <= _TINY), np.sum(drawn >= -_TINY))
-    p_value = min(1.0, float(2 * (1 + beyond) / (len(drawn) + 1)))
-    how = f"paired percentile bootstrap of {noun}, {len(drawn)} replicates"
-    return _add_interval(found, (float(low), float(high)), p_value, how)
-
-
-def _add_interval(
-    found: PairedDifference, limits: tuple[float, float], p_value: float, how: str
-) -> PairedDifference:
-    return PairedDifference(found.value, found.size, found.first, found.second, *limits, p_value, how)
-
-
-def _undefined_interval(found: PairedDifference, reason: str) -> PairedDifference:
-    return PairedDifference(found.value, found.size, found.first, found.second, reason=reason)
+    beyond = min(np.sum(varied <= _TINY), np.sum(varied >= -_TINY))
+    p_value = min(1.0, float(2 * (1 + beyond) / (len(varied) + 1)))
+    how = f"paired percentile bootstrap of {noun}, {len(varied)} replicates"
+    return replace(found, low=low, high=high, p_value=p_value, how=how)
 
 
 LEAST_PAIRS = 5

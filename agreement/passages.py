@@ -3,19 +3,20 @@
 All three compare raters' passages in a whole output (a continuum of characters), and pool outputs.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
-from agreement.bootstrap import Resampling, independent, resampled_interval
-from agreement.coefficient import UNDEFINED, Coefficient, Counts
+from agreement.bootstrap import Resampling
+from agreement.coefficient import Coefficient, Counts
 from agreement.data import FloatArray, divide_where
+from agreement.estimate import Weighted
 from agreement.streams import Randomness, Stream, generator_of, substream
+from agreement.student import sum_by_document
 
 Span = tuple[int, int]
 """Characters from the first to before the second."""
@@ -74,7 +75,7 @@ def unitizing_alpha(
         return np.where(marked * gap > 0, found, np.nan)
 
     return _pool(
-        _ALPHA,
+        ("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4"),
         texts,
         _alpha_sums,
         statistic,
@@ -104,7 +105,7 @@ def word_f1(
         return divide_where(marked > 0, shared, marked)
 
     return _pool(
-        _F1,
+        ("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005"),
         texts,
         _f1_sums,
         statistic,
@@ -141,7 +142,7 @@ def gamma(
         return 1 - divide_where(expected > 0, observed, expected)
 
     return _pool(
-        _GAMMA,
+        ("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015"),
         texts,
         partial(_gamma_sums, drawn=drawn, shifts=shifts),
         statistic,
@@ -185,20 +186,17 @@ def _alpha_sums(text: MarkedText) -> tuple[float, float, float, float]:
 
 
 def _f1_sums(text: MarkedText) -> tuple[float, float]:
-    marked = [_marked_words(text.words, spans) for spans in text.markings]
+    begin, end = np.array(text.words, dtype=int).reshape(-1, 2).T
+    # (passages, words): which words have a character in a passage.
+    marked = [
+        np.array([(begin < stop) & (end > start) for start, stop in spans]).any(axis=0)
+        for spans in text.markings
+    ]
     pairs = list(combinations(marked, 2))
     return (
         2.0 * sum(int((one & other).sum()) for one, other in pairs),
         float(sum(int(one.sum() + other.sum()) for one, other in pairs)),
     )
-
-
-def _marked_words(words: Sequence[Span], passages: Sequence[Span]) -> npt.NDArray[np.bool_]:
-    begin, end = np.array(words, dtype=int).reshape(-1, 2).T
-    found = np.zeros(len(begin), dtype=bool)
-    for start, stop in passages:
-        found |= (begin < stop) & (end > start)
-    return found
 
 
 def _gamma_sums(text: MarkedText, drawn: np.random.Generator, shifts: int) -> tuple[float, float]:
@@ -216,20 +214,8 @@ def _shift(passages: Sequence[Span], length: int, by: int) -> list[Span]:
     return [((start + by) % length, (start + by) % length + end - start) for start, end in passages]
 
 
-@dataclass(frozen=True)
-class _Named:
-    name: str
-    label: str
-    source: str
-
-
-_ALPHA = _Named("unitizing_alpha", "Krippendorff's unitizing alpha", "Krippendorff 2019, section 12.6.4")
-_F1 = _Named("word_f1", "F1 of marked words", "Hripcsak and Rothschild 2005")
-_GAMMA = _Named("gamma", "Gamma", "Mathet, Widloecher and Metivier 2015")
-
-
 def _pool(
-    named: _Named,
+    named: tuple[str, str, str],
     texts: Sequence[MarkedText],
     sums_of: Callable[[MarkedText], tuple[float, ...]],
     statistic: Callable[[FloatArray], FloatArray],
@@ -240,42 +226,22 @@ def _pool(
 ) -> Coefficient:
     """A coefficient of sums (outputs, terms), with an interval that resamples documents (or outputs)."""
     plan, compared = resampling or _BY_DOCUMENTS, _comparable(texts)
-    made = partial(Coefficient, named.name, named.label, counts=_count(texts), source=named.source)
-    if not compared:
-        return made(value=None, reason=_NOTHING, interval_reason=UNDEFINED)
     sums = np.array([sums_of(text) for text in compared])
-    value = float(statistic(sums.sum(axis=0)[None])[0])
-    if np.isnan(value):
-        return made(value=None, reason=why_undefined, interval_reason=UNDEFINED)
-    if generator is None:
-        return made(value=value, interval_reason="No interval was asked for.")
-    of_groups = np.array(list(_resample_sums(compared, sums, plan)))
-    interval, interval_reason = resampled_interval(
-        lambda weights: statistic(weights @ of_groups),
-        independent(len(of_groups), plan.by),
-        substream(generator, named.name),
-        plan,
-        (least, 1.0),
+    if plan.by == "documents" and compared:
+        # Documents in the order in which they first occur.
+        index_of = {
+            name: index for index, name in enumerate(dict.fromkeys(each.document for each in compared))
+        }
+        sums = sum_by_document(sums, np.array([index_of[each.document] for each in compared]))
+    weighted = Weighted(
+        *named,
+        statistic=lambda weights: statistic(weights @ sums),
+        size=len(sums),
+        noun=plan.by,
+        bounds=(least, 1.0),
     )
-    return made(value=value, interval=interval, interval_reason=interval_reason)
-
-
-def _resample_sums(texts: Sequence[MarkedText], sums: FloatArray, plan: Resampling) -> Iterator[FloatArray]:
-    """Yield the sums of each document (of each output)."""
-    if plan.by == "units":
-        yield from sums
-        return
-    documents = np.array([text.document for text in texts])
-    for document in dict.fromkeys(documents.tolist()):
-        yield sums[documents == document].sum(axis=0)
-
-
-def _count(texts: Sequence[MarkedText]) -> Counts:
-    compared = _comparable(texts)
-    return Counts(
-        units=len(texts),
-        pairable_units=len(compared),
-        raters=len({rater for text in texts for rater in text.passages}),
-        ratings=sum(len(text.passages) for text in texts),
-        pairable_values=sum(len(text.passages) for text in compared),
-    )
+    reason = why_undefined if compared else _NOTHING
+    raters = {rater for text in texts for rater in text.passages}
+    answers = np.array([len(text.passages) for text in texts], dtype=np.intp)
+    counts = Counts.of_answers(answers, len(raters))
+    return weighted.coefficient(counts, reason, generator, plan)

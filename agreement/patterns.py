@@ -71,12 +71,11 @@ def ranks_of_values(counts: FloatArray, axis: int) -> FloatArray:
 
 def by_rater(data: ReliabilityData, *, least_ratings: int = 1) -> Patterns:
     """The distinct columns among units with enough ratings, with raters distinguished."""
-    return data.once(("by_rater", least_ratings), lambda: _by_rater(data, least_ratings))
 
+    def make() -> Patterns:
+        return _patterns(data.codes[:, data.ratings_per_unit >= least_ratings], data.value_domain)
 
-def _by_rater(data: ReliabilityData, least_ratings: int) -> Patterns:
-    kept = data.codes[:, data.ratings_per_unit >= least_ratings]
-    return _patterns(kept, data.value_domain)
+    return data.once(("by_rater", least_ratings), make)
 
 
 def by_value(data: ReliabilityData, *, least_ratings: int = 2, keep_unused: bool = False) -> Patterns:
@@ -85,37 +84,25 @@ def by_value(data: ReliabilityData, *, least_ratings: int = 2, keep_unused: bool
     3 raters on 5 points make up to 35. Unused categories are dropped from the value domain unless
     `keep_unused`.
     """
-    key = ("by_value", least_ratings, keep_unused)
-    return data.once(key, lambda: _count_by_value(data, least_ratings, keep_unused))
 
-
-def _count_by_value(data: ReliabilityData, least_ratings: int, keep_unused: bool) -> Patterns:
-    columns = by_rater(data, least_ratings=least_ratings)
-    # Sorted codes make columns with the same values equal.
-    sets = _patterns(np.sort(columns.codes, axis=1).T, data.value_domain)
-    unit_counts = np.bincount(sets.of_unit, columns.unit_counts, len(sets.codes)).astype(np.intp)
-    used = np.arange(len(data.value_domain))
-    if not keep_unused:
-        used = np.unique(sets.codes[sets.codes < len(data.value_domain)])
-    return Patterns(
+    def make() -> Patterns:
+        columns = by_rater(data, least_ratings=least_ratings)
+        # Sorted codes make columns with the same values equal.
+        sets = _patterns(np.sort(columns.codes, axis=1).T, data.value_domain)
+        unit_counts = np.bincount(sets.of_unit, columns.unit_counts, len(sets.codes)).astype(np.intp)
+        used = np.arange(len(data.value_domain))
+        if not keep_unused:
+            used = np.unique(sets.codes[sets.codes < len(data.value_domain)])
         # A gap's code is beyond all used ones, so it becomes their number: again the code of a gap.
-        codes=np.searchsorted(used, sets.codes),
-        unit_counts=unit_counts,
-        of_unit=sets.of_unit[columns.of_unit],
-        value_domain=data.value_domain[used],
-    )
+        codes, of_unit = np.searchsorted(used, sets.codes), sets.of_unit[columns.of_unit]
+        return Patterns(codes, unit_counts, of_unit, data.value_domain[used])
+
+    return data.once(("by_value", least_ratings, keep_unused), make)
 
 
 def _patterns(codes: npt.NDArray[np.integer], domain: FloatArray) -> Patterns:
-    keys = _keys(codes, radix=len(domain) + 1)
-    first, of_unit, unit_counts = _distinct(keys)
-    return Patterns(codes[:, first].T.astype(np.intp), unit_counts, of_unit, domain)
-
-
-def _keys(codes: npt.NDArray[np.integer], radix: int) -> IntArray:
-    """(units,): one number per column, equal where columns are equal; renumbered before it overflows."""
-    keys = np.zeros(codes.shape[1], dtype=np.intp)
-    span = 1
+    # One number per column, equal where columns are equal; renumbered before it overflows.
+    keys, span, radix = np.zeros(codes.shape[1], dtype=np.intp), 1, len(domain) + 1
     for row in codes:
         if span * radix > _LARGEST_CODE:
             distinct, keys = np.unique(keys, return_inverse=True)
@@ -123,7 +110,8 @@ def _keys(codes: npt.NDArray[np.integer], radix: int) -> IntArray:
         keys *= radix
         keys += row
         span *= radix
-    return keys
+    first, of_unit, unit_counts = _distinct(keys)
+    return Patterns(codes[:, first].T.astype(np.intp), unit_counts, of_unit, domain)
 
 
 def _distinct(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -232,7 +220,9 @@ def expected_disagreement(
         return np.asarray(left.sum(axis=1) * right.sum(axis=1) - np.sum(left * right, axis=1))
     if metric is quadratic:
         # Differences do not depend on the origin, and small numbers lose fewer digits.
-        return _expected_quadratic(left, right, scores - scores.mean())
+        centred = scores - scores.mean()
+        squares = (left @ centred**2) * right.sum(axis=1) + left.sum(axis=1) * (right @ centred**2)
+        return np.asarray(squares - 2 * (left @ centred) * (right @ centred))
     total = np.zeros(len(left))
     block = max(1, _BLOCK // len(scores))
     for start in range(0, len(scores), block):
@@ -240,9 +230,3 @@ def expected_disagreement(
         distances = metric(scores[rows, None], scores[None])
         total += np.sum(left[:, rows] * (right @ distances.T), axis=1)
     return total
-
-
-def _expected_quadratic(left: FloatArray, right: FloatArray, scores: FloatArray) -> FloatArray:
-    """Sum left_c right_k (c - k)^2 from moments, without the categories x categories table."""
-    squares = (left @ scores**2) * right.sum(axis=1) + left.sum(axis=1) * (right @ scores**2)
-    return np.asarray(squares - 2 * (left @ scores) * (right @ scores))

@@ -19,7 +19,6 @@ from agreement.data import (
     ReliabilityData,
     divide_where,
     index_documents,
-    observed_domain,
     set_once,
 )
 from agreement.estimate import Weighted
@@ -100,14 +99,7 @@ class Rankings:
     @property
     def counts(self) -> Counts:
         """A unit is an item, a rating one ranking."""
-        per_item = self.ranked.sum(axis=0)
-        return Counts(
-            units=len(per_item),
-            pairable_units=int((per_item >= 2).sum()),
-            raters=int(self.ranked.any(axis=1).sum()),
-            ratings=int(per_item.sum()),
-            pairable_values=int(per_item[per_item >= 2].sum()),
-        )
+        return Counts.of_answers(self.ranked.sum(axis=0), int(self.ranked.any(axis=1).sum()))
 
 
 def ranking_alpha(
@@ -169,8 +161,7 @@ def concordances(rankings: Rankings) -> tuple[Coefficient, ...]:
     for item in range(rankings.ranks.shape[1]):
         ranks = rankings.ranks[rankings.ranked[:, item], item]
         ranks = ranks[:, ~np.isnan(ranks).all(axis=0)] if len(ranks) else np.empty((0, 0))
-        domain = observed_domain(ranks) if ranks.size else np.zeros(1)
-        found.append(kendall_w(ReliabilityData(ranks, measurement_level="ordinal", value_domain=domain)))
+        found.append(kendall_w(ReliabilityData(ranks, measurement_level="ordinal", value_domain=None)))
     return tuple(found)
 
 
@@ -263,24 +254,21 @@ def plackett_luce(rankings: Rankings, *, confidence_level: float = 0.95) -> Rank
             np.array([(ranks[:, [one]] <= ranks).sum(axis=0) for one in range(ranks.shape[1])], dtype=float),
             rankings.systems,
         )
-    fit = None if reason else _fit(*_choices(ranks, documents), number)
+    fit = None if reason else _fit(ranks, documents, number)
     if fit is None:
         return RankingStrengths(counted, number, reason=reason or _NO_MAXIMUM)
     differences = differences_of_estimates(*fit, rankings.systems, number, confidence_level)
     reach = t_reach(1.0, number - 1, confidence_level)
     errors = np.sqrt(np.maximum(fit[1].diagonal(), 0))  # rounding can leave a variance just below 0
+    sets = rank_sets(rankings.systems, differences)
     found = [
-        RankedSystem(
-            each.system,
-            each.rankings,
-            each.times_first,
-            Estimated.within(float(value), float(reach * error)),
-            ranks_of.best,
-            ranks_of.worst,
+        replace(
+            each,
+            strength=Estimated.within(float(value), float(reach * error)),
+            best=own.best,
+            worst=own.worst,
         )
-        for each, value, error, ranks_of in zip(
-            counted, fit[0], errors, rank_sets(rankings.systems, differences), strict=True
-        )
+        for each, value, error, own in zip(counted, fit[0], errors, sets, strict=True)
     ]
     found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
     return RankingStrengths(tuple(found), number, differences)
@@ -298,27 +286,19 @@ def _count_systems(ranks: FloatArray, systems: Sequence[str]) -> tuple[RankedSys
     )
 
 
-def _choices(ranks: FloatArray, documents: IntArray) -> tuple[IntArray, npt.NDArray[np.bool_], IntArray]:
-    """(choices,) the system that is chosen, (choices, systems) those to choose from, (choices,) document."""
-    chosen, offered, of_choice = [], [], []
-    for system in range(ranks.shape[1]):
-        left = ranks >= ranks[:, [system]]  # False if either has no rank
-        # Where no other system remains, nothing is chosen.
-        choice = left.sum(axis=1) >= 2
-        chosen.append(np.full(int(choice.sum()), system))
-        offered.append(left[choice])
-        of_choice.append(documents[choice])
-    return np.concatenate(chosen), np.concatenate(offered), np.concatenate(of_choice)
-
-
 def _fit(
-    chosen: IntArray, offered: npt.NDArray[np.bool_], of_choice: IntArray, documents: int
+    ranks: FloatArray, document_of_ranking: IntArray, documents: int
 ) -> tuple[FloatArray, FloatArray] | None:
     """(systems,) strengths and (systems, systems) their covariance; None if Newton's method does not end.
 
     Strengths are freed of their common constant by a ridge on their mean, which changes no difference.
     """
-    systems = offered.shape[1]
+    systems = ranks.shape[1]
+    # A choice: each system of a ranking, from those that do not come before it; False if either has no rank.
+    left = ranks[:, None, :] >= ranks[:, :, None]
+    # Where no other system remains, nothing is chosen.
+    chosen, ranking = np.nonzero((left.sum(axis=2) >= 2).T)
+    offered, of_choice = left[ranking, chosen], document_of_ranking[ranking]
     observed = np.eye(systems)[chosen]
     ridge = np.full((systems, systems), len(chosen) / systems**2)
     strengths = np.zeros(systems)
@@ -394,31 +374,19 @@ def best_worst_scores(
     # (1 + best - worst) / 2 is 1, 1/2 or 0 each time: a share, as the interval requires.
     hits = sum_by_document((sizes + points) / 2, of_answer)
     of_document = sum_by_document(sizes, of_answer)
-    found = [
-        BestWorstScore(
-            name,
-            shown=int(sizes[:, index].sum()),
-            best=int((points[:, index] > 0).sum()),
-            worst=int((points[:, index] < 0).sum()),
-            score=_score(hits[:, [index]], of_document[:, [index]], confidence_level),
+    found = []
+    for index, name in enumerate(systems):
+        times, own = int(sizes[:, index].sum()), points[:, index]
+        counts = Counts(units=times, pairable_units=0, raters=0, ratings=times, pairable_values=0)
+        share = ratio_coefficient(_NAMED, hits[:, [index]], of_document[:, [index]], counts, confidence_level)
+        assert share.value is not None
+        # Back from the share F to the score 2 F - 1.
+        interval = share.interval and replace(
+            share.interval, low=2 * share.interval.low - 1, high=2 * share.interval.high - 1
         )
-        for index, name in enumerate(systems)
-    ]
+        score = replace(share, value=2 * share.value - 1, interval=interval)
+        found.append(BestWorstScore(name, times, int((own > 0).sum()), int((own < 0).sum()), score))
     return tuple(sorted(found, key=lambda one: -(one.score.value or 0.0)))
-
-
-def _score(
-    hits: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64], confidence_level: float
-) -> Coefficient:
-    times = int(sizes.sum())
-    counts = Counts(units=times, pairable_units=0, raters=0, ratings=times, pairable_values=0)
-    share = ratio_coefficient(_NAMED, hits, sizes, counts, confidence_level)
-    assert share.value is not None
-    # Back from the share F to the score 2 F - 1.
-    interval = share.interval and replace(
-        share.interval, low=2 * share.interval.low - 1, high=2 * share.interval.high - 1
-    )
-    return replace(share, value=2 * share.value - 1, interval=interval)
 
 
 _NAMED = RatioName(

@@ -118,13 +118,10 @@ def share_letters(systems: Sequence[str], differing: Iterable[tuple[str, str]]) 
         groups = [group for group in distinct if not any(group < other for other in distinct)]
     order = {name: index for index, name in enumerate(systems)}
     groups.sort(key=lambda group: sorted(order[name] for name in group))
+    # a, b, ..., z, a1, b1, ...
+    times = [divmod(index, len(ascii_lowercase)) for index in range(len(groups))]
+    letters = [ascii_lowercase[letter] + (str(more) if more else "") for more, letter in times]
     return {
-        name: "".join(_letter(index) for index, group in enumerate(groups) if name in group)
+        name: "".join(letter for letter, group in zip(letters, groups, strict=True) if name in group)
         for name in systems
     }
-
-
-def _letter(index: int) -> str:
-    """Return a, b, ..., z, a1, b1, ..."""
-    round, letter = divmod(index, len(ascii_lowercase))
-    return ascii_lowercase[letter] + (str(round) if round else "")

@@ -4,7 +4,7 @@
 new raters on the scale of the first raters, who rated the same items.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy
 
 from agreement.coefficient import Estimated, Interval
-from agreement.data import FloatArray
+from agreement.data import FloatArray, divide_where
 from agreement.ranks import holm_by_key
 from agreement.severity_likelihood import LOG_SPREADS, RatedPoints, SeverityLikelihood
 from agreement.student import t_p_value, t_reach
@@ -215,20 +215,17 @@ def rater_severity(
     if fit is None:
         return Severity((), (), None, rated.number_of_documents, reason=NO_END)
     misfit = severity_misfit(fit.likelihood, fit.parameters, fit.inverse)
+    # The total variation between the raters' shares of each pair of systems.
+    pairs = combinations(rated.shares_of_raters(), 2)
+    apart = max((float(np.abs(one - other).sum()) / 2 for one, other in pairs), default=0.0)
     return Severity(
         tuple(_raters(fit, rated, raters, misfit)),
         tuple(_systems(fit, rated, misfit)),
         float(np.exp(fit.parameters[-1])),
         rated.number_of_documents,
-        same_raters=max(_variations(rated.shares_of_raters()), default=0.0) < SAME_SHARE,
+        same_raters=apart < SAME_SHARE,
         share_rated=rated.share_rated,
     )
-
-
-def _variations(shares: FloatArray) -> Iterator[float]:
-    """Yield the total variation between the raters' shares (systems, raters) of each pair of systems."""
-    for one, other in combinations(shares, 2):
-        yield float(np.abs(one - other).sum()) / 2
 
 
 def fit_severities(rated: RatedPoints, penalty: float, confidence_level: float) -> "SeverityFit | None":
@@ -254,7 +251,13 @@ class SeverityFit:
         self, likelihood: SeverityLikelihood, found: "scipy.optimize.OptimizeResult", confidence_level: float
     ) -> None:
         self.likelihood, self.parameters = likelihood, np.asarray(found.x)
-        free = self._free(float(found.fun))
+        # Which parameters are inside their bounds. The likelihood is so flat before a bound of the spread
+        # that the search may end there; a tie goes to the bound, as the data do not distinguish the two.
+        free = np.ones(len(self.parameters), dtype=bool)
+        for bound in LOG_SPREADS:
+            moved = np.append(self.parameters[:-1], bound)
+            if likelihood.loss(moved)[0] <= float(found.fun) + _CLOSE:
+                self.parameters, free[-1] = moved, False
         documents = likelihood.rated.number_of_documents
         # A spread at its bound has no variance, so the sandwich has the free parameters only.
         curvature = likelihood.curvature(self.parameters)[np.ix_(free, free)]
@@ -268,19 +271,6 @@ class SeverityFit:
         )
         # For an error of 1: `of` multiplies it by each error.
         self.reach = t_reach(1.0, documents - 1, confidence_level)
-
-    def _free(self, loss: float) -> npt.NDArray[np.bool_]:
-        """(parameters,): which are inside their bounds; moves the spread to a bound that is as likely.
-
-        The likelihood is so flat before a bound that the search may end there.
-        """
-        free = np.ones(len(self.parameters), dtype=bool)
-        for bound in LOG_SPREADS:
-            moved = np.append(self.parameters[:-1], bound)
-            # A tie goes to the bound, as the data do not distinguish the two.
-            if self.likelihood.loss(moved)[0] <= loss + _CLOSE:
-                self.parameters, free[-1] = moved, False
-        return free
 
     def of(self, values: FloatArray, slopes: FloatArray) -> list[Estimated]:
         """Return values (n,) with intervals, given their derivatives (n, parameters)."""
@@ -304,22 +294,20 @@ def _raters(
     severities = fit.of(*likelihood.with_slopes(likelihood.severities, fit.parameters))
     fair = fit.of_means(*likelihood.with_slopes(likelihood.means_of_raters, fit.parameters))
     infit, outfit = likelihood.fit_of_raters(fit.parameters)
-    found = []
-    for position, index in enumerate(rated.rater_indices.tolist()):
-        own = rated.rater == position
-        found.append(
-            RaterSeverity(
-                names[index],
-                int(own.sum()),
-                float(rated.points[rated.code[own]].mean()),
-                severities[position],
-                fair[position],
-                float(infit[position]),
-                float(outfit[position]),
-                misfit.adjusted[len(rated.systems) + position],
-            )
+    points = [rated.points[rated.code[rated.rater == each]] for each in range(len(rated.rater_indices))]
+    return [
+        RaterSeverity(
+            names[index],
+            len(points[at]),
+            float(points[at].mean()),
+            severities[at],
+            fair[at],
+            float(infit[at]),
+            float(outfit[at]),
+            misfit.adjusted[len(rated.systems) + at],
         )
-    return found
+        for at, index in enumerate(rated.rater_indices.tolist())
+    ]
 
 
 def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> list[FairAverage]:
@@ -329,10 +317,7 @@ def _systems(fit: SeverityFit, rated: RatedPoints, misfit: SeverityMisfit) -> li
     # Means that differ only by rounding share a rank.
     ranks = [
         scipy.stats.rankdata(-np.round(each, 10), method="min").astype(int).tolist()
-        for each in (
-            means,
-            np.array([one.value for one in fair]),
-        )
+        for each in (means, np.array([one.value for one in fair]))
     ]
     items = np.bincount(rated.system_of_unit, minlength=len(rated.systems)).tolist()
     return [
@@ -431,8 +416,8 @@ def bridge(
     return Bridge(
         offset=_offset(totals, counts, items, confidence_level),
         by_rater=by_rater,
-        before=_root_mean_square(differences[usable]),
-        after=_root_mean_square(left[usable]),
+        before=float(np.sqrt((differences[usable] ** 2).mean())) if usable.any() else None,
+        after=float(np.sqrt((left[usable] ** 2).mean())) if usable.any() else None,
         slope=_slope(new, first, rated),
     )
 
@@ -461,12 +446,7 @@ def _leave_out(by_document: FloatArray) -> FloatArray:
 
 
 def _means(totals: FloatArray, counts: FloatArray) -> FloatArray:
-    empty = counts < 0.5
-    return np.where(empty, np.nan, totals / np.where(empty, 1.0, counts))
-
-
-def _root_mean_square(differences: FloatArray) -> float | None:
-    return float(np.sqrt((differences**2).mean())) if differences.size else None
+    return divide_where(counts >= 0.5, totals, counts)
 
 
 def _slope(new: FloatArray, first: FloatArray, rated: npt.NDArray[np.bool_]) -> float | None:

@@ -115,11 +115,15 @@ class RatedPatterns:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """All patterns, some at a time."""
-        return tuple(self._blocks())
-
-    def _blocks(self) -> Iterator[Block]:
         rated = self._rated
-        chosen, pattern, times = self._distinct()
+        table = np.full((len(rated.system_of_unit), 1 + len(rated.rater_indices)), -1, dtype=np.int16)
+        table[:, 0] = rated.system_of_unit
+        table[rated.unit, 1 + rated.rater] = rated.code
+        # A unit of each pattern, the pattern of each unit, and the number of units of each pattern.
+        _, chosen, pattern, times = np.unique(
+            table, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        pattern = pattern.reshape(-1)  # some versions of NumPy return the inverse of rows as a column
         # One unit of each pattern gives the cells of the pattern.
         kept = np.isin(rated.unit, chosen)
         ones = np.ones(int(kept.sum()))
@@ -131,21 +135,11 @@ class RatedPatterns:
         )
         # As many patterns as have about _BLOCK values together.
         size = max(1, _BLOCK * len(chosen) // len(ones))
-        for start in range(0, len(chosen), size):
-            rows = slice(start, start + size)
-            yield Block(cells[rows], times[rows], of_document[rows], rated.system_of_unit[chosen[rows]])
-
-    def _distinct(self) -> tuple[IntArray, IntArray, IntArray]:
-        """A unit of each pattern, the pattern of each unit, and the number of units of each pattern."""
-        rated = self._rated
-        table = np.full((len(rated.system_of_unit), 1 + len(rated.rater_indices)), -1, dtype=np.int16)
-        table[:, 0] = rated.system_of_unit
-        table[rated.unit, 1 + rated.rater] = rated.code
-        _, chosen, pattern, times = np.unique(
-            table, axis=0, return_index=True, return_inverse=True, return_counts=True
+        parts = [slice(start, start + size) for start in range(0, len(chosen), size)]
+        return tuple(
+            Block(cells[rows], times[rows], of_document[rows], rated.system_of_unit[chosen[rows]])
+            for rows in parts
         )
-        # Some versions of NumPy return the inverse of rows as a column.
-        return chosen, pattern.reshape(-1), times
 
 
 LOG_SPREADS = (-5.0, 3.0)
@@ -228,9 +222,26 @@ class SeverityLikelihood:
     def scores_by_document(self, parameters: FloatArray) -> FloatArray:
         """(documents, parameters): the gradient of the log-likelihood, summed over a document's units."""
         shares, logs = self._shares(parameters)
+        patterns, (systems, raters, thresholds) = self._patterns, self._sizes
+        residuals, beyond = self._residuals(shares), _at_least(shares)
         sums = np.zeros((self.rated.number_of_documents, len(parameters)))
-        for block in self._patterns.blocks:
-            sums += block.documents.T @ self._scores(block, shares, logs, parameters)
+        for block in patterns.blocks:
+            posterior, _ = posterior_of(block.cells @ logs + np.log(self._weights))
+            row, cell = block.cells.nonzero()
+            pair, rows = patterns.pair_of_cell[cell], len(posterior)
+            weights = posterior[row]
+            left = weights * residuals[cell]
+            pull = left.sum(axis=1)
+            # (patterns of the block, parameters): the gradient of one unit's log-likelihood.
+            scores = np.zeros((rows, len(parameters)))
+            scores[np.arange(rows), block.system_of_pattern] = np.bincount(row, pull, rows)
+            scores[row, systems + patterns.rater_of_pair[pair]] = -pull
+            for index in range(thresholds):
+                passed = patterns.code_of_cell[cell] > index
+                on_threshold = np.sum(weights * beyond[pair, :, index], axis=1) - passed
+                scores[:, systems + raters + index] = np.bincount(row, on_threshold, rows)
+            scores[:, -1] = np.exp(parameters[-1]) * np.bincount(row, left @ self._nodes, rows)
+            sums += block.documents.T @ scores
         return sums
 
     def fit_of_raters(self, parameters: FloatArray) -> Slopes:
@@ -332,28 +343,6 @@ class SeverityLikelihood:
         # By the logarithm of the standard deviation s: s times the derivative by s.
         slopes[-1] = np.exp(parameters[-1]) * np.sum(left @ self._nodes)
         return total, slopes
-
-    def _scores(
-        self, block: Block, shares: FloatArray, logs: FloatArray, parameters: FloatArray
-    ) -> FloatArray:
-        """(patterns of the block, parameters): the gradient of one unit's log-likelihood."""
-        patterns, (systems, raters, thresholds) = self._patterns, self._sizes
-        posterior, _ = posterior_of(block.cells @ logs + np.log(self._weights))
-        row, cell = block.cells.nonzero()
-        pair, rows = patterns.pair_of_cell[cell], len(posterior)
-        weights = posterior[row]
-        left = weights * self._residuals(shares)[cell]
-        pull = left.sum(axis=1)
-        scores = np.zeros((rows, len(parameters)))
-        scores[np.arange(rows), block.system_of_pattern] = np.bincount(row, pull, rows)
-        scores[row, systems + patterns.rater_of_pair[pair]] = -pull
-        beyond = _at_least(shares)
-        for index in range(thresholds):
-            passed = patterns.code_of_cell[cell] > index
-            on_threshold = np.sum(weights * beyond[pair, :, index], axis=1) - passed
-            scores[:, systems + raters + index] = np.bincount(row, on_threshold, rows)
-        scores[:, -1] = np.exp(parameters[-1]) * np.bincount(row, left @ self._nodes, rows)
-        return scores
 
     def _residuals(self, shares: FloatArray) -> FloatArray:
         """(cells, nodes): the difference, in points, of a cell's value from its expectation."""

@@ -2,19 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from agreement.alpha import krippendorff_alpha
 from agreement.bootstrap import Resampling
 from agreement.coefficient import Coefficient, Counts, why_not_pairable
-from agreement.data import FloatArray, IntArray, ReliabilityData, index_documents, observed_domain
+from agreement.data import FloatArray, IntArray, ReliabilityData, index_documents
 from agreement.passages import MarkedText, Span, unitizing_alpha
 from agreement.streams import Randomness, substream
-from agreement.student import RatioName, ratio_coefficient
+from agreement.student import RatioName, ratio_coefficient, sum_by_document
 
 _BY_DOCUMENTS = Resampling(by="documents")
 
@@ -102,26 +100,17 @@ def span_f1(texts: Sequence[SpannedText], *, confidence_level: float = 0.95) -> 
     2023 shared task on quality estimation, 629-653: its script task2_evaluate.py pools segments, too.
     Undefined if no output has answers of two raters.
     """
-    pairs, sums = _sums_by_text(texts)
+    _, sums = _sums_by_text(texts)
     documents = _documents(texts)
     credit, one, other, shared = np.moveaxis(sums, 2, 0)
     kept = shared.any(axis=1)
     of_text = np.unique(documents[kept], return_inverse=True)[1]
-    hits, sizes = np.zeros((2, int(of_text.max(initial=-1)) + 1, len(pairs)))
-    np.add.at(hits, of_text, credit[kept])
     # F1 = 2 credit / (one + other), so its divisor is the mean of the two.
-    np.add.at(sizes, of_text, (one + other)[kept] / 2)
-    # A unit is an output; a rating is the list of spans that a rater marked in it, even if
-    # empty.
-    answers = [len(text.spans) for text in texts]
-    pairable = [number for number in answers if number >= 2]
-    counts = Counts(
-        units=len(texts),
-        pairable_units=len(pairable),
-        raters=len({rater for text in texts for rater in text.spans}),
-        ratings=sum(answers),
-        pairable_values=sum(pairable),
-    )
+    hits, sizes = (sum_by_document(each[kept], of_text) for each in (credit, (one + other) / 2))
+    # A unit is an output; a rating is the list of spans that a rater marked in it, even if empty.
+    raters = {rater for text in texts for rater in text.spans}
+    answers = np.array([len(text.spans) for text in texts], dtype=np.intp)
+    counts = Counts.of_answers(answers, len(raters))
     named = RatioName(
         "span_f1",
         "F1 of marked characters, mean of pairs of raters",
@@ -141,7 +130,12 @@ def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], 
     severities = sorted({span.severity for text in texts for spans in text.spans.values() for span in spans})
     sums = np.zeros((len(texts), len(pairs), 4))
     for row, text in zip(sums, texts, strict=True):
-        marks = {rater: _marks(text, spans, severities) for rater, spans in text.spans.items()}
+        # (severities, characters + 1): the last is a point behind the characters.
+        marks = {rater: np.zeros((len(severities), text.length + 1), dtype=bool) for rater in text.spans}
+        for rater, spans in text.spans.items():
+            for span in spans:
+                end = max(span.end, span.start + 1)
+                marks[rater][severities.index(span.severity), span.start : end] = True
         for first, second in combinations(sorted(text.spans), 2):
             one, other = marks[first], marks[second]
             both = one.any(axis=0) & other.any(axis=0)
@@ -149,16 +143,6 @@ def _sums_by_text(texts: Sequence[SpannedText]) -> tuple[list[tuple[str, str]], 
             credit = (both.sum() + (one & other).any(axis=0).sum()) / 2
             row[positions[first, second]] = credit, one.any(axis=0).sum(), other.any(axis=0).sum(), 1
     return pairs, sums
-
-
-def _marks(
-    text: SpannedText, spans: Sequence[MarkedSpan], severities: Sequence[str]
-) -> npt.NDArray[np.bool_]:
-    """(severities, characters + 1): the marks of a rater; the last is a point behind the characters."""
-    marks = np.zeros((len(severities), text.length + 1), dtype=bool)
-    for span in spans:
-        marks[severities.index(span.severity), span.start : max(span.end, span.start + 1)] = True
-    return marks
 
 
 def _documents(texts: Sequence[SpannedText]) -> IntArray:
@@ -230,14 +214,10 @@ def alpha_by_category(
     """The interval alpha of each category's number of spans in an output; undefined as `mqm_alpha`."""
     found = {}
     for category in categories:
-        numbers = _by_rater(texts, partial(_count_spans, category=category))
+        numbers = _by_rater(texts, lambda spans, own=category: sum(each.category == own for each in spans))
         drawn_with = substream(generator, "category", category)
         found[category] = _interval_alpha(texts, numbers, drawn_with, resampling)
     return found
-
-
-def _count_spans(spans: Sequence[MarkedSpan], category: str) -> float:
-    return float(sum(span.category == category for span in spans))
 
 
 def unitizing_alpha_by_category(
@@ -256,7 +236,13 @@ def unitizing_alpha_by_category(
     """
     found = {}
     for category in categories:
-        marked = [_marked_text(text, category) for text in texts]
+        marked = []
+        for text in texts:
+            own = {
+                rater: _merge([(each.start, each.end) for each in spans if each.category == category])
+                for rater, spans in text.spans.items()
+            }
+            marked.append(MarkedText(text.document, text.length, (), own))
         alpha = unitizing_alpha(
             marked, generator=substream(generator, "category", category), resampling=resampling
         )
@@ -284,23 +270,14 @@ def _interval_alpha(
     generator: Randomness | None,
     resampling: Resampling | None,
 ) -> Coefficient:
-    domain = observed_domain(values)
     data = ReliabilityData(
         values,
         measurement_level="interval",
-        value_domain=domain if len(domain) else np.zeros(1),
+        value_domain=None,
         documents=_documents(texts),
         raters=sorted({rater for text in texts for rater in text.spans}),
     )
     return krippendorff_alpha(data, generator=generator, resampling=resampling or _BY_DOCUMENTS)
-
-
-def _marked_text(text: SpannedText, category: str) -> MarkedText:
-    passages = {
-        rater: _merge([(each.start, each.end) for each in spans if each.category == category])
-        for rater, spans in text.spans.items()
-    }
-    return MarkedText(text.document, text.length, (), passages)
 
 
 def _merge(spans: Sequence[Span]) -> list[Span]:

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-import scipy
 
 from agreement.data import FloatArray
-from agreement.student import standard_error
+from agreement.student import normal_reach, standard_error
 from agreement.summary import mean_score
 from agreement.system_differences import (
     LEAST_DOCUMENTS,
@@ -39,6 +38,11 @@ class PanelOffset:
     def is_known(self) -> bool:
         """Return True if means can be compared with the means of other panels."""
         return self.value is not None and self.reach is not None
+
+    @property
+    def error(self) -> float:
+        """Return the standard error: the reach / 1.96, at whatever level means are compared."""
+        return (self.reach or 0.0) / normal_reach(1.0, 0.95)
 
 
 @dataclass(frozen=True)
@@ -74,13 +78,13 @@ def compare_panels(
 
     scores: (documents, systems), NaN for gaps. panels: (systems,), positions in `offsets`, whose first is 0.
     A mean is the panel's mean minus the offset; half its interval is the root of the squares of the t
-    interval's half and of the offset's reach. Scores of `corrected` systems may be beyond the scale, so their
-    intervals are not cut to it. Pairs are compared by document (`system_differences`), or by `within` for
-    pairs of one panel. Between two panels the squared errors of both offsets add to the variance, an error
-    being the reach / 1.96; within a panel they cancel. Letters join pairs with an adjusted p above 1 -
-    confidence_level (Holm over all pairs), ranks invert Bonferroni's intervals. Sources: Student 1908; Holm
-    1979; Chatzi and others 2024; Piepho 2004; Kolen and Brennan 2014, section 8.2, for common items that link
-    two panels.
+    interval's half and of the offset's reach at the same level. Scores of `corrected` systems may be beyond
+    the scale, so their intervals are not cut to it. Pairs are compared by document (`system_differences`), or
+    by `within` for pairs of one panel. Between two panels the squared errors of both offsets add to the
+    variance, an error being the reach / 1.96; within a panel they cancel. Letters join pairs with an adjusted
+    p above 1 - confidence_level (Holm over all pairs), ranks invert Bonferroni's intervals. Sources: Student
+    1908; Holm 1979; Chatzi and others 2024; Piepho 2004; Kolen and Brennan 2014, section 8.2, for common
+    items that link two panels.
     """
     means = [
         panel_mean(
@@ -147,7 +151,7 @@ def panel_mean(
         return replace(plain, mean=value)
     if offset == PanelOffset():
         return replace(plain, low=interval.low, high=interval.high)
-    reach = math.hypot(interval.high - found.value, offset.reach or 0.0)
+    reach = math.hypot(interval.high - found.value, normal_reach(offset.error, confidence_level))
     return replace(plain, mean=value, low=value - reach, high=value + reach)
 
 
@@ -164,10 +168,10 @@ def _across(
         return replace(found, reason=UNKNOWN_SEVERITY)
     if len(given) < LEAST_DOCUMENTS:
         return too_few(found)
-    normal = float(scipy.special.ndtri((1 + levels[0]) / 2))
-    of_offsets = sum(((each.reach or 0.0) / normal) ** 2 for each in offsets)
+    of_offsets = sum(each.error**2 for each in offsets)
     variance = standard_error(given) ** 2 + of_offsets
     value = float(given.mean()) - (offsets[0].value or 0.0) + (offsets[1].value or 0.0)
-    if variance <= 1e-24:
+    # The error of equal differences is only rounding.
+    if variance <= (1e-12 * np.abs(given).max(initial=1)) ** 2:
         return replace(found, value=value, reason="The difference is the same on every document.")
     return with_t_interval(found, value, [(variance, len(given) - 1)], levels)

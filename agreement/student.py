@@ -25,9 +25,32 @@ def t_reach(error: float, freedom: float, confidence_level: float) -> float:
     return float(error * scipy.special.stdtrit(freedom, (1 + confidence_level) / 2))
 
 
+def normal_reach(error: float, confidence_level: float) -> float:
+    """Return the half-width of the normal interval of an estimate with this standard error."""
+    return float(error * scipy.special.ndtri((1 + confidence_level) / 2))
+
+
 def t_p_value(value: float, error: float, freedom: float) -> float:
     """Return the two-sided p value of t = value / error."""
     return float(2 * scipy.special.stdtr(freedom, -abs(value) / error))
+
+
+def t_power(noncentrality: float, freedom: float, significance_level: float) -> float:
+    """Return the probability that a two-sided t test is significant with the right sign.
+
+    noncentrality: the true difference over its standard error.
+    """
+    critical = float(scipy.special.stdtrit(freedom, 1 - significance_level / 2))
+    # Beyond this the noncentral t overflows; an error of the standard deviation hides no such difference.
+    if noncentrality > 10 * critical + 10:
+        return 1.0
+    return float(1 - scipy.special.nctdtr(freedom, noncentrality, critical))
+
+
+def noncentrality_with_power(power: float, freedom: float, significance_level: float) -> float:
+    """Return the true difference over its standard error at which `t_power` is this."""
+    critical = scipy.special.stdtrit(freedom, 1 - significance_level / 2)
+    return float(scipy.special.nctdtrinc(freedom, 1 - power, critical))
 
 
 def satterthwaite_freedom(parts: Iterable[tuple[float, float]]) -> float | None:

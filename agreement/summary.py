@@ -21,8 +21,6 @@ KNOWN_MEAN = "Every output is rated, so this mean is known."
 NO_SPREAD = "The rated units show no spread that could tell how much others differ; rate more."
 UNEQUAL = "The units were drawn with different probabilities; only a weighted estimate is unbiased."
 _DECIMALS = 12
-_UNBOUNDED = (-np.inf, np.inf)
-_NOT_NEGATIVE = (0.0, np.inf)
 
 
 def mean(
@@ -35,8 +33,7 @@ def mean(
 
     The interval resamples units.
     """
-    summary = _Summary("mean", "Mean", _UNBOUNDED, _means)
-    return summary.of(values, generator, resampling)
+    return _summarise(values, "mean", "Mean", (-np.inf, np.inf), _means, generator, resampling)
 
 
 def mean_score(
@@ -82,8 +79,8 @@ def standard_deviation(
 
     Undefined without two values. With a generator it has an interval, `deviation_interval`.
     """
-    summary = _Summary("standard_deviation", "Standard deviation", _NOT_NEGATIVE, _deviations, least=2)
-    found = summary.of(values, None, None)
+    name, label = "standard_deviation", "Standard deviation"
+    found = _summarise(values, name, label, (0.0, np.inf), _deviations, None, None, least=2)
     if generator is None or not found.defined:
         return found
     listed = np.asarray(values, dtype=float)
@@ -103,14 +100,16 @@ def spread_within_units(
     In points of the scale; 0 is full agreement. Source: Shen and others 2023, table 20. Undefined if no unit
     has two values; units with fewer are excluded.
     """
-    summary = _Summary(
+    return _summarise(
+        deviations_within_units(values),
         "spread_within_units",
         "Mean standard deviation among raters",
-        _NOT_NEGATIVE,
+        (0.0, np.inf),
         _means,
+        generator,
+        resampling,
         missing="No unit has values from two raters; have the raters rate some of the same units.",
     )
-    return summary.of(deviations_within_units(values), generator, resampling)
 
 
 def deviations_within_units(values: npt.ArrayLike) -> FloatArray:
@@ -126,45 +125,39 @@ def deviations_within_units(values: npt.ArrayLike) -> FloatArray:
     return result
 
 
-@dataclass(frozen=True)
-class _Summary:
-    """A number about one list of values; `least` of them are needed."""
-
-    name: str
-    label: str
-    bounds: tuple[float, float]
-    statistic: Callable[[FloatArray], Statistic]
-    least: int = 1
-    missing: str = "There are no values yet."
-
-    def of(
-        self,
-        values: npt.ArrayLike,
-        generator: Randomness | None,
-        resampling: Resampling | None,
-    ) -> Coefficient:
-        """The statistic, with an interval if you pass a generator."""
-        listed = np.asarray(values, dtype=float)
-        if listed.ndim != 1:
-            raise ValueError(f"A list of values is needed, but its shape is {listed.shape}.")
-        given = listed[~np.isnan(listed)]
-        enough = len(given) >= self.least
-        # Equal values are interchangeable: there are far fewer to resample, and the interval does not depend
-        # on their order. Means of the same ratings, added in another order, differ after the twelfth decimal.
-        distinct, counts_of = np.unique(np.round(given, _DECIMALS), return_counts=True)
-        weighted = Weighted(
-            name=self.name,
-            label=self.label,
-            source="in points of the scale",
-            statistic=self.statistic(distinct),
-            size=len(distinct) if enough else 0,
-            noun="units",
-            bounds=self.bounds,
-            unit_counts=counts_of,
-        )
-        counts = Counts(len(listed), 0, raters=min(len(given), 1), ratings=len(given), pairable_values=0)
-        reason = "There is only one value; two or more are needed." if len(given) else self.missing
-        return weighted.coefficient(counts, reason, generator, resampling)
+def _summarise(
+    values: npt.ArrayLike,
+    name: str,
+    label: str,
+    bounds: tuple[float, float],
+    statistic: Callable[[FloatArray], Statistic],
+    generator: Randomness | None,
+    resampling: Resampling | None,
+    *,
+    least: int = 1,
+    missing: str = "There are no values yet.",
+) -> Coefficient:
+    """The statistic of a list of values, of which `least` are needed; with a generator also its interval."""
+    listed = np.asarray(values, dtype=float)
+    if listed.ndim != 1:
+        raise ValueError(f"A list of values is needed, but its shape is {listed.shape}.")
+    given = listed[~np.isnan(listed)]
+    # Equal values are interchangeable: there are far fewer to resample, and the interval does not depend on
+    # their order. Means of the same ratings, added in another order, differ after the twelfth decimal.
+    distinct, counts_of = np.unique(np.round(given, _DECIMALS), return_counts=True)
+    weighted = Weighted(
+        name=name,
+        label=label,
+        source="in points of the scale",
+        statistic=statistic(distinct),
+        size=len(distinct) if len(given) >= least else 0,
+        noun="units",
+        bounds=bounds,
+        unit_counts=counts_of,
+    )
+    counts = Counts(len(listed), 0, raters=min(len(given), 1), ratings=len(given), pairable_values=0)
+    reason = "There is only one value; two or more are needed." if len(given) else missing
+    return weighted.coefficient(counts, reason, generator, resampling)
 
 
 def _means(values: FloatArray) -> Statistic:

@@ -21,6 +21,7 @@ from agreement.streams import Randomness, substream
 from agreement.student import standard_error, t_p_value, t_reach
 
 LEAST_DOCUMENTS = 3
+_CLOSE = 1e-9
 KNOWN = "Every output is rated, so the difference is known and nothing is tested."
 
 
@@ -152,16 +153,21 @@ def differences_of_estimates(
     """Every pair of systems, from one estimate of each and the covariance of all, with t intervals.
 
     values: (systems,). covariance: (systems, systems). documents: the number that the covariance sums
-    over; t has one degree of freedom less.
+    over; t has one degree of freedom less. Where every document gives the same estimates, the covariance is
+    only rounding, and the signs decide as in `system_differences`.
     """
     pairs = list(combinations(range(len(systems)), 2))
     levels = levels_of(confidence_level, len(pairs))
     found = []
     for one, other in pairs:
-        variance = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
-        difference = SystemDifference(systems[one], systems[other], documents, None)
+        variance = float(covariance[one, one] + covariance[other, other] - 2 * covariance[one, other])
         value = float(values[one] - values[other])
-        found.append(with_t_interval(difference, value, [(float(variance), documents - 1)], levels))
+        difference = SystemDifference(systems[one], systems[other], documents, value)
+        # Estimates come from iterations that end at steps of this size.
+        if variance <= (_CLOSE * max(1.0, float(np.abs(values).max()))) ** 2:
+            found.append(_decide_by_signs(difference, levels, _CLOSE))
+        else:
+            found.append(with_t_interval(difference, value, [(variance, documents - 1)], levels))
     return adjust_p_values(found)
 
 
@@ -188,21 +194,28 @@ def paired_difference(
     error = standard_error(given, of=of)
     # The error of equal differences is only rounding, and t would be enormous.
     if error <= 1e-12 * np.abs(given).max(initial=1):
-        if not found.value or abs(found.value) <= 1e-12:
-            return replace(found, reason="Both have the same score on every document.")
-        p_value = 2.0 ** (1 - found.documents)
-        alone, all_at_once = (found.value if p_value <= 1 - level else None for level in levels)
-        why = f"The difference is the same on each of {found.documents} documents, too few for an interval."
-        return replace(
-            found,
-            low=alone,
-            high=alone,
-            simultaneous_low=all_at_once,
-            simultaneous_high=all_at_once,
-            p_value=p_value,
-            reason="" if alone is not None else why,
-        )
+        return _decide_by_signs(found, levels, 1e-12)
     return with_t_interval(found, float(given.mean()), [(error**2, size - 1)], levels)
+
+
+def _decide_by_signs(
+    found: SystemDifference, levels: tuple[float, float], rounding: float
+) -> SystemDifference:
+    """A difference that is the same on every document; up to `rounding` it is 0."""
+    if abs(found.value or 0.0) <= rounding:
+        return replace(found, reason="Both have the same score on every document.")
+    p_value = 2.0 ** (1 - found.documents)
+    alone, all_at_once = (found.value if p_value <= 1 - level else None for level in levels)
+    why = f"The difference is the same on each of {found.documents} documents, too few for an interval."
+    return replace(
+        found,
+        low=alone,
+        high=alone,
+        simultaneous_low=all_at_once,
+        simultaneous_high=all_at_once,
+        p_value=p_value,
+        reason="" if alone is not None else why,
+    )
 
 
 _DECIMALS = 10  # means that differ behind these are ties

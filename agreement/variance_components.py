@@ -87,16 +87,17 @@ def variance_components(values: FloatArray) -> VarianceComponents:
     # Differences do not depend on the mean, and small numbers lose fewer digits.
     centred = np.where(given, values - values[given].mean(), 0.0)
     # Half the squared differences over ordered pairs of a group: n sum x^2 - (sum x)^2.
-    sums = _subtract_shared(
-        {
-            shared: float(np.sum(_over(given, shared) * _over(centred**2, shared)))
-            - float(np.sum(_over(centred, shared) ** 2))
-            for shared in _kinds()
-        }
-    )
-    counts = _pair_counts(values)
-    half_squares = {shared: sums[shared] / counts[shared] for shared in counts}
-    found = _components_of(half_squares)
+    sums = {
+        shared: float(np.sum(_over(given, shared) * _over(centred**2, shared)))
+        - float(np.sum(_over(centred, shared) ** 2))
+        for shared in _KINDS
+    }
+    counts, sums = _pair_counts(values), _alternate(sums, over_more=True)
+    # What pairs that share A differ less by than pairs that share nothing is the sum of the variances of all
+    # effects within A.
+    nothing = sums[_KINDS[0]] / counts[_KINDS[0]]
+    within = {shared: nothing - sums[shared] / count for shared, count in counts.items()}
+    found = _alternate(within, over_more=False)
     of = {shared: max(0.0, value) for shared, value in found.items()}
     return VarianceComponents(
         systems=of[False, False, True],
@@ -113,9 +114,8 @@ def _share(signal: float, error: float) -> float | None:
     return signal / (signal + error) if signal + error > 0 else None
 
 
-def _kinds() -> list[Shared]:
-    either = (False, True)
-    return list(product(either, either, either))
+_EITHER = (False, True)
+_KINDS: list[Shared] = list(product(_EITHER, _EITHER, _EITHER))
 
 
 def _over(table: FloatArray, shared: Shared) -> FloatArray:
@@ -127,42 +127,21 @@ def _pair_counts(values: FloatArray) -> dict[Shared, float]:
     """The numbers of ordered pairs of ratings that share just these facets, for the kinds that occur."""
     given = (~np.isnan(values)).astype(float)
     # A squared number of ratings counts the ordered pairs that share at least these facets.
-    counts = _subtract_shared({shared: float(np.sum(_over(given, shared) ** 2)) for shared in _kinds()})
-    return {shared: count for shared, count in counts.items() if count > 0.5}
+    counts = {shared: float(np.sum(_over(given, shared) ** 2)) for shared in _KINDS}
+    return {shared: count for shared, count in _alternate(counts, over_more=True).items() if count > 0.5}
 
 
-def _subtract_shared(at_least: dict[Shared, float]) -> dict[Shared, float]:
-    """From sums over pairs that share these facets and maybe others, the sums over pairs that share no
-    others.
+def _alternate(sums: dict[Shared, float], *, over_more: bool) -> dict[Shared, float]:
+    """By inclusion and exclusion, the part of each sum that belongs to just its own facets.
+
+    over_more: sums are over pairs that share these facets and maybe others; else over effects within them.
     """
-    # Inclusion and exclusion over the further facets.
-    return {
-        shared: sum(
-            (-1) ** (sum(more) - sum(shared)) * value
-            for more, value in at_least.items()
-            if _within(shared, more)
-        )
-        for shared in at_least
-    }
-
-
-def _components_of(half_squares: dict[Shared, float]) -> dict[Shared, float]:
-    """Variances by effect. What pairs that share A differ less by than pairs that share nothing is the sum of
-    the variances of all effects within A, so signs alternate over the parts of an effect (Moebius inversion).
-    """
-    nothing = half_squares[False, False, False]
-    return {
-        effect: sum(
-            (-1) ** (sum(effect) - sum(shared)) * (nothing - half_squares[shared])
-            for shared in _kinds()
-            if _within(shared, effect)
-        )
-        for effect in _kinds()
-    }
-
-
-def _within(few: Shared, more: Shared) -> bool:
-    return all(there or not needed for there, needed in zip(more, few, strict=True))
+    found = dict.fromkeys(sums, 0.0)
+    for few, more in product(sums, sums):
+        if all(needed <= there for needed, there in zip(few, more, strict=True)):
+            own, other = (few, more) if over_more else (more, few)
+            found[own] += (-1) ** (sum(few) + sum(more)) * sums[other]
+    return found
 
 
 MOST_RATERS = 100

@@ -16,6 +16,7 @@ from agreement.biases.measures import (
     control_of,
     instruments,
     minus_means,
+    moments_within,
     with_reason_of_interval,
     without_severity,
 )
@@ -23,7 +24,6 @@ from agreement.bootstrap import Statistic, nothing
 from agreement.comparison import Scores
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.streams import Randomness, generator_of
-from agreement.student import sum_by_document
 
 _SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3; Thorndike 1920 (halo); two-stage least squares"
 MOST_RANGES = 10
@@ -131,35 +131,20 @@ class _Dimensions:
         people's means, different people; and the slopes (replicates, dimensions), NaN without agreement.
         """
         width = self.judge.shape[1]
-        moments = np.zeros((4, len(weights), width, width))
-        for sums, products in self._tables:
-            totals = np.tensordot(weights, sums, axes=1).reshape(-1, 1 + 3 * width)
-            number, means = np.maximum(totals[:, :1], 1), totals[:, 1:].reshape(-1, 3, width)
-            # Products about the means of teams: the products minus the products of sums over the number.
-            of_means = _products(*np.moveaxis(means, 1, 0)) / number[:, :, None]
-            of_teams = of_means.reshape(4, len(weights), -1, width, width).sum(axis=2)
-            moments += np.tensordot(weights, products, axes=1).swapaxes(0, 1) - of_teams
-        judge, crossed, means, people = moments
+        moments = self._within_teams(weights).reshape(len(weights), 4, width, width)
+        judge, crossed, means, people = np.moveaxis(moments, 1, 0)
         # w x' and x w' estimate the same covariance; only their mean is symmetric.
         people = (people + people.swapaxes(1, 2)) / 2
         shared = _diagonal(people)
         return judge, crossed, means, people, divide_where(shared > _LEAST, _diagonal(crossed), shared)
 
     @cached_property
-    def _tables(self) -> list[tuple[FloatArray, FloatArray]]:
-        """For each round sums (documents, teams, 1 + 3 d) and products (documents, 4, d, d)."""
-        tables, teams = [], int(self.teams.max(initial=-1)) + 1
+    def _within_teams(self) -> Statistic:
         # Centred values keep the digits of products; the moments do not change.
         judge, middle = self.judge - self.judge.mean(axis=0), np.nanmean(self.human, axis=(0, 1))
-        for usable, w, x in instruments(self.human - middle):
-            own = self.documents[usable]
-            values = judge[usable], w, x
-            sums = np.column_stack([np.ones(len(w)), *values])
-            products = _products(*values).swapaxes(0, 1)
-            # One index for each pair of a document and a team.
-            of_teams = sum_by_document(sums, own * teams + self.teams[usable], self.size * teams)
-            tables.append((of_teams.reshape(self.size, teams, -1), sum_by_document(products, own, self.size)))
-        return tables
+        found = instruments(self.human - middle)
+        rounds = ((usable, np.column_stack([judge[usable], w, x])) for usable, w, x in found)
+        return moments_within(rounds, self.documents, self.teams, self.size, _products)
 
     def _mean_of_pairs(self, covariances: FloatArray, variances: FloatArray) -> FloatArray:
         first, second = np.triu_indices(self.judge.shape[1], k=1)
@@ -171,11 +156,13 @@ class _Dimensions:
         return divide_where(known.any(axis=1), np.nansum(found, axis=1), known.sum(axis=1))
 
 
-def _products(judge: FloatArray, w: FloatArray, x: FloatArray) -> FloatArray:
-    """(4, n, dimensions, dimensions): of judge and judge, judge and people's mean, its square, w and x."""
+def _products(values: FloatArray) -> FloatArray:
+    """(..., 4 d d), from values (..., 3 d): judge and judge, judge and people's mean, its square, w and x."""
+    judge, w, x = np.split(values, 3, axis=-1)
     v = (w + x) / 2
     pairs = (judge, judge), (judge, v), (v, v), (w, x)
-    return np.stack([one[:, :, None] * other[:, None, :] for one, other in pairs])
+    products = np.stack([one[..., :, None] * other[..., None, :] for one, other in pairs], axis=-3)
+    return products.reshape(*values.shape[:-1], -1)
 
 
 def _diagonal(values: FloatArray) -> FloatArray:
@@ -201,10 +188,8 @@ def _whole_items(dimensions: Sequence[Scores]) -> _Dimensions:
 def _of_documents(
     measure: BiasMeasure, halo: _Dimensions, statistic: Statistic, generator: Randomness
 ) -> Bias:
-    statistic = statistic if halo.size else nothing
-    measured = measure.of_documents(
-        statistic, halo.size, len(halo.judge), _explain_undefined(halo), generator
-    )
+    why, items = _explain_undefined(halo), len(halo.judge)
+    measured = measure.of_documents(statistic if halo.size else nothing, halo.size, items, why, generator)
     if measured.defined:
         measured = with_reason_of_interval(measure, measured, halo.agreement, halo.size, generator)
     return Bias(measured, measure.without)

@@ -7,7 +7,7 @@ item, whose errors are independent of the others', is the instrument for the mea
 variables: Fuller 1987, Measurement Error Models, section 1.4).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy
 
 from agreement import Coefficient, Counts, Resampling, spearman
-from agreement.bootstrap import Statistic, nothing, ratio_of_sums
+from agreement.bootstrap import Statistic, nothing
 from agreement.comparison import Scores, bin_values, meta_correlation
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.estimate import Weighted
@@ -101,17 +101,16 @@ class BiasMeasure:
         self, values: FloatArray, documents: npt.NDArray[Any], why: str, generator: Randomness | None
     ) -> Coefficient:
         """The mean of values (items,), each of one of the documents (items,), any labels."""
-        labels, number = np.unique(documents, return_inverse=True)
-        sums, items = (sum_by_document(each, number, len(labels)) for each in (values, np.ones(len(values))))
-        return self.of_documents(ratio_of_sums(sums, items), len(labels), len(values), why, generator)
+        own = np.unique(documents, return_inverse=True)[1]
+        weighted = Weighted.mean_of_items(self.name, self.label, self.source, values, own, self.bounds)
+        return self.of_documents(weighted.statistic, weighted.size, len(values), why, generator)
 
     def of_documents(
         self, statistic: Statistic, size: int, items: int, why: str, generator: Randomness | None
     ) -> Coefficient:
         """The statistic of weighted documents (replicates, size) as a coefficient over `items` items."""
         weighted = Weighted(self.name, self.label, self.source, statistic, size, "documents", self.bounds)
-        counts = Counts(items, items, 2, 2 * items, 2 * items)
-        return weighted.coefficient(counts, why, generator, Resampling(by="documents"))
+        return weighted.coefficient(Counts.of_pairs(items, items), why, generator, Resampling(by="documents"))
 
 
 def beside_people(measured: Coefficient, without: float, people: Iterable[float]) -> Bias:
@@ -228,30 +227,15 @@ class CauseBeyondQuality:
         found = self._moments(weights)[:, 0]
         return np.asarray(np.where(found > _LEAST, found, np.nan))
 
-    def _moments(self, weights: FloatArray) -> FloatArray:
-        """(replicates, 5): sums of the `_products` minus the sums of means."""
-        moments = np.zeros((len(weights), 5))
-        for sums, products in self._tables:
-            # Moments about the means of groups: sums of products minus products of sums over the number.
-            number, w, x, judge, cause = np.moveaxis(np.tensordot(weights, sums, axes=1), 2, 0)
-            of_means = np.stack(_products(w, x, judge, cause), axis=2) / np.maximum(number, 1)[:, :, None]
-            moments += weights @ products - of_means.sum(axis=1)
-        return moments
-
     @cached_property
-    def _tables(self) -> list[tuple[FloatArray, FloatArray]]:
-        """For each round (documents, groups, 5), number of items and sums, and (documents, 5), products."""
-        groups, documents = int(self.groups.max(initial=-1)) + 1, len(self.scores.document_labels)
-        tables = []
-        for usable, w, x in self._rounds:
-            values = w, x, self._judge[usable], self.cause[usable]
-            own, number = self.scores.documents[usable], np.ones_like(w)
-            # One index for each pair of a document and a group.
-            cells = own * groups + self.groups[usable]
-            sums = sum_by_document(np.column_stack([number, *values]), cells, documents * groups)
-            products = sum_by_document(np.column_stack(_products(*values)), own, documents)
-            tables.append((sums.reshape(documents, groups, 5), products))
-        return tables
+    def _moments(self) -> Statistic:
+        """From weights to sums (replicates, 5) of the `_products` about the means of groups."""
+        rounds = (
+            (usable, np.column_stack([w, x, self._judge[usable], self.cause[usable]]))
+            for usable, w, x in self._rounds
+        )
+        size = len(self.scores.document_labels)
+        return moments_within(rounds, self.scores.documents, self.groups, size, _products)
 
     def remainders(self) -> FloatArray:
         """(items,): judge - b people's mean - c cause, minus the mean of its group."""
@@ -289,9 +273,42 @@ class CauseBeyondQuality:
 _LEAST = 1e-9  # a smaller range or variance is rounding of 0
 
 
-def _products(w: FloatArray, x: FloatArray, judge: FloatArray, cause: FloatArray) -> list[FloatArray]:
+def _products(values: FloatArray) -> FloatArray:
+    w, x, judge, cause = np.moveaxis(values, -1, 0)
     v = (w + x) / 2
-    return [w * x, v * judge, v * cause, judge * cause, cause * cause]
+    return np.stack([w * x, v * judge, v * cause, judge * cause, cause * cause], axis=-1)
+
+
+def moments_within(
+    rounds: Iterable[tuple[npt.NDArray[np.bool_], FloatArray]],
+    documents: IntArray,
+    groups: IntArray,
+    size: int,
+    products: Callable[[FloatArray], FloatArray],
+) -> Statistic:
+    """From weights (replicates, documents) to sums of products (replicates, products) about means of groups.
+
+    rounds: the items, as of `instruments`, and their values (used items, columns); one at least. documents,
+    groups: (items,). size: the number of documents. products: from values (..., columns) to (..., products).
+    """
+    number, tables = int(groups.max(initial=-1)) + 1, []
+    for usable, values in rounds:
+        own = documents[usable]
+        # One index for each pair of a document and a group.
+        cells = own * number + groups[usable]
+        sums = sum_by_document(np.column_stack([np.ones(len(own)), values]), cells, size * number)
+        tables.append((sums.reshape(size, number, -1), sum_by_document(products(values), own, size)))
+
+    def moments(weights: FloatArray) -> FloatArray:
+        found = np.zeros((len(weights), 1))
+        for sums, of_documents in tables:
+            totals = np.tensordot(weights, sums, axes=1)
+            # Moments about the means of groups: sums of products minus products of sums over the number.
+            of_means = products(totals[..., 1:]) / np.maximum(totals[..., :1], 1)
+            found = found + weights @ of_documents - of_means.sum(axis=1)
+        return found
+
+    return moments
 
 
 def judged_with_two(scores: Scores, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -446,24 +463,13 @@ def perplexity_by_rating(
     usable = ~np.isnan(scores.judge) & ~np.isnan(scores.human_means) & ~np.isnan(log_perplexity)
     both, perplexity = scores.of_items(usable), np.exp(log_perplexity[usable])
     judged, rated = (bin_values(each, points) for each in (both.judge, both.human_means))
-    return [
-        (
-            _mean_perplexity(both, perplexity, judged == point, "judge", point, generator),
-            _mean_perplexity(both, perplexity, rated == point, "people", point, generator),
-        )
-        for point in points
-    ]
-
-
-def _mean_perplexity(
-    both: Scores,
-    perplexity: FloatArray,
-    at: npt.NDArray[np.bool_],
-    whose: str,
-    point: float,
-    generator: Randomness,
-) -> Coefficient:
-    measure = BiasMeasure(
-        f"perplexity_by_rating_{whose}_{point:g}", "Mean perplexity", _FAMILIARITY, bounds=(0.0, np.inf)
-    )
-    return measure.mean_of_items(perplexity[at], both.documents[at], _NO_PERPLEXITY, generator)
+    found = []
+    for point in points:
+        means = []
+        for whose, values in (("judge", judged), ("people", rated)):
+            name = f"perplexity_by_rating_{whose}_{point:g}"
+            measure = BiasMeasure(name, "Mean perplexity", _FAMILIARITY, bounds=(0.0, np.inf))
+            at, why = values == point, _NO_PERPLEXITY
+            means.append(measure.mean_of_items(perplexity[at], both.documents[at], why, generator))
+        found.append((means[0], means[1]))
+    return found

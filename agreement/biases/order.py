@@ -46,16 +46,11 @@ def option_order(
     measured = shift.mean_of_items(moved, of, _NO_OPTIONS_IN_BOTH_ORDERS, generator)
     is_moved = (moved != 0).astype(float)
     changed = share.mean_of_items(is_moved, of, _NO_OPTIONS_IN_BOTH_ORDERS, generator)
-    return Bias(measured, 0.0, _toss_control(moved, generator)), Bias(changed, 0.0)
-
-
-def _toss_control(moved: FloatArray, generator: Randomness) -> Control | None:
-    if not len(moved):
-        return None
-    dice = generator_of(generator, "option_shift", "control")
     # An exchange of an item's two values changes the sign of its shift.
-    tosses = dice.choice([-1.0, 1.0], size=(CONTROLS, len(moved)))
-    return control_of((tosses @ moved / len(moved)).tolist(), "each item’s two values, dealt by a coin")
+    dice = generator_of(generator, "option_shift", "control")
+    tosses = dice.choice([-1.0, 1.0], size=(CONTROLS, len(moved))) @ moved / max(len(moved), 1)
+    control = control_of(tosses.tolist(), "each item’s two values, dealt by a coin") if len(moved) else None
+    return Bias(measured, 0.0, control), Bias(changed, 0.0)
 
 
 _DECIMALS = 9
@@ -109,19 +104,13 @@ def place_preference(verdicts: Verdicts, *, generator: Randomness) -> PlacePrefe
     if not number:
         return PlacePreference(Bias(measured, 0.0), first, second, None)
     # With h of n changes to the second position, the measure is (h - (n - h)) / n.
-    low, high = (float(2 * each - number) / number for each in _coin(number))
+    # The central 95 % of heads; the distribution of a fair coin is symmetric.
+    least = int(np.searchsorted(scipy.special.bdtr(np.arange(number + 1), number, 0.5), 0.025))
+    low, high = (float(2 * each - number) / number for each in (least, number - least))
     control = Control(0.0, low, high, "a judge that changes as often, by a toss of a coin")
     # Both tails; with equally many changes each way they overlap and add up to more than 1.
     p_value = min(1.0, 2 * float(scipy.special.bdtr(min(first, second), number, 0.5)))
     return PlacePreference(Bias(measured, 0.0, control), first, second, p_value)
-
-
-def _coin(number: int) -> tuple[int, int]:
-    """The central 95 % of heads among `number` tosses."""
-    cumulated = scipy.special.bdtr(np.arange(number + 1), number, 0.5)
-    # The distribution of a fair coin is symmetric, so the upper end mirrors the lower one.
-    low = int(np.searchsorted(cumulated, 0.025))
-    return low, number - low
 
 
 _CALL_SOURCE = "Stureborg, Alikaniotis and Suhara 2024, sec. 3.3, table 3"
@@ -157,40 +146,39 @@ def later_places(scores: Scores, places: FloatArray, *, generator: Randomness) -
     correlation = BiasMeasure("correlation_at_later_places", label, _CALL_SOURCE, 0.0, (-2, 2))
     shift = BiasMeasure("shift_at_later_places", "Mean error, later minus first in the call", _CALL_SOURCE)
     return LaterPlaces(
-        _compare_positions(correlation, _compare_correlations, both, is_later, generator),
-        _compare_positions(shift, _compare_errors, both, is_later, generator),
+        _compare_positions(correlation, _correlation, both, is_later, generator),
+        _compare_positions(shift, _mean_error, both, is_later, generator),
     )
 
 
 def _compare_positions(
     measure: BiasMeasure,
-    statistic_of: Callable[[Scores, IsLater], Statistic],
+    of_part: Callable[[Scores, IsLater], Statistic],
     both: Scores,
     is_later: IsLater,
     generator: Randomness,
 ) -> Bias:
     size, items = len(both.document_labels), len(both.judge)
-    statistic, why = statistic_of(both, is_later), _NEEDS_ROTATION if items else NEITHER
+
+    def statistic_of(is_later: IsLater) -> Statistic:
+        later, first = of_part(both, is_later), of_part(both, ~is_later)
+        return lambda weights: later(weights) - first(weights)
+
+    statistic, why = statistic_of(is_later), _NEEDS_ROTATION if items else NEITHER
     measured = measure.of_documents(statistic, size, items, why, generator)
     if not measured.defined:
         return Bias(measured, measure.without)
     dice, whole = generator_of(generator, measure.name, "control"), np.ones((1, size))
-    controls = (float(statistic_of(both, dice.permutation(is_later))(whole)[0]) for _ in range(CONTROLS))
+    controls = (float(statistic_of(dice.permutation(is_later))(whole)[0]) for _ in range(CONTROLS))
     return Bias(measured, measure.without, control_of(controls, _DEALT))
 
 
-def _compare_correlations(both: Scores, is_later: IsLater) -> Statistic:
-    later, first = (
-        _correlation(both.as_read, both.human_means, both, chosen) for chosen in (is_later, ~is_later)
-    )
-    return lambda weights: later(weights) - first(weights)
-
-
-def _correlation(first: FloatArray, second: FloatArray, both: Scores, chosen: IsLater) -> Statistic:
-    """From weights to Pearson's r over the chosen items."""
+def _correlation(both: Scores, chosen: IsLater) -> Statistic:
+    """From weights to Pearson's r of the judge and people over the chosen items."""
     if not chosen.any():
         return nothing
-    x, y = (each[chosen] - each[chosen].mean() for each in (first, second))  # the same r, fewer digits lost
+    sides = both.as_read[chosen], both.human_means[chosen]
+    x, y = (each - each.mean() for each in sides)  # the same r, fewer digits lost
     parts = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
     table = sum_by_document(parts, both.documents[chosen], len(both.document_labels))
 
@@ -204,12 +192,7 @@ def _correlation(first: FloatArray, second: FloatArray, both: Scores, chosen: Is
     return correlations
 
 
-def _compare_errors(both: Scores, is_later: IsLater) -> Statistic:
-    errors, size = errors_of(both), len(both.document_labels)
-    later, first = (
-        ratio_of_sums(
-            *(sum_by_document(each, both.documents, size) for each in (errors * own, own.astype(float)))
-        )
-        for own in (is_later, ~is_later)
-    )
-    return lambda weights: later(weights) - first(weights)
+def _mean_error(both: Scores, chosen: IsLater) -> Statistic:
+    """From weights to the mean error over the chosen items."""
+    values = np.column_stack([errors_of(both) * chosen, chosen])
+    return ratio_of_sums(*sum_by_document(values, both.documents, len(both.document_labels)).T)

@@ -39,7 +39,8 @@ def severity(scores: Scores, *, generator: Randomness) -> Bias:
     measured = bias(
         scores.judge, scores.human_means, documents=scores.documents, generator=generator, resampling=plan
     )
-    alone = (bias(one, others).value for one, others in _each_person(judged_by_both(scores)))
+    pairs = _pair_with_others(judged_by_both(scores).human)
+    alone = (bias(one, mean_values(others)).value for one, others in pairs)
     return beside_people(measured, 0.0, (each for each in alone if each is not None))
 
 
@@ -53,46 +54,45 @@ def spread_ratio(scores: Scores, *, generator: Randomness) -> Bias:
     wide at 5 %.
     """
     both = judged_by_both(scores)
+    documents = len(both.document_labels)
     measure = BiasMeasure("spread_ratio", "SD of the judge / SD of a person", _SOURCE, 1.0, (0.0, np.inf))
     # Sums by document: the deviations of all resamples are products of matrices.
-    tables = [_moments(both, both.judge), *(_moments(both, one) for one in both.human)]
+    tables = []
+    for values in (both.judge, *both.human):
+        given, filled = ~np.isnan(values), np.nan_to_num(values)
+        moments = np.column_stack([given, filled, filled**2])
+        tables.append(sum_by_document(moments, both.documents, documents))
 
     def ratios(weights: FloatArray) -> FloatArray:
-        judge, *people = (_deviation(weights @ table) for table in tables)
-        of_people = _mean_known(people) if people else nothing(weights)
-        return divide_where(of_people > 0, judge, of_people)
-
-    why = "The values of people do not vary." if len(both.judge) else NEITHER
-    documents = len(both.document_labels)
-    measured = measure.of_documents(ratios, documents, len(both.judge), why, None)
-    measured = _add_interval_of_logarithm(measured, ratios, documents, generator)
-    return beside_people(measured, 1.0, _ratios_of_people(both.human))
-
-
-def _add_interval_of_logarithm(
-    measured: Coefficient, ratios: Statistic, documents: int, generator: Randomness
-) -> Coefficient:
-    if not measured.defined:
-        return measured
-    if measured.value == 0:
-        return replace(
-            measured, interval_reason="The judge’s values do not vary, so the ratio is 0 throughout."
-        )
+        deviations = []
+        for table in tables:
+            number, total, squares = (weights @ table).T
+            number = np.where(number > 0, number, np.nan)
+            # Rounding may put the variance of equal values just below 0.
+            deviations.append(np.sqrt(np.maximum(squares / number - (total / number) ** 2, 0)))
+        of_people = mean_values(np.array(deviations[1:])) if deviations[1:] else nothing(weights)
+        return divide_where(of_people > 0, deviations[0], of_people)
 
     def logarithms(weights: FloatArray) -> FloatArray:
         found = ratios(weights)
         return np.log(np.where(found > 0, found, np.nan))
 
-    # A limit above the number of documents selects the jackknife.
-    leave_one_out = Resampling(by="documents", jackknife_below=documents + 1)
-    interval, reason = resampled_interval(
-        logarithms, independent(documents, "documents"), generator, leave_one_out, (-np.inf, np.inf)
-    )
-    if interval:
-        low, high = np.exp([interval.low, interval.high])
-        method = f"{interval.method}, of the logarithm"
-        interval = replace(interval, low=float(low), high=float(high), method=method)
-    return replace(measured, interval=interval, interval_reason=reason)
+    why = "The values of people do not vary." if len(both.judge) else NEITHER
+    measured = measure.of_documents(ratios, documents, len(both.judge), why, None)
+    if measured.value == 0:
+        constant = "The judge’s values do not vary, so the ratio is 0 throughout."
+        measured = replace(measured, interval_reason=constant)
+    elif measured.defined:
+        # A limit above the number of documents selects the jackknife.
+        leave_one_out = Resampling(by="documents", jackknife_below=documents + 1)
+        interval, reason = resampled_interval(
+            logarithms, independent(documents, "documents"), generator, leave_one_out, (-np.inf, np.inf)
+        )
+        if interval:
+            low, high = np.exp([interval.low, interval.high]).tolist()
+            interval = replace(interval, low=low, high=high, method=f"{interval.method}, of the logarithm")
+        measured = replace(measured, interval=interval, interval_reason=reason)
+    return beside_people(measured, 1.0, _ratios_of_people(both.human))
 
 
 def modal_excess(scores: Scores, points: FloatArray, *, generator: Randomness) -> Bias:
@@ -154,46 +154,24 @@ def _compare_shares(
 def _shares_compared(
     compare: _Compare, both: Scores, one: FloatArray, other: FloatArray, points: FloatArray
 ) -> Statistic:
-    tables = [_counts(both, values, points) for values in (one, other)]
+    # (documents, points): the number of times each point occurs.
+    tables = [
+        sum_by_document(
+            (values[:, :, None] == points).sum(axis=0).astype(float),
+            both.documents,
+            len(both.document_labels),
+        )
+        for values in (one, other)
+    ]
 
     def distance(weights: FloatArray) -> FloatArray:
-        shares = []
-        for table in tables:
-            counts = weights @ table
-            total = counts.sum(axis=1, keepdims=True)
-            share = divide_where(total > 0, counts, total)
-            shares.append(share)
-        return compare(shares[0], shares[1])
+        counts = [weights @ table for table in tables]
+        totals = [each.sum(axis=1, keepdims=True) for each in counts]
+        return compare(
+            *(divide_where(total > 0, each, total) for each, total in zip(counts, totals, strict=True))
+        )
 
     return distance
-
-
-def _counts(both: Scores, values: FloatArray, points: FloatArray) -> FloatArray:
-    """(documents, points): the number of times each point occurs in values (raters, items)."""
-    of_items = (values[:, :, None] == points).sum(axis=0).astype(float)
-    return sum_by_document(of_items, both.documents, len(both.document_labels))
-
-
-def _moments(both: Scores, values: FloatArray) -> FloatArray:
-    """(documents, 3): number, sum and sum of squares of values (items,) that are there."""
-    given = ~np.isnan(values)
-    filled = np.where(given, values, 0.0)
-    table = np.column_stack([given, filled, filled**2])
-    return sum_by_document(table, both.documents, len(both.document_labels))
-
-
-def _deviation(moments: FloatArray) -> FloatArray:
-    number = np.where(moments[:, 0] > 0, moments[:, 0], np.nan)
-    mean = moments[:, 1] / number
-    # Rounding may put the variance of equal values just below 0.
-    return np.asarray(np.sqrt(np.maximum(moments[:, 2] / number - mean**2, 0)))
-
-
-def _mean_known(deviations: list[FloatArray]) -> FloatArray:
-    table = np.array(deviations)
-    known = ~np.isnan(table)
-    total = known.sum(axis=0)
-    return divide_where(total > 0, np.nansum(table, axis=0), total)
 
 
 def _ratios_of_people(human: FloatArray) -> Iterator[float]:
@@ -210,11 +188,6 @@ def _pair_with_others(human: FloatArray) -> Iterator[tuple[FloatArray, FloatArra
     if len(human) > 1:
         for index, one in enumerate(human):
             yield one, np.delete(human, index, axis=0)
-
-
-def _each_person(both: Scores) -> Iterator[tuple[FloatArray, FloatArray]]:
-    for one, others in _pair_with_others(both.human):
-        yield one, mean_values(others)
 
 
 _SPREAD_OF_SAMPLES = BiasMeasure(

@@ -13,7 +13,6 @@ from agreement import (
     Resampling,
     alpha_difference,
     checked_alpha,
-    observed_domain,
 )
 from agreement.coefficient import UNDEFINED
 from agreement.comparison.scores import JUDGE, PEOPLE, Scores
@@ -113,10 +112,14 @@ def alpha_with_people(
 
     with_judge = np.vstack([both.human, both.judge])
     with_mean = np.vstack([both.human_means, both.judge])
+    of_mean = alpha(with_mean, "with_mean", "the judge and the mean human score")
+    if level is MeasurementLevel.NOMINAL:
+        reason = "Nominal values have no mean to compare the judge with."
+        of_mean = replace(of_mean, value=None, reason=reason, interval=None, interval_reason=UNDEFINED)
     return AlphaWithPeople(
         among_people=alpha(both.human, "among_people", "among people", people),
         with_judge=alpha(with_judge, "with_judge", "people and the judge"),
-        with_mean=_alpha_of_mean(alpha(with_mean, "with_mean", "the judge and the mean human score"), level),
+        with_mean=of_mean,
     )
 
 
@@ -170,7 +173,7 @@ def self_consistency(
     data = ReliabilityData(
         table,
         measurement_level=measurement_level,
-        value_domain=_domain(table),
+        value_domain=None,
         documents=documents,
     )
     result = checked_alpha(
@@ -186,13 +189,7 @@ def self_consistency(
 def _data(values: FloatArray, scores: Scores, level: MeasurementLevel) -> ReliabilityData:
     # Sort by label, the order in which the raters' own data resample documents.
     documents = np.array(scores.document_labels)[scores.documents]
-    return ReliabilityData(values, measurement_level=level, value_domain=_domain(values), documents=documents)
-
-
-def _domain(values: FloatArray) -> FloatArray:
-    """The values that occur; alpha does not look at others."""
-    domain = observed_domain(values)
-    return domain if len(domain) else np.zeros(1)
+    return ReliabilityData(values, measurement_level=level, value_domain=None, documents=documents)
 
 
 def _explain_undefined(alpha: Coefficient, scores: Scores) -> Coefficient:
@@ -207,15 +204,3 @@ def _explain_undefined(alpha: Coefficient, scores: Scores) -> Coefficient:
     if not alpha.counts.pairable_units:
         return replace(alpha, reason="No item that the judge values has scores of two people.")
     return alpha
-
-
-def _alpha_of_mean(alpha: Coefficient, level: MeasurementLevel) -> Coefficient:
-    if level is not MeasurementLevel.NOMINAL:
-        return alpha
-    return replace(
-        alpha,
-        value=None,
-        reason="Nominal values have no mean to compare the judge with.",
-        interval=None,
-        interval_reason=UNDEFINED,
-    )

@@ -15,8 +15,8 @@ from agreement import (
     difference_of_correlations,
     difference_of_figures,
     holm_by_key,
+    mean_values,
     means_by_group,
-    observed_domain,
     spearman,
     values_within_documents,
 )
@@ -146,7 +146,11 @@ def compare_two_judges(
         if rated.any()
     }
     if level is not MeasurementLevel.NOMINAL and rated.any():
-        found["systems"] = _between_systems(*sides)
+        means = [
+            means_by_group(values, sides[0].systems, len(sides[0].system_names))
+            for values in (sides[0].as_read, sides[1].as_read, sides[0].human_means)
+        ]
+        found["systems"] = difference_of_correlations(*means, noun="systems")
     return int(rated.sum()), found
 
 
@@ -208,7 +212,7 @@ def _spearman(scores: Scores, _level: MeasurementLevel) -> Statistic:
 def alpha_with_mean(scores: Scores, level: MeasurementLevel) -> Statistic:
     """Alpha of the judge and people's mean, over weighted documents; both have a value of every item."""
     values = np.vstack([scores.human_means, scores.judge])
-    data = ReliabilityData(values, measurement_level=level, value_domain=observed_domain(values))
+    data = ReliabilityData(values, measurement_level=level, value_domain=None)
     patterns = by_value(data)
     return weigh_documents(patterns, alpha_statistic(patterns, level), scores.documents)
 
@@ -221,24 +225,11 @@ def _preferences(scores: Scores, _level: MeasurementLevel) -> Statistic:
 
 def accuracy_with_people(scores: Scores, _level: MeasurementLevel) -> Statistic:
     """The mean share of an item's raters with the judge's value, over weighted documents."""
-    said = np.nanmean(np.where(np.isnan(scores.human), np.nan, scores.human == scores.judge), axis=0)
-    sums = np.bincount(scores.documents, said)
-    items = np.bincount(scores.documents)
+    sums, items = np.bincount(scores.documents, _accuracy(scores)), np.bincount(scores.documents)
     return lambda weights: (weights @ sums) / (weights @ items)
 
 
 _OF_AMOUNTS = {"spearman": _spearman, "alpha": alpha_with_mean, "preferences": _preferences}
-
-
-def _between_systems(first: Scores, second: Scores) -> PairedDifference:
-    means = partial(_means_by_system, first)
-    return difference_of_correlations(
-        means(first.as_read), means(second.as_read), means(first.human_means), noun="systems"
-    )
-
-
-def _means_by_system(scores: Scores, values: FloatArray) -> FloatArray:
-    return means_by_group(values, scores.systems, len(scores.system_names))
 
 
 GROUPS = 10
@@ -275,10 +266,9 @@ def compare_groups(
     Undefined without two samples a group, or if correlations do not vary. Source: Siledar and others 2024,
     table 5.
     """
+    undefined = partial(GroupsCompared, None, None, None, None)
     if min(first.shape[1], second.shape[1]) < 2 * groups:
-        return _undefined_groups(
-            f"Both need {2 * groups} samples of each item, two in each of {groups} groups."
-        )
+        return undefined(f"Both need {2 * groups} samples of each item, two in each of {groups} groups.")
     known = ~np.isnan(scores.human_means)
     for samples in (first, second):
         known &= ~np.isnan(samples).any(axis=1)
@@ -296,21 +286,17 @@ def compare_groups(
         )
 
     if not known.any():
-        return _undefined_groups("No item has all samples of both and a value of people.")
+        return undefined("No item has all samples of both and a value of people.")
     one, other = correlations(first), correlations(second)
     if np.isnan([one, other]).any():
-        return _undefined_groups("The correlation of a group is undefined: its values do not vary.")
+        return undefined("The correlation of a group is undefined: its values do not vary.")
     if np.ptp(np.concatenate([one, other])) == 0:
-        return _undefined_groups("All groups have the same correlation.")
+        return undefined("All groups have the same correlation.")
     u_p = scipy.stats.mannwhitneyu(one, other).pvalue
     # Without variation within both groups, t divides by 0.
     varies = np.ptp(one) > 0 or np.ptp(other) > 0
     t_p = float(scipy.stats.ttest_ind(one, other).pvalue) if varies else None
     return GroupsCompared(float(one.mean()), float(other.mean()), float(u_p), t_p)
-
-
-def _undefined_groups(reason: str) -> GroupsCompared:
-    return GroupsCompared(None, None, None, None, reason)
 
 
 _DECIMALS = 9  # distances that differ behind these differ by rounding
@@ -352,11 +338,9 @@ def _like(first: Scores, second: Scores) -> Scores:
 
 
 def _accuracy(scores: Scores) -> FloatArray:
-    given = ~np.isnan(scores.human)
-    equal = np.sum((scores.human == scores.judge) & given, axis=0)
-    counts = given.sum(axis=0)
-    known = (counts > 0) & ~np.isnan(scores.judge)
-    return np.where(known, equal / np.maximum(counts, 1), np.nan)
+    """(items,): the share of an item's raters with the judge's value; NaN without either."""
+    equal = mean_values(np.where(np.isnan(scores.human), np.nan, scores.human == scores.judge))
+    return np.where(np.isnan(scores.judge), np.nan, equal)
 
 
 def _average_by_document(scores: Scores, values: FloatArray) -> FloatArray:
@@ -423,7 +407,11 @@ def combine(values: FloatArray, rule: str, weights: Weights | None = None) -> Fl
         found[whole] = weights.intercept + np.asarray(weights.weights) @ known
     elif rule == MAJORITY:
         # np.round would move halves to the even number.
-        found[whole] = [_majority(column) for column in np.floor(known + 0.5).T]
+        for item, column in zip(np.flatnonzero(whole), np.floor(known + 0.5).T, strict=True):
+            names, counts = np.unique(column, return_counts=True)
+            tied = names[counts == counts.max()]
+            # np.unique sorts, so argmin takes the lower of two that are equally near.
+            found[item] = tied[np.argmin(np.abs(tied - column.mean()))]
     else:
         found[whole] = np.median(known, axis=0) if rule == MEDIAN else known.mean(axis=0)
     return found
@@ -450,10 +438,3 @@ def spread(values: FloatArray) -> FloatArray:
     if len(values) < 2:
         return np.full(values.shape[1], np.nan)
     return np.asarray(np.std(values, axis=0, ddof=1))
-
-
-def _majority(column: Sequence[float] | FloatArray) -> float:
-    values, counts = np.unique(column, return_counts=True)
-    tied = values[counts == counts.max()]
-    # np.unique sorts, so argmin takes the lower of two that are equally near.
-    return float(tied[np.argmin(np.abs(tied - np.mean(column)))])

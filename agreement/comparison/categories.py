@@ -14,8 +14,9 @@ from agreement.coefficient import Coefficient, Counts
 from agreement.comparison.scores import Scores
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.estimate import Weighted
+from agreement.groups import mean_values
 from agreement.streams import Randomness, generator_of, substream
-from agreement.student import ratio_interval
+from agreement.student import ratio_interval, sum_by_document
 
 _NO_ITEM = "No item has a value of the judge and one of a person."
 _NEVER = "Neither the judge nor a person gave this category."
@@ -57,13 +58,27 @@ def category_agreement(
     # (documents, 3 x categories): agreed, given by people, given by the judge.
     sums = np.stack(
         [np.bincount(documents, each) for part in (people * judge, people, judge) for each in part], axis=1
-    )
+    ).astype(float)
     ratings = int((~np.isnan(scores.human[:, both])).sum())
     items = int(both.sum())
     counts = Counts(
         len(both), items, raters=len(scores.human), ratings=ratings, pairable_values=ratings + items
     )
-    of = _Sums(np.asarray(sums, dtype=float))
+
+    def f1_of_categories(weights: FloatArray) -> FloatArray:
+        """(replicates, categories); NaN for a category without any value."""
+        agreed, *given = np.split(weights @ sums, 3, axis=1)
+        either = given[0] + given[1]
+        return divide_where(either > 0, 2 * agreed, either)
+
+    def accuracy(weights: FloatArray) -> FloatArray:
+        agreed, _, judged = np.split(weights @ sums, 3, axis=1)
+        return np.asarray(agreed.sum(axis=1) / judged.sum(axis=1))
+
+    def macro_f1(weights: FloatArray) -> FloatArray:
+        # The mean over the categories that anyone gave.
+        found = f1_of_categories(weights)
+        return np.asarray(np.nansum(found, axis=1) / np.sum(~np.isnan(found), axis=1))
 
     def coefficient(
         name: str, label: str, statistic: Statistic, why: str, drawn_with: Randomness | None = None
@@ -74,7 +89,7 @@ def category_agreement(
 
     def f1(index: int) -> Coefficient:
         found = coefficient(
-            "f1", "F1", lambda weights: of.f1(weights)[:, index], _NEVER if len(sums) else _NO_ITEM
+            "f1", "F1", lambda weights: f1_of_categories(weights)[:, index], _NEVER if len(sums) else _NO_ITEM
         )
         if generator is None or not found.defined:
             return found
@@ -85,35 +100,12 @@ def category_agreement(
         return replace(found, interval=interval, interval_reason=reason)
 
     return CategoryAgreement(
-        coefficient("accuracy", "Accuracy", of.accuracy, _NO_ITEM, generator),
-        coefficient("macro_f1", "Macro-F1", of.macro_f1, _NO_ITEM, generator),
+        coefficient("accuracy", "Accuracy", accuracy, _NO_ITEM, generator),
+        coefficient("macro_f1", "Macro-F1", macro_f1, _NO_ITEM, generator),
         tuple(map(f1, range(len(categories)))),
         tuple(judge.sum(axis=1).astype(int).tolist()),
         tuple(people.sum(axis=1).tolist()),
     )
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """Statistics of weights of documents (replicates, documents) over sums (documents, 3 x categories)."""
-
-    sums: FloatArray
-
-    def f1(self, weights: FloatArray) -> FloatArray:
-        """(replicates, categories); NaN for a category without any value."""
-        agreed, *given = np.split(weights @ self.sums, 3, axis=1)
-        either = given[0] + given[1]
-        return divide_where(either > 0, 2 * agreed, either)
-
-    def accuracy(self, weights: FloatArray) -> FloatArray:
-        """(replicates,)."""
-        agreed, _, judged = np.split(weights @ self.sums, 3, axis=1)
-        return np.asarray(agreed.sum(axis=1) / judged.sum(axis=1))
-
-    def macro_f1(self, weights: FloatArray) -> FloatArray:
-        """(replicates,): the mean over the categories that anyone gave."""
-        found = self.f1(weights)
-        return np.asarray(np.nansum(found, axis=1) / np.sum(~np.isnan(found), axis=1))
 
 
 _NOTHING = "No item has two answers to compare."
@@ -138,15 +130,9 @@ def mean_closeness(
     labels = [each for each, is_compared in zip(documents, compared.tolist(), strict=True) if is_compared]
     index_of = {label: index for index, label in enumerate(dict.fromkeys(labels))}
     group = np.array([index_of[each] for each in labels], dtype=np.intp)
-    sums = np.bincount(group, closeness[compared], len(index_of)).astype(float)
-    sizes = np.bincount(group, minlength=len(index_of)).astype(float)
-
-    def statistic(weights: FloatArray) -> FloatArray:
-        return np.asarray((weights @ sums) / (weights @ sizes))
-
     source = "Artstein and Poesio 2008, Computational Linguistics 34, 555-596"
-    weighted = Weighted(
-        "mean_closeness", "Mean closeness", source, statistic, len(index_of), "documents", (0.0, 1.0)
+    weighted = Weighted.mean_of_items(
+        "mean_closeness", "Mean closeness", source, closeness[compared], group, (0.0, 1.0)
     )
     items = int(compared.sum())
     counts = Counts(len(closeness), items, raters=raters, ratings=answers, pairable_values=answers)
@@ -212,9 +198,7 @@ def equals_mode(values: FloatArray, human: FloatArray, points: npt.ArrayLike) ->
 
 def is_within_one(values: FloatArray, human: FloatArray) -> FloatArray:
     """(items,): 1 if a value is within one point of people's mean, else 0; NaN without either."""
-    number = (~np.isnan(human)).sum(axis=0)
-    means = divide_where(number > 0, np.nansum(human, axis=0), number)
-    differ = np.abs(values - means)
+    differ = np.abs(values - mean_values(human))
     # A distance of one point counts as within it despite rounding.
     return np.where(np.isnan(differ), np.nan, (differ <= 1 + 1e-9).astype(float))
 
@@ -237,12 +221,15 @@ def confidence_calibration(
     labels, of = np.unique(np.asarray(documents)[known], return_inverse=True)
     # Each bin has its upper end, also if rounding puts a share just above it.
     bins = np.clip(np.ceil(sure * BINS - 1e-9).astype(np.intp) - 1, 0, BINS - 1)
-    sums = _BinSums(of, len(labels), bins)
-    items, confident, accurate = sums.add_up(np.ones(len(sure))), sums.add_up(sure), sums.add_up(correct)
+    # (documents, bins): the sums of items, confidences and correct answers.
+    items, confident, accurate = (
+        sum_by_document(each, of * BINS + bins, len(labels) * BINS).reshape(-1, BINS)
+        for each in (np.ones(len(sure)), sure, correct)
+    )
 
     def coefficient(name: str, label: str, statistic: Statistic, low: float = 0.0) -> Coefficient:
         weighted = Weighted(name, label, _SOURCE, statistic, len(labels), "documents", (low, 1.0))
-        counts = Counts(len(confidence), len(sure), 2, 2 * len(sure), 2 * len(sure))
+        counts = Counts.of_pairs(len(confidence), len(sure))
         own = substream(generator, "calibration")
         return weighted.coefficient(counts, _ITEMS, own, Resampling(by="documents"))
 
@@ -253,7 +240,12 @@ def confidence_calibration(
         return divide_where(total > 0, differ, total)
 
     number, whole, hits = (each.sum(axis=1) for each in (items, confident, accurate))
-    by_chance = _errors_by_chance(sure, bins, generator)
+    # The errors of simulated judges whose accuracy equals their confidence.
+    random = generator_of(generator, "calibrated judges")
+    simulated = random.random((_SIMULATIONS, len(sure))) < sure
+    # A product with indicators of bins sums all simulations at once.
+    differ = np.abs((simulated - sure) @ np.eye(BINS)[bins]).sum(axis=1)
+    by_chance = differ / max(len(sure), 1)
     return ConfidenceCalibration(
         len(sure),
         _around_bias(coefficient("calibration_error", "Expected calibration error", error), by_chance),
@@ -271,29 +263,6 @@ def confidence_calibration(
             if items[:, at].any()
         ),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _BinSums:
-    """Sums of values of items by document and bin; `of`, `bins`: (items,)."""
-
-    of: IntArray
-    documents: int
-    bins: IntArray
-
-    def add_up(self, values: FloatArray) -> FloatArray:
-        """(documents, bins): the sums of values (items,)."""
-        cells = np.bincount(self.of * BINS + self.bins, values, self.documents * BINS)
-        return cells.astype(float).reshape(self.documents, BINS)
-
-
-def _errors_by_chance(confidence: FloatArray, bins: IntArray, generator: Randomness) -> FloatArray:
-    """(simulations,): the errors of simulated judges whose accuracy equals their confidence."""
-    random = generator_of(generator, "calibrated judges")
-    right = random.random((_SIMULATIONS, len(confidence))) < confidence
-    # A product with indicators of bins sums all simulations at once.
-    differ = (right - confidence) @ np.eye(BINS)[bins]
-    return np.asarray(np.abs(differ).sum(axis=1) / max(len(confidence), 1))
 
 
 def _around_bias(error: Coefficient, by_chance: FloatArray) -> Coefficient:

@@ -1,9 +1,10 @@
 """How values of a judge, or of one rater, go with mean human scores, and with the quality of systems."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,6 @@ from agreement import (
     Coefficient,
     PairMeasure,
     Resampling,
-    between_group_means,
     kendall_tau_b,
     means_by_group,
     over_groups,
@@ -32,7 +32,7 @@ from agreement.comparison.scores import (
     explain_undefined,
     numbers,
 )
-from agreement.data import FloatArray, ReliabilityData
+from agreement.data import FloatArray
 from agreement.groups import is_studentised, studentised_interval
 from agreement.streams import Randomness, substream
 
@@ -57,8 +57,6 @@ def correlation_called(name: str, *, named: bool) -> PairMeasure:
 
 _SHEN = "Shen and others 2023, Large Language Models are Not Yet Human-Level Evaluators"
 _BY_DOCUMENTS = Resampling(by="documents")
-
-_Pair = tuple[FloatArray, FloatArray]
 
 
 class Level(StrEnum):
@@ -110,9 +108,8 @@ def correlation_with_humans(
         result = explain_undefined(result, human, judge, (PEOPLE, side), "item")
     else:
         result = _between_systems(scores, measure, generator, plan, side)
-    return _rename_coefficient(
-        result, f"{measure.estimator.name}_{level}_level", f"{_label(measure)}, {_LEVELS[level]}"
-    )
+    label = f"{measure.estimator.label}, {_LEVELS[level]}"
+    return replace(result, name=f"{measure.estimator.name}_{level}_level", label=label)
 
 
 _LEVELS = {
@@ -133,13 +130,11 @@ def correlation_by_system(
 
     In the order of `scores.system_names`. Undefined if a side is constant over the system's items.
     """
-    label = f"{_label(measure)}, judge and mean human score over one system's items"
-    return _by_system(
-        scores,
-        (scores.human_means, scores.as_read),
-        (PEOPLE, JUDGE),
-        _renamed_measure(measure, "by_system", label, "equation 2", generator, resampling),
-    )
+    label = f"{measure.estimator.label}, judge and mean human score over one system's items"
+    named = {"name": f"{measure.estimator.name}_by_system", "label": label, "source": f"{_SHEN}, equation 2"}
+    values, sides = (scores.human_means, scores.as_read), (PEOPLE, JUDGE)
+    drawn_with = substream(generator, "by_system")
+    return _by_system(scores, values, sides, measure, named, drawn_with, resampling)
 
 
 def correlation_of_systems(scores: Scores, measure: PairMeasure) -> FloatArray:
@@ -159,9 +154,12 @@ def meta_correlation(scores: Scores, measure: PairMeasure) -> Coefficient:
     quality = means_by_group(scores.human_means, scores.systems, len(scores.system_names))
     result = _over_systems(measure, correlations, quality, (_CORRELATION, PEOPLE), None, None)
     result = explain_undefined(result, scores.human_means, scores.as_read, (PEOPLE, JUDGE), "item")
-    result = replace(result, source=f"{_SHEN}, equation 3")
-    label = f"Meta-correlation ({_label(measure)})"
-    return _rename_coefficient(result, f"{measure.estimator.name}_meta_correlation", label)
+    return replace(
+        result,
+        name=f"{measure.estimator.name}_meta_correlation",
+        label=f"Meta-correlation ({measure.estimator.label})",
+        source=f"{_SHEN}, equation 3",
+    )
 
 
 def reliability_by_system(
@@ -177,13 +175,14 @@ def reliability_by_system(
     other_judge: (items,), another method's values for the same items; in the paper RTS compared with MCQ. It
     needs no human scores. Undefined if a side is constant over the system's items.
     """
-    label = f"Reliability indicator ({_label(measure)})"
-    return _by_system(
-        scores,
-        (scores.as_read, _other_values(scores, other_judge)),
-        (JUDGE, OTHER_JUDGE),
-        _renamed_measure(measure, "reliability_indicator", label, "equation 4", generator, resampling),
-    )
+    named = {
+        "name": f"{measure.estimator.name}_reliability_indicator",
+        "label": f"Reliability indicator ({measure.estimator.label})",
+        "source": f"{_SHEN}, equation 4",
+    }
+    values, sides = (scores.as_read, _other_values(scores, other_judge)), (JUDGE, OTHER_JUDGE)
+    drawn_with = substream(generator, "reliability_indicator")
+    return _by_system(scores, values, sides, measure, named, drawn_with, resampling)
 
 
 def reliability_of_systems(scores: Scores, other_judge: npt.ArrayLike, measure: PairMeasure) -> FloatArray:
@@ -237,9 +236,12 @@ def indicators_with_correlations(
         measure, indicators, correlations, sides, substream(generator, "validity"), resampling
     )
     result = explain_undefined(result, scores.human_means, scores.as_read, (PEOPLE, JUDGE), "item")
-    result = replace(result, source=f"{_SHEN}, table 7")
-    label = f"{_label(measure)}, reliability indicator and correlation with humans over systems"
-    return _rename_coefficient(result, f"{measure.estimator.name}_reliability_and_correlation", label)
+    return replace(
+        result,
+        name=f"{measure.estimator.name}_reliability_and_correlation",
+        label=f"{measure.estimator.label}, reliability indicator and correlation with humans over systems",
+        source=f"{_SHEN}, table 7",
+    )
 
 
 _CORRELATION = ComparedSide(
@@ -247,47 +249,32 @@ _CORRELATION = ComparedSide(
 )
 _INDICATOR = ComparedSide("reliability indicator", "The reliability indicator is undefined for every system.")
 
-_Compare = Callable[[ReliabilityData, str], Coefficient]
 
-
-def _renamed_measure(
+def _by_system(
+    scores: Scores,
+    compared: tuple[FloatArray, FloatArray],
+    sides: tuple[ComparedSide, ComparedSide],
     measure: PairMeasure,
-    name: str,
-    label: str,
-    equation: str,
+    named: Mapping[str, Any],
     generator: Randomness | None,
     resampling: Resampling | None,
-) -> _Compare:
-    """The measure of a system's pairs of values under another name.
+) -> tuple[SystemCoefficient, ...]:
+    """The measure of each system's pairs of values, with another name, label and source.
 
     Items of one system belong to different documents, so resampling items is resampling documents. The
     function resamples documents, so that statistics on the same documents share resamples. With few documents
     the interval is studentised.
     """
-    plan = replace(resampling or Resampling(), by="documents")
-
-    def compare(pairs: ReliabilityData, system: str) -> Coefficient:
+    plan, found = replace(resampling or Resampling(), by="documents"), []
+    for system, pairs in zip(scores.system_names, scores.pairs_of_systems(*compared), strict=True):
         result = measure.of(pairs)
         if generator is not None and is_studentised(measure, pairs, result):
             interval, reason = studentised_interval(measure, pairs, result, plan)
             result = replace(result, interval=interval, interval_reason=reason)
         elif generator is not None:
-            result = measure.of(pairs, substream(generator, name, system), plan)
-        return replace(
-            result, name=f"{measure.estimator.name}_{name}", label=label, source=f"{_SHEN}, {equation}"
-        )
-
-    return compare
-
-
-def _by_system(
-    scores: Scores, compared: _Pair, sides: tuple[ComparedSide, ComparedSide], compare: _Compare
-) -> tuple[SystemCoefficient, ...]:
-    found = []
-    for system, pairs in zip(scores.system_names, scores.pairs_of_systems(*compared), strict=True):
-        first, second = pairs.values
-        coefficient = explain_undefined(compare(pairs, system), first, second, sides, "item of this system")
-        found.append(SystemCoefficient(system, coefficient))
+            result = measure.of(pairs, substream(generator, system), plan)
+        result = explain_undefined(replace(result, **named), *pairs.values, sides, "item of this system")
+        found.append(SystemCoefficient(system, result))
     return tuple(found)
 
 
@@ -299,22 +286,11 @@ def _between_systems(
     side: ComparedSide,
 ) -> Coefficient:
     human, judge, number = scores.human_means, scores.as_read, len(scores.system_names)
-    result = between_group_means(
-        measure,
-        human,
-        judge,
-        scores.systems,
-        number,
-        noun="systems",
-        generator=generator,
-        resampling=resampling,
-    )
     gap = np.isnan(human) | np.isnan(judge)
-    human_means, judge_means = (
-        means_by_group(np.where(gap, np.nan, values), scores.systems, number) for values in (human, judge)
-    )
+    # Each mean is over the items with both values, so that the two means of a system rest on the same items.
+    means = [means_by_group(np.where(gap, np.nan, each), scores.systems, number) for each in (human, judge)]
+    result = _over_systems(measure, means[0], means[1], (PEOPLE, side), generator, resampling)
     # A reason about items, if there is one, replaces the reason about systems.
-    result = explain_undefined(result, human_means, judge_means, (PEOPLE, side), "system")
     return explain_undefined(result, human, judge, (PEOPLE, side), "item")
 
 
@@ -334,14 +310,6 @@ def coefficient_values(coefficients: Sequence[SystemCoefficient]) -> FloatArray:
     """(systems,): the values of coefficients by system, NaN if undefined."""
     values = (each.coefficient.value for each in coefficients)
     return np.array([np.nan if value is None else value for value in values], dtype=float)
-
-
-def _label(measure: PairMeasure) -> str:
-    return measure.estimator.label
-
-
-def _rename_coefficient(coefficient: Coefficient, name: str, label: str) -> Coefficient:
-    return replace(coefficient, name=name, label=label)
 
 
 def correlation_with_other_raters(

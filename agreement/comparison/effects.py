@@ -59,7 +59,11 @@ def factor_effects(
     contrasts of a factorial design (Montgomery 2017, Design and analysis of experiments, chapters 5 and 6).
     Raises ValueError if variants do not have the same items and people, or have levels outside `shape`.
     """
-    _check_variants(variants, shape)
+    for each in variants:
+        if len(each) != len(shape) or any(not 0 <= own < of for own, of in zip(each, shape, strict=True)):
+            raise ValueError(f"The levels {each} of a variant are outside the shape {tuple(shape)}.")
+    if not all(_has_the_same_items(one, other) for one, other in pairwise(variants.values())):
+        raise ValueError("Effects are measured on the same items and people.")
     level = MeasurementLevel(measurement_level)
     statistics = _OF_NAMES if level is MeasurementLevel.NOMINAL else _OF_AMOUNTS
     known = {each: ~np.isnan(scores.judge) for each, scores in variants.items()}
@@ -109,14 +113,6 @@ def factor_effects(
         replace(each, adjusted={name: adjusted[name][index] for name in names if index in adjusted[name]})
         for index, each in enumerate(found)
     )
-
-
-def _check_variants(variants: Mapping[Variant, Scores], shape: Sequence[int]) -> None:
-    for each in variants:
-        if len(each) != len(shape) or any(not 0 <= own < of for own, of in zip(each, shape, strict=True)):
-            raise ValueError(f"The levels {each} of a variant are outside the shape {tuple(shape)}.")
-    if not all(_has_the_same_items(one, other) for one, other in pairwise(variants.values())):
-        raise ValueError("Effects are measured on the same items and people.")
 
 
 def _has_the_same_items(one: Scores, other: Scores) -> bool:

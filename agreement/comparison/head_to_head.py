@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -132,25 +133,34 @@ def head_to_head_points(
     """
     chosen = verdicts.pairs if pairs is None else tuple(pairs)
     by_order = points_by_order(verdicts, chosen)
-    asked = _has_verdict(verdicts, chosen)
     results = []
-    for index, (first, second) in enumerate(chosen):
-        orders = by_order[:, :, [index]]
+    for index, pair in enumerate(chosen):
+        orders, drawn_with = by_order[:, :, [index]], substream(generator, *pair)
         # NaN in one order gives NaN, so a document without both orders has no points.
         points = orders.mean(axis=0)[:, 0]
-        drawn_with = substream(generator, first, second)
-        documents = int(np.sum(~np.isnan(points)))
-        results.append(
-            PairPoints(
-                first=first,
-                second=second,
-                points=_points(points, drawn_with, resampling),
-                documents=documents,
-                left_out=int(asked[:, index].sum()) - documents,
-                consistency=_consistency(orders, drawn_with, resampling),
-            )
+        given = points[~np.isnan(points)]
+        number = len(given)
+        weighted = Weighted(
+            name="head_to_head_points",
+            label="Points of the first system",
+            source="Shen and others 2023, table 22",
+            # Left-out documents make a sum smaller, so it is scaled to the number of all.
+            statistic=partial(_scaled_sum, given),
+            size=number,
+            noun="documents",
+            bounds=(0.0, float(number)),
         )
+        counts = Counts.of_pairs(len(points), number, 2 if number else 0)
+        shown = _in_order(verdicts, pair, forward=True) | _in_order(verdicts, pair, forward=False)
+        left_out = len(np.unique(verdicts.documents[shown])) - number
+        of_pair = weighted.coefficient(counts, _NO_BOTH_ORDERS, drawn_with, resampling)
+        consistency = _consistency(orders, drawn_with, resampling)
+        results.append(PairPoints(*pair, of_pair, number, left_out, consistency))
     return tuple(results)
+
+
+def _scaled_sum(given: FloatArray, weights: FloatArray) -> FloatArray:
+    return np.asarray(weights @ given / weights.sum(axis=1) * len(given))
 
 
 def position_consistency(
@@ -220,8 +230,9 @@ def points_by_order(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> FloatArr
             chosen = _in_order(verdicts, pair, forward=forward) & ~np.isnan(verdicts.points)
             # Verdicts count for the output shown first; totals are of the pair's first system.
             points, documents = verdicts.points[chosen], verdicts.documents[chosen]
-            np.add.at(totals[order, :, index], documents, points if forward else 1 - points)
-            np.add.at(counts[order, :, index], documents, 1)
+            of_first = points if forward else 1 - points
+            totals[order, :, index] = np.bincount(documents, of_first, totals.shape[1])
+            counts[order, :, index] = np.bincount(documents, minlength=totals.shape[1])
     return divide_where(counts > 0, totals, counts)
 
 
@@ -233,33 +244,7 @@ def _in_order(verdicts: Verdicts, pair: SystemPair, *, forward: bool) -> npt.NDA
     return np.asarray((names[verdicts.first] == first) & (names[verdicts.second] == second))
 
 
-def _has_verdict(verdicts: Verdicts, pairs: Sequence[SystemPair]) -> npt.NDArray[np.bool_]:
-    """(documents, pairs): whether there is a verdict, readable or not."""
-    asked = np.zeros((len(verdicts.document_labels), len(pairs)), dtype=bool)
-    for index, pair in enumerate(pairs):
-        shown = _in_order(verdicts, pair, forward=True) | _in_order(verdicts, pair, forward=False)
-        asked[verdicts.documents[shown], index] = True
-    return asked
-
-
 _NO_BOTH_ORDERS = "No document has a readable verdict in both orders; ask the judge in both."
-
-
-def _points(points: FloatArray, generator: Randomness | None, resampling: Resampling | None) -> Coefficient:
-    """The sum of one pair's points (documents,)."""
-    given = points[~np.isnan(points)]
-    number = len(given)
-    weighted = Weighted(
-        name="head_to_head_points",
-        label="Points of the first system",
-        source="Shen and others 2023, table 22",
-        # Left-out documents make a sum smaller, so it is scaled to the number of all.
-        statistic=lambda weights: weights @ given / weights.sum(axis=1) * number,
-        size=number,
-        noun="documents",
-        bounds=(0.0, float(number)),
-    )
-    return weighted.coefficient(_counts(len(points), number), _NO_BOTH_ORDERS, generator, resampling)
 
 
 def _consistency(
@@ -281,21 +266,11 @@ def _consistency(
         noun="documents",
         bounds=(0.0, 1.0),
     )
-    counts = _counts(both.size, int(both.sum()))
+    # A unit is one pair in one document; its two ratings are the outcomes in the two orders.
+    counts = Counts.of_pairs(both.size, int(both.sum()), 2 if both.any() else 0)
     return PositionConsistency(
         share=weighted.coefficient(counts, _NO_BOTH_ORDERS, generator, resampling),
         consistent=int(same.sum()),
         favours_first=int(np.sum(forward > backward)),
         favours_second=int(np.sum(forward < backward)),
-    )
-
-
-def _counts(comparisons: int, in_both_orders: int) -> Counts:
-    """A unit is one pair in one document; its two ratings are the outcomes in the two orders."""
-    return Counts(
-        units=comparisons,
-        pairable_units=in_both_orders,
-        raters=2 if in_both_orders else 0,
-        ratings=2 * in_both_orders,
-        pairable_values=2 * in_both_orders,
     )

@@ -133,24 +133,21 @@ def text_preferences(judge: FloatArray, human: FloatArray) -> TextPreferences:
     # A tie of the judge, or a change with the order, is half a hit.
     hits = np.sum(1 - np.abs(judge - human), axis=1, where=counted)
     sizes = counted.sum(axis=1).astype(float)
-    number = int(sizes.sum())
+    number, reason = int(sizes.sum()), _explain_undefined(judge, human)
+    if (~np.isnan(judge) & ~np.isnan(human)).any():
+        reason = "People prefer none of these texts to another."
     accuracy = Coefficient(
         name="text_preferences",
         label="Accuracy on people’s preferences between texts",
         value=float(hits.sum()) / number if number else None,
         counts=_counts(counted),
         source="Gao and others 2023, table 3",
-        reason=None if number else _explain_no_preference(judge, human),
+        reason=None if number else reason,
     )
     if number:
         interval, _ = ratio_interval(hits, sizes)
         accuracy = replace(accuracy, interval=interval, interval_reason=None if interval else _ONE_DOCUMENT)
     return TextPreferences(accuracy, number, int(np.sum(judge[counted] == _NO_PREFERENCE)))
-
-
-def _explain_no_preference(judge: FloatArray, human: FloatArray) -> str:
-    both = ~np.isnan(judge) & ~np.isnan(human)
-    return "People prefer none of these texts to another." if both.any() else _explain_undefined(judge, human)
 
 
 def points_of_scores(scores: Scores, values: FloatArray, pairs: Sequence[SystemPair]) -> FloatArray:
@@ -189,18 +186,6 @@ def compared_points(
         )
         for (first, second), number, of_judge, of_people in zip(pairs, documents, *sums, strict=True)
     )
-    return CorrectPreferences(
-        preferences, _share(judge, human, both, substream(generator, *pairs), resampling)
-    )
-
-
-def _share(
-    judge: FloatArray,
-    human: FloatArray,
-    both: BoolArray,
-    generator: Randomness | None,
-    resampling: Resampling | None,
-) -> Coefficient:
     used = both.any(axis=1)
     weighted = Weighted(
         name="correct_preferences",
@@ -211,7 +196,9 @@ def _share(
         noun="documents",
         bounds=(0.0, 1.0),
     )
-    return weighted.coefficient(_counts(both), _explain_undefined(judge, human), generator, resampling)
+    why, drawn_with = _explain_undefined(judge, human), substream(generator, *pairs)
+    share = weighted.coefficient(_counts(both), why, drawn_with, resampling)
+    return CorrectPreferences(preferences, share)
 
 
 def correct_share(judge: FloatArray, human: FloatArray, both: BoolArray) -> Statistic:

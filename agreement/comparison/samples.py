@@ -1,6 +1,5 @@
 """A judge's samples: self-agreement, the sufficient number, and their distribution compared with people's."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ from agreement import (
     Resampling,
     difference_of_figures,
 )
-from agreement.bootstrap import Statistic, ratio_of_sums
+from agreement.bootstrap import Statistic
 from agreement.comparison.between_judges import correlation_statistic
 from agreement.comparison.correlations import Level
 from agreement.comparison.scores import Scores
@@ -58,17 +57,8 @@ def share_repeated(
     usable = pairs > 0
     shares = same[usable] / pairs[usable]
     of = np.unique(np.asarray(documents)[usable], return_inverse=True)[1]
-    size = int(of.max(initial=-1)) + 1
-    sums, items = np.bincount(of, shares, size), np.bincount(of, minlength=size)
-    found = Weighted(
-        "share_repeated",
-        "Pairs of samples with the same value",
-        "a share; no correction for chance",
-        lambda weights: (weights @ sums) / (weights @ items),
-        size,
-        "documents",
-        (0.0, 1.0),
-    )
+    label, source = "Pairs of samples with the same value", "a share; no correction for chance"
+    found = Weighted.mean_of_items("share_repeated", label, source, shares, of, (0.0, 1.0))
     number = int(usable.sum())
     counts = Counts(len(samples), number, samples.shape[1], int(given.sum()), int(given[usable].sum()))
     why = "No item has two samples; ask the judge more than once about the same items."
@@ -127,39 +117,50 @@ def sample_curve(
     Siledar and others 2024, who plot it for up to 100 samples.
     """
     known = ~np.isnan(scores.human_means) & ~np.isnan(samples).all(axis=1)
-    human, own = scores.human_means[known], samples[known]
+    human, samples = scores.human_means[known], samples[known]
     documents = np.unique(scores.documents[known], return_inverse=True)[1]
-    most = int((~np.isnan(own)).sum(axis=1).max(initial=0))
-    shuffled = _shuffle_samples(own, generator_of(generator, "sample_curve"))
-    statistics = {
-        # All samples of an item have the same mean in every order.
-        number: _quality(
-            measure, level, human, shuffled[: 1 if number == most else ORDERS], documents, number
-        )
-        for number in _numbers_up_to(most)
-    }
-    size = int(documents.max(initial=-1)) + 1
-    points = tuple(
-        CurvePoint(
-            number,
-            _coefficient(measure, level, statistic, size, len(human), number, generator, replicates),
-            None
-            if number == most
-            else difference_of_figures(
-                (statistics[most], statistic),
-                size,
-                substream(generator, "gain", number),
-                replicates=replicates,
-            ),
-        )
-        for number, statistic in statistics.items()
-    )
-    return SampleCurve(points, _enough(points))
+    most = int((~np.isnan(samples)).sum(axis=1).max(initial=0))
+    shuffled = _shuffle_samples(samples, generator_of(generator, "sample_curve"))
 
+    def quality(number: int) -> Statistic:
+        # All samples of an item have the same mean in every order. Gaps are last, so an item with fewer
+        # samples counts with all it has.
+        orders = shuffled[: 1 if number == most else ORDERS]
+        means = [np.nanmean(order[:, :number], axis=1) for order in orders]
+        each = [correlation_statistic(measure, level, human, judge, documents) for judge in means]
+        return lambda weights: np.mean([statistic(weights) for statistic in each], axis=0)
 
-def _numbers_up_to(most: int) -> list[int]:
-    below = [number for number in _NUMBERS if number < most]
-    return [*below, most] if most else []
+    size, label = int(documents.max(initial=-1)) + 1, measure.estimator.label
+    why = f"{label} needs items with values of people and the judge that differ on both sides."
+    numbers = [*(each for each in _NUMBERS if each < most), *([most] if most else [])]
+    statistics, points = {number: quality(number) for number in numbers}, []
+    for number, statistic in statistics.items():
+        weighted = Weighted(
+            f"{measure.estimator.name}_{level}_of_samples",
+            f"{label} of people and the mean of {number} samples",
+            _SOURCE,
+            statistic,
+            size,
+            "documents",
+            (-1.0, 1.0),
+        )
+        plan = Resampling(by="documents", replicates=replicates)
+        counts, drawn_with = Counts.of_pairs(len(human), len(human)), substream(generator, number)
+        own, gain = weighted.coefficient(counts, why, drawn_with, plan), None
+        if number < most:
+            pair, drawn_with = (statistics[most], statistic), substream(generator, "gain", number)
+            gain = difference_of_figures(pair, size, drawn_with, replicates=replicates)
+        points.append(CurvePoint(number, own, gain))
+    enough = None
+    # From the largest number down, as all later gains must be small too.
+    for point in reversed(points[:-1]):
+        gain = point.gain
+        assert gain is not None  # the last point alone has none
+        upper = gain.value if gain.high is None and gain.value == 0 else gain.high
+        if upper is None or upper >= LEAST_GAIN:
+            break
+        enough = point.samples
+    return SampleCurve(tuple(points), enough)
 
 
 def _shuffle_samples(samples: FloatArray, generator: np.random.Generator) -> FloatArray:
@@ -167,59 +168,6 @@ def _shuffle_samples(samples: FloatArray, generator: np.random.Generator) -> Flo
     keys = generator.random((ORDERS, *samples.shape))
     keys[:, np.isnan(samples)] = 2  # behind every random number
     return np.take_along_axis(np.broadcast_to(samples, keys.shape), keys.argsort(axis=2), axis=2)
-
-
-def _quality(
-    measure: PairMeasure,
-    level: Level,
-    human: FloatArray,
-    shuffled: FloatArray,
-    documents: IntArray,
-    number: int,
-) -> Statistic:
-    # Gaps are last, so an item with fewer samples counts with all it has.
-    means = [np.nanmean(order[:, :number], axis=1) for order in shuffled]
-    each = [correlation_statistic(measure, level, human, judge, documents) for judge in means]
-    return lambda weights: np.mean([statistic(weights) for statistic in each], axis=0)
-
-
-def _coefficient(
-    measure: PairMeasure,
-    level: Level,
-    statistic: Statistic,
-    size: int,
-    items: int,
-    number: int,
-    generator: Randomness,
-    replicates: int,
-) -> Coefficient:
-    label = measure.estimator.label
-    found = Weighted(
-        f"{measure.estimator.name}_{level}_of_samples",
-        f"{label} of people and the mean of {number} samples",
-        _SOURCE,
-        statistic,
-        size,
-        "documents",
-        (-1.0, 1.0),
-    )
-    counts = Counts(units=items, pairable_units=items, raters=2, ratings=2 * items, pairable_values=2 * items)
-    why = f"{label} needs items with values of people and the judge that differ on both sides."
-    drawn_with = substream(generator, number)
-    return found.coefficient(counts, why, drawn_with, Resampling(by="documents", replicates=replicates))
-
-
-def _enough(points: Sequence[CurvePoint]) -> int | None:
-    found = None
-    # From the largest number down, as all later gains must be small too.
-    for point in reversed(points):
-        if point.gain is None:
-            continue
-        most = point.gain.value if point.gain.high is None and point.gain.value == 0 else point.gain.high
-        if most is None or most >= LEAST_GAIN:
-            break
-        found = point.samples
-    return found
 
 
 REPEATS = 40
@@ -393,8 +341,6 @@ def _other_documents(counts: FloatArray, of: IntArray) -> FloatArray:
 
 def _energy_of_control(shares: FloatArray, people: FloatArray, points: FloatArray) -> FloatArray:
     """(items,): the energy distance of a known distribution and people's values, without bias."""
-    if not len(shares):
-        return np.empty(0)
     apart = np.abs(points[:, None] - points)
     size = people.sum(axis=1)
     across = ((shares @ apart) * people).sum(axis=1) / size
@@ -431,12 +377,9 @@ class _Means:
 
     def mean(self, name: str, label: str, values: FloatArray, bounds: tuple[float, float]) -> Coefficient:
         known = ~np.isnan(values)
-        documents, of = np.unique(self.of[known], return_inverse=True)
-        size, items = len(documents), int(known.sum())
-        sums = np.bincount(of, values[known], size).astype(float)
-        statistic = ratio_of_sums(sums, np.bincount(of, minlength=size).astype(float))
-        found = Weighted(name, label, "mean over items", statistic, size, "documents", bounds)
-        counts = Counts(len(values), items, 2, 2 * items, 2 * items)
+        of = np.unique(self.of[known], return_inverse=True)[1]
+        found = Weighted.mean_of_items(name, label, "mean over items", values[known], of, bounds)
+        counts = Counts.of_pairs(len(values), int(known.sum()))
         return found.coefficient(
             counts, _ITEMS, substream(self.generator, "distributions"), Resampling(by="documents")
         )

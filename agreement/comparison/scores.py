@@ -68,7 +68,12 @@ class Scores:
         system_labels, of_system = index_labels(systems, "systems", len(values))
         document_labels, of_document = index_labels(documents, "documents", len(values))
         names = tuple(str(label) for label in system_labels)
-        _each_once(of_system, of_document, names, document_labels)
+        keys = of_document * max(len(names), 1) + of_system
+        distinct, counts = np.unique(keys, return_counts=True)
+        if (counts > 1).any():
+            document, system = divmod(int(distinct[counts > 1][0]), len(names))
+            twice = f"The system {names[system]} has two items for the document {document_labels[document]}."
+            raise ValueError(twice)
         fields = {
             "systems": of_system,
             "documents": of_document,
@@ -199,16 +204,6 @@ def index_labels(labels: npt.ArrayLike, what: str, items: int) -> tuple[tuple[An
     return tuple(distinct[order].tolist()), positions[of_item]
 
 
-def _each_once(
-    systems: IntArray, documents: IntArray, names: tuple[str, ...], labels: tuple[Any, ...]
-) -> None:
-    keys = documents * max(len(names), 1) + systems
-    distinct, counts = np.unique(keys, return_counts=True)
-    if (counts > 1).any():
-        document, system = divmod(int(distinct[counts > 1][0]), len(names))
-        raise ValueError(f"The system {names[system]} has two items for the document {labels[document]}.")
-
-
 _ROUNDED = 10  # differences beyond these decimals are rounding
 
 
@@ -237,26 +232,19 @@ def explain_undefined(
     """The coefficient of two arrays (n,), undefined in these words; `noun` is what one of the n is."""
     if coefficient.defined:
         return coefficient
-    reason = _explain_undefined(first, second, sides, noun)
-    return coefficient if reason is None else replace(coefficient, reason=reason)
-
-
-def _explain_undefined(
-    first: FloatArray, second: FloatArray, sides: tuple[ComparedSide, ComparedSide], noun: str
-) -> str | None:
-    for side, values in zip(sides, (first, second), strict=True):
-        if np.isnan(values).all():
-            return side.missing
     both = ~np.isnan(first) & ~np.isnan(second)
     names = f"a {sides[0].value} and a {sides[1].value}"
-    if not both.any():
-        return f"No {noun} has both {names}."
-    if both.sum() == 1:
-        return f"Only one {noun} has both {names}; a correlation needs two or more."
+    for side, values in zip(sides, (first, second), strict=True):
+        if np.isnan(values).all():
+            return replace(coefficient, reason=side.missing)
+    if both.sum() < 2:
+        few = f"Only one {noun} has both {names}; a correlation needs two or more."
+        return replace(coefficient, reason=few if both.any() else f"No {noun} has both {names}.")
     for side, values in zip(sides, (first[both], second[both]), strict=True):
         if np.ptp(np.round(values, _ROUNDED)) == 0:
-            return f"Every {side.value} is {values[0]:g}; a correlation needs values that differ."
-    return None
+            same = f"Every {side.value} is {values[0]:g}; a correlation needs values that differ."
+            return replace(coefficient, reason=same)
+    return coefficient
 
 
 @dataclass(frozen=True)
@@ -357,16 +345,14 @@ def human_ranking(*dimensions: Scores) -> tuple[str, ...]:
     names = dimensions[0].system_names
     if any(set(scores.system_names) != set(names) for scores in dimensions):
         raise ValueError("The dimensions are not about the same systems.")
-    quality = np.mean([_quality(scores, names) for scores in dimensions], axis=0)
+    means = [
+        dict(zip(each.system_names, means_by_group(each.human_means, each.systems, len(names)), strict=True))
+        for each in dimensions
+    ]
+    quality = np.mean([[own[name] for name in names] for own in means], axis=0)
     # Means that differ by rounding are ties, which a stable sort leaves in order; NaN comes last.
     order = np.argsort(-np.round(quality, 10), kind="stable")
     return tuple(names[index] for index in order if not np.isnan(quality[index]))
-
-
-def _quality(scores: Scores, names: tuple[str, ...]) -> list[float]:
-    means = means_by_group(scores.human_means, scores.systems, len(names))
-    by_name = dict(zip(scores.system_names, means.tolist(), strict=True))
-    return [by_name[name] for name in names]
 
 
 def _name_side(coefficient: Coefficient, side: ComparedSide) -> Coefficient:

@@ -24,7 +24,7 @@ from agreement.comparison.head_to_head import Verdicts
 from agreement.data import FloatArray, IntArray, index_documents, set_once
 from agreement.ranks import why_no_strengths
 from agreement.streams import Randomness, substream
-from agreement.student import t_reach
+from agreement.student import sum_by_document, t_reach
 from agreement.system_differences import differences_of_estimates
 
 LEAST_DOCUMENTS = 5
@@ -92,13 +92,41 @@ def system_strengths(verdicts: Verdicts, *, confidence_level: float = 0.95) -> S
     counts = _Counts(verdicts.first[read], verdicts.second[read], documents, verdicts.points[read])
     number = int(documents.max(initial=-1)) + 1
     names = verdicts.system_names
-    if reason := _explain_undefined(counts, names, number):
-        return Strengths(_undefined_strengths(counts, names), number, reason=reason)
-    fit = _fit(counts, len(names), number)
+    reason = _explain_undefined(counts, names, number)
+    fit = None if reason else _fit(counts, len(names), number)
     if fit is None:
-        reason = "The likelihood has no maximum: one place, or one group of systems, always wins."
-        return Strengths(_undefined_strengths(counts, names), number, reason=reason)
-    return _strengths(fit, counts, names, number, confidence_level)
+        reason = reason or "The likelihood has no maximum: one place, or one group of systems, always wins."
+        found = [SystemStrength(name, *counts.of_system(at), None) for at, name in enumerate(names)]
+        return Strengths(tuple(found), number, reason=reason)
+    parameters, covariance = fit
+    size, reach = len(names), t_reach(1.0, number - 1, confidence_level)
+    differences = differences_of_estimates(
+        parameters[:size], covariance[:size, :size], names, number, confidence_level
+    )
+    # A strength minus the mean of all: the constant that the ridge fixes adds nothing to its variance.
+    centred = np.eye(size) - 1 / size
+    errors = np.sqrt(np.maximum(np.diagonal(centred @ covariance[:size, :size] @ centred.T), 0))
+    found = [
+        SystemStrength(
+            each.system,
+            *counts.of_system(at),
+            Estimated.within(float(centred[at] @ parameters[:size]), float(reach * errors[at])),
+            each.best,
+            each.worst,
+        )
+        for at, each in enumerate(rank_sets(names, differences))
+    ]
+    found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
+    order_effect, error = parameters[size], np.sqrt(covariance[size, size])
+    # The ends are transformed, not the error, so the interval is within 0 and 1.
+    first_wins = Estimated(
+        *(float(scipy.special.expit(order_effect + times * error * reach)) for times in (0, -1, 1))
+    )
+    ties = 0.0
+    if counts.has_ties:
+        # exp(e) / (exp(d / 2) + exp(-d / 2) + exp(e)), of two systems with the same strength.
+        ties = float(1 / (1 + 2 * np.cosh(order_effect / 2) * np.exp(-parameters[size + 1])))
+    return Strengths(tuple(found), number, differences, first_wins, ties)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,18 +150,6 @@ class _Counts:
         return bool((self.points == 0.5).any())
 
 
-@dataclass(frozen=True, eq=False)
-class _StrengthFit:
-    """Strengths (systems,), position and ties, and the covariance of all of them."""
-
-    parameters: FloatArray
-    covariance: FloatArray
-
-    def of(self, contrast: FloatArray) -> tuple[float, float]:
-        """A linear combination of the parameters and its standard error."""
-        return float(contrast @ self.parameters), float(np.sqrt(contrast @ self.covariance @ contrast))
-
-
 def _explain_undefined(counts: _Counts, names: Sequence[str], documents: int) -> str:
     if documents < LEAST_DOCUMENTS:
         return f"There are readable verdicts on {documents} documents; {LEAST_DOCUMENTS} are needed."
@@ -144,24 +160,18 @@ def _explain_undefined(counts: _Counts, names: Sequence[str], documents: int) ->
     np.add.at(beaten, (counts.second, counts.first), 1 - counts.points)
     if reason := why_no_strengths(beaten, names):
         return reason
-    return "" if _tells_position_from_strength(counts, size) else _ONE_ORDER
-
-
-def _tells_position_from_strength(counts: _Counts, systems: int) -> bool:
-    """Return True if no strengths have the same effect on all verdicts as the position.
-
-    False for verdicts on A-B and B-C only: A - B = B - C = 1 has the effect of the position.
-    """
+    # Contrasts of strengths have rank systems - 1; a position that they cannot imitate adds one. For verdicts
+    # on A-B and B-C only, A - B = B - C = 1 has the effect of the position.
     pairs = np.unique(np.stack([counts.first, counts.second]), axis=1)
-    # Contrasts of strengths have rank systems - 1; a position that they cannot imitate adds one.
-    each = np.eye(systems)
-    first_position = np.ones((pairs.shape[1], 1))
-    contrasts = np.concatenate([each[pairs[0]] - each[pairs[1]], first_position], axis=1)
-    return bool(np.linalg.matrix_rank(contrasts) == systems)
+    each, position = np.eye(size), np.ones((pairs.shape[1], 1))
+    contrasts = np.concatenate([each[pairs[0]] - each[pairs[1]], position], axis=1)
+    return "" if np.linalg.matrix_rank(contrasts) == size else _ONE_ORDER
 
 
-def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
-    """Newton's method, then the sandwich; None if the likelihood has no maximum.
+def _fit(counts: _Counts, systems: int, documents: int) -> tuple[FloatArray, FloatArray] | None:
+    """Newton's method, then the sandwich: strengths, order, ties, and the covariance of all of them.
+
+    None if the likelihood has no maximum.
 
     A ridge on the mean of strengths fixes their common constant, which changes no difference.
     """
@@ -194,10 +204,9 @@ def _fit(counts: _Counts, systems: int, documents: int) -> _StrengthFit | None:
     expected, information = _expect(design, times, parameters)
     inverse = np.linalg.inv(information + np.outer(mean, mean) * len(outcome))
     # The middle of the sandwich: scores summed within documents, whose verdicts depend on each other.
-    sums = np.zeros((documents, design.shape[2]))
-    np.add.at(sums, counts.documents, observed - expected[kind])
+    sums = sum_by_document(observed - expected[kind], counts.documents, documents)
     # The sandwich, with the factor D / (D - 1) for the number of documents.
-    return _StrengthFit(parameters, inverse @ (sums.T @ sums) @ inverse.T * documents / (documents - 1))
+    return parameters, inverse @ (sums.T @ sums) @ inverse.T * documents / (documents - 1)
 
 
 def _design(counts: _Counts, chosen: IntArray, systems: int) -> FloatArray:
@@ -226,52 +235,6 @@ def _expect(design: FloatArray, times: FloatArray, parameters: FloatArray) -> tu
     # The information is n (E[x x'] - E[x] E[x]'), summed over ordered pairs.
     within = np.einsum("vok,vo,vol->kl", design, shares * times[:, None], design, optimize=True)
     return expected, within - (expected * times[:, None]).T @ expected
-
-
-def _strengths(
-    fit: _StrengthFit, counts: _Counts, names: Sequence[str], documents: int, confidence_level: float
-) -> Strengths:
-    size, freedom = len(names), documents - 1
-    reach = t_reach(1.0, freedom, confidence_level)
-    # Each row picks one parameter.
-    each = np.eye(len(fit.parameters))
-    # A strength minus the mean of all: the constant that the ridge fixes adds nothing to its variance.
-    centred = each.copy()
-    centred[:size, :size] -= 1 / size
-    differences = differences_of_estimates(
-        fit.parameters[:size], fit.covariance[:size, :size], names, documents, confidence_level
-    )
-    ranks = rank_sets(names, differences)
-    order_effect, error = fit.of(each[size])
-    found = [
-        SystemStrength(name, *counts.of_system(index), _strength(fit, centred[index], reach), one, other)
-        for index, (name, one, other) in enumerate(
-            (name, rank.best, rank.worst) for name, rank in zip(names, ranks, strict=True)
-        )
-    ]
-    found.sort(key=lambda one: -one.strength.value if one.strength else 0.0)
-    # The ends are transformed, not the error, so the interval is within 0 and 1.
-    first_wins = Estimated(
-        *(float(scipy.special.expit(order_effect + times * error * reach)) for times in (0, -1, 1))
-    )
-    return Strengths(tuple(found), documents, differences, first_wins, _ties(fit, size, counts))
-
-
-def _strength(fit: _StrengthFit, contrast: FloatArray, reach: float) -> Estimated:
-    value, error = fit.of(contrast)
-    return Estimated.within(value, reach * error)
-
-
-def _ties(fit: _StrengthFit, size: int, counts: _Counts) -> float:
-    if not counts.has_ties:
-        return 0.0
-    # exp(e) / (exp(d / 2) + exp(-d / 2) + exp(e)), of two systems with the same strength.
-    order_effect, tie = fit.parameters[size:]
-    return float(1 / (1 + 2 * np.cosh(order_effect / 2) * np.exp(-tie)))
-
-
-def _undefined_strengths(counts: _Counts, names: Sequence[str]) -> tuple[SystemStrength, ...]:
-    return tuple(SystemStrength(name, *counts.of_system(index), None) for index, name in enumerate(names))
 
 
 _ALL_TIES = (

@@ -140,7 +140,7 @@ def alternative_annotator_test(
         length    a value by the output's length alone, fitted in the same way; needs lengths (units,)
         shuffled  the judge's values permuted among units
 
-    Several rules fit the controls for systems and lengths (`cross_fitted`); the rule with the largest
+    Several rules fit the controls for systems and lengths (`values_by_group`); the rule with the largest
     advantage is used. There is no verdict with fewer than three annotators: each is measured by the others,
     and there should be two others. Source: Calderon, Reichart and Dror 2025, The Alternative Annotator Test,
     sections 3 and 4; the controls are Concord's. Undefined if no annotator has enough units.
@@ -171,11 +171,11 @@ def alternative_annotator_test(
         of_system = index_labels(systems, "systems", len(judged))[1][judged]
         kinds["system"] = ("one value for each system", values_by_group(table, scores, of_system, groups))
     if lengths is not None:
-        sizes = _check_lengths(lengths, len(judged))[judged]
-        kinds["length"] = (
-            "the length alone",
-            values_by_length(table, scores, sizes, groups, generator),
-        )
+        sizes = numbers(lengths, "Lengths", dimensions=1)
+        if len(sizes) != len(judged) or np.isnan(sizes).any():
+            raise ValueError(f"There are {len(judged)} units, and each needs the length of its text.")
+        by_length = values_by_length(table, scores, sizes[judged], groups, generator)
+        kinds["length"] = ("the length alone", by_length)
     kinds["shuffled"] = ("shuffled", [dealt])
     controls = {
         name: _strongest_control(setting, values, answers, rules, confidence_level)
@@ -253,7 +253,22 @@ def _run_test(setting: _TestSetting, judge: FloatArray) -> AlternativeAnnotatorT
             f"No annotator has {setting.least_units} units that another annotator and the judge rated too."
         )
         return AlternativeAnnotatorTest(None, None, reason, (), left_out, None, reason)
-    comparisons = [_compare_annotator(setting, index, judge) for index in enough]
+    comparisons = []
+    for index in enough:
+        judge_wins, annotator_wins = setting.wins(index, judge)
+        # d = W^h - W^f; the mean of a document is one observation of the t test.
+        differences = _average_by_group(annotator_wins - judge_wins, setting.groups)
+        comparisons.append(
+            AnnotatorComparison(
+                annotator=setting.names[index],
+                units=int(np.sum(~np.isnan(judge_wins))),
+                judge_wins=float(np.nanmean(judge_wins)),
+                annotator_wins=float(np.nanmean(annotator_wins)),
+                p_value=p_value_below(differences[~np.isnan(differences)], setting.epsilon),
+                judge_replaces=False,
+                by_document=differences,
+            )
+        )
     rejected = benjamini_yekutieli([each.p_value for each in comparisons], setting.false_discovery_rate)
     decided = tuple(
         replace(each, judge_replaces=bool(out)) for each, out in zip(comparisons, rejected, strict=True)
@@ -262,22 +277,6 @@ def _run_test(setting: _TestSetting, judge: FloatArray) -> AlternativeAnnotatorT
     advantage = float(np.mean([each.judge_wins for each in decided]))
     return AlternativeAnnotatorTest(
         winning_rate, advantage, None, decided, left_out, None, "The plain test, without its controls."
-    )
-
-
-def _compare_annotator(setting: _TestSetting, annotator: int, judge: FloatArray) -> AnnotatorComparison:
-    judge_wins, annotator_wins = setting.wins(annotator, judge)
-    # d = W^h - W^f; the mean of a document is one observation of the t test.
-    differences = _average_by_group(annotator_wins - judge_wins, setting.groups)
-    known = differences[~np.isnan(differences)]
-    return AnnotatorComparison(
-        annotator=setting.names[annotator],
-        units=int(np.sum(~np.isnan(judge_wins))),
-        judge_wins=float(np.nanmean(judge_wins)),
-        annotator_wins=float(np.nanmean(annotator_wins)),
-        p_value=p_value_below(known, setting.epsilon),
-        judge_replaces=False,
-        by_document=differences,
     )
 
 
@@ -338,13 +337,6 @@ def _check_input(human: npt.ArrayLike, judge: npt.ArrayLike, epsilon: float) -> 
     if not 0 <= epsilon < 1:
         raise ValueError(f"Epsilon must be at least 0 and below 1, but is {epsilon}.")
     return table, values
-
-
-def _check_lengths(lengths: npt.ArrayLike, units: int) -> FloatArray:
-    sizes = numbers(lengths, "Lengths", dimensions=1)
-    if len(sizes) != units or np.isnan(sizes).any():
-        raise ValueError(f"There are {units} units, and each needs the length of its text.")
-    return sizes
 
 
 LEAST_FOR_T = 30

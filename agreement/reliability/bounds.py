@@ -161,6 +161,32 @@ def hypergeometric_p_value(
     return np.where(number > 0, np.where(every_unit_may_be_wrong, 0.0, p_values), 1.0)
 
 
+def exact_p_value(
+    errors: npt.ArrayLike, ratings: npt.ArrayLike, units: npt.ArrayLike | None, risk: float
+) -> FloatArray:
+    """`hypergeometric_p_value` within a batch of N units, `binomial_p_value` without (None)."""
+    if units is None:
+        return binomial_p_value(errors, ratings, risk)
+    return hypergeometric_p_value(errors, ratings, units, risk)
+
+
+def first_that_passes(
+    passes: Callable[[IntArray], npt.NDArray[np.bool_]], least: int, most: int
+) -> int | None:
+    """Return the first size from `least` to `most` that passes; None if none does.
+
+    passes: from sizes (n,) to whether each passes. Blocks of sizes grow, as most answers are small.
+    """
+    start, block = least, 256
+    while start <= most:
+        sizes = np.arange(start, min(start + block, most + 1))
+        found = np.flatnonzero(passes(sizes))
+        if len(found):
+            return int(sizes[found[0]])
+        start, block = start + block, 4 * block
+    return None
+
+
 def p_value_of_unknown_batch(
     errors: npt.ArrayLike, ratings: npt.ArrayLike, largest: npt.ArrayLike, risk: float
 ) -> FloatArray:

@@ -17,13 +17,12 @@ from agreement.reliability import bounds
 from agreement.reliability.bounds import log_capital, mean_capital
 from agreement.reliability.confidence import Ceiling, Loss, fold_numbers, human_ceiling
 from agreement.reliability.fixed_sequence import (
-    DocumentCounts,
     Guarantee,
     RiskCertificate,
     RiskTest,
-    StepCounts,
     calibrate,
     certify_steps,
+    count_steps,
     first_with_enough,
     numbers_of_shared_documents,
 )
@@ -71,12 +70,11 @@ def paths_of(confidences: npt.ArrayLike, *, comparable: bool, steps: int = 50) -
         if len(given):
             together[:, stage] = np.quantile(given, 1 - shares ** (stages - stage), method="lower")
     last = np.where(np.arange(stages) == stages - 1, together, np.inf)
-    return [_drop_repeats(path) for path in ((together,) if stages == 1 else (together, last))]
-
-
-def _drop_repeats(path: FloatArray) -> FloatArray:
-    differs = np.concatenate([[True], (path[1:] != path[:-1]).any(axis=1)])
-    return np.asarray(path[differs], dtype=float)
+    # Without the steps that repeat the one before.
+    return [
+        path[np.concatenate([[True], (path[1:] != path[:-1]).any(axis=1)])]
+        for path in ((together,) if stages == 1 else (together, last))
+    ]
 
 
 def deciding_stages(confidences: npt.ArrayLike, thresholds: npt.ArrayLike) -> IntArray:
@@ -131,18 +129,24 @@ def calibrate_cascade(
         raise ValueError("A cascade is tested exactly, which needs losses of 0 and 1.")
     if not paths or any(path.ndim != 2 or path.shape[1] != len(sure) for path in paths):
         raise ValueError("Every path needs a threshold for each stage.")
+    # A stage without a value of a rated unit is never sure of it: its errors there would count for nobody.
+    rated = ~np.isnan(lost).all(axis=0)
+    sure = np.where(np.isnan(lost) & rated, np.nan, sure)
     # The certificate of each path, with its share of delta; the path that keeps most units is used.
     own = guarantee.divide(len(paths))
     found = [_certify_path(sure, lost, path, own, documents, batch) for path in paths]
-    best = max(range(len(paths)), key=lambda index: _count_kept(found[index]))
+    kept_of = [
+        0 if each.step is None else each.step.accepted if each.step.units is None else each.step.units
+        for each in found
+    ]
+    best = int(np.argmax(kept_of))
     certificate, none = found[best], np.zeros(len(sure), dtype=np.intp)
     if certificate.threshold is None:
         return CascadeCertificate(None, certificate, tuple(found), none, none)
     # `_certify_path` names the steps of a path by their positions.
     thresholds = paths[best][round((1 - certificate.threshold) * len(paths[best]))]
     # What each stage decides of the rated sample, and its errors.
-    rated = ~np.isnan(lost).all(axis=0)
-    deciding = deciding_stages(np.where(np.isnan(lost), np.nan, sure)[:, rated], thresholds)
+    deciding = deciding_stages(sure[:, rated], thresholds)
     kept = deciding < len(sure)
     errors = lost[:, rated][deciding[kept], np.flatnonzero(kept)]
     return CascadeCertificate(
@@ -165,23 +169,15 @@ def _certify_path(
     """The certificate of one path; its steps are identified by their positions, from 1 down to 1 / steps."""
     stages, drawn = sure.shape
     rated = np.asarray(~np.isnan(lost).all(axis=0), dtype=bool)
-    # The units without ratings must not depend on the stage, so a stage without a value is never sure.
     deciding = np.array([deciding_stages(sure, thresholds) for thresholds in path])
     accepted = deciding < stages
-    # Units for people have the index `stages`, which is no row of `lost`; `counted` masks them.
-    of_stage = np.minimum(deciding, stages - 1)
-    losses = np.take_along_axis(lost, of_stage, axis=0)
-    counted = accepted & rated & ~np.isnan(losses)
-    losses = np.where(counted, losses, 0.0)
-    numbers = counted.sum(axis=1)
+    # Units for people have the index `stages`, which is no row of `lost`; `accepted` masks them.
+    losses = np.take_along_axis(lost, np.minimum(deciding, stages - 1), axis=0)
     # The start follows from confidences and the share of rated units, never from a loss.
-    expected: npt.NDArray[np.number] = accepted.sum(axis=1) * rated.mean() if drawn else numbers
-    units = largest = by_document = None
-    size = None
+    expected: npt.NDArray[np.number] = accepted.sum(axis=1) * (rated.mean() if drawn else 1)
+    units = largest = shared = size = None
     if batch is None:
         shared = numbers_of_shared_documents(documents, rated)
-        if shared is not None:
-            by_document = _count_in_documents(counted[:, rated], losses[:, rated], shared)
     elif isinstance(batch, int):
         size = batch
         if size < drawn:
@@ -191,19 +187,15 @@ def _certify_path(
     else:
         everything = np.atleast_2d(np.asarray(batch, dtype=float))
         size = everything.shape[1]
-        in_batch = [np.sum(deciding_stages(everything, thresholds) < stages) for thresholds in path]
-        units = np.array(in_batch, dtype=np.intp)
+        units = np.array(
+            [np.sum(deciding_stages(everything, thresholds) < stages) for thresholds in path], dtype=np.intp
+        )
         if (accepted.sum(axis=1) > units).any():
             raise ValueError("The calibration sample must be part of the batch.")
         # The rated units expected among the accepted units of the batch, from confidences alone.
         expected = rated.sum() * units / max(size, 1)
-    counts = StepCounts(
-        thresholds=1 - np.arange(len(path)) / len(path),
-        accepted=numbers.astype(np.intp),
-        lost=losses.sum(axis=1),
-        units=units,
-        largest=largest,
-        documents=by_document,
+    counts = count_steps(
+        1 - np.arange(len(path)) / len(path), accepted[:, rated], losses[:, rated], shared, units, largest
     )
     return certify_steps(
         counts,
@@ -213,24 +205,6 @@ def _certify_path(
         without_loss=int((~rated).sum()),
         batch=size,
     )
-
-
-def _count_in_documents(
-    counted: npt.NDArray[np.bool_], losses: FloatArray, documents: IntArray
-) -> DocumentCounts:
-    sizes = np.bincount(documents)
-    accepted, lost = np.zeros((len(sizes), len(counted))), np.zeros((len(sizes), len(counted)))
-    # Transposed to (units, steps), each unit adds its row to the row of its document.
-    np.add.at(accepted, documents, counted.T)
-    np.add.at(lost, documents, losses.T)
-    return DocumentCounts(accepted, lost, int(sizes.max(initial=1)))
-
-
-def _count_kept(certificate: RiskCertificate) -> float:
-    step = certificate.step
-    if step is None:
-        return 0.0
-    return float(step.accepted if step.units is None else step.units)
 
 
 @dataclass(frozen=True, eq=False)

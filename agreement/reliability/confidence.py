@@ -14,6 +14,7 @@ import scipy
 from agreement.data import FloatArray, IntArray, divide_where
 from agreement.groups import mean_values
 from agreement.streams import Randomness, generator_of
+from agreement.summary import deviations_within_units
 
 _DECIMALS = 9
 
@@ -32,12 +33,7 @@ def steadiness(samples: npt.ArrayLike) -> FloatArray:
 
     NaN if a unit has fewer than two samples.
     """
-    table = np.asarray(samples, dtype=float)
-    given = ~np.isnan(table)
-    number = np.maximum(given.sum(axis=1), 1)
-    means = np.sum(table, axis=1, where=given) / number
-    squares = np.sum((table - means[:, None]) ** 2, axis=1, where=given)
-    return np.where(given.sum(axis=1) >= 2, _tidy(-np.sqrt(squares / number)), np.nan)
+    return _tidy(-deviations_within_units(np.asarray(samples, dtype=float).T))
 
 
 def largest_probability(probabilities: npt.ArrayLike) -> FloatArray:
@@ -268,7 +264,9 @@ def values_by_length(
     """
     points = np.unique(human[~np.isnan(human)])
     fitted = _fit_to_lengths(mean_values(human), lengths, documents, generator)
-    nearest = points[np.abs(np.nan_to_num(fitted)[:, None] - points).argmin(axis=1)]
+    nearest = points[np.abs(fitted[:, None] - points).argmin(axis=1)]
+    # argmin finds a position also for a unit without a fit.
+    nearest = np.where(np.isnan(fitted), np.nan, nearest)
     return [fitted, nearest, *values_by_group(human, scores, _groups_of_lengths(lengths), documents)]
 
 

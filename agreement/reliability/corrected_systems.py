@@ -182,7 +182,7 @@ def correct_systems(
 
     ratings: (raters, documents, systems), NaN for gaps. judge: (documents, systems), NaN for gaps; an output
     counts if either scored it. The rated outputs of a system are a simple random sample of all N. theta =
-    ybar + b (fbar_N - fbar_n) with two slopes b (`judge_slopes`), pooled over systems. Covariance over
+    ybar + b (fbar_N - fbar_n) with two slopes b (`fit_slopes`), pooled over systems. Covariance over
     documents: of residuals by delete-one-document jackknife, times sqrt((1 - n / N) of both systems), with
     the variation of slopes; plus the covariance of people's scores / N unless it is about these outputs.
     Raters add their variance and the variance of raters by systems (`RaterVariances`). t with Satterthwaite's
@@ -211,7 +211,7 @@ def correct_systems(
     kept = np.flatnonzero(rated >= LEAST_DOCUMENTS).tolist()
     if not kept:
         return CorrectedSystems(tuple(means), (), np.zeros(2))
-    errors = _Errors.of(values[:, :, kept], people[:, kept], scores[:, kept], about)
+    errors = _Errors(values[:, :, kept], people[:, kept], scores[:, kept], about)
     for position, index in enumerate(kept):
         means[index] = errors.add_interval(means[index], position, confidence_level)
     names = [systems[index] for index in kept]
@@ -233,38 +233,36 @@ def _undefined_mean(system: str, people: FloatArray, ratings: int, texts: int) -
     return CorrectedMean(system, None, own, ratings, texts, few)
 
 
-@dataclass(frozen=True, eq=False)
 class _Errors:
     """Means (systems,) with the covariance (systems, systems) over documents, and the contribution of raters.
 
     both: (systems, systems), the number of documents with ratings of both.
     """
 
-    means: FloatArray
-    covariance: FloatArray
-    both: IntArray
-    slopes: FloatArray
-    raters: RaterVariances | None
-    why_not_corrected: str
-    why_raters_given: str
-    is_known: bool
-
-    @classmethod
-    def of(cls, values: FloatArray, people: FloatArray, judge: FloatArray, about: About) -> "_Errors":
+    def __init__(self, values: FloatArray, people: FloatArray, judge: FloatArray, about: About) -> None:
         scores = center_scores(people, judge)
-        slopes, gaps = fit_slopes(scores), judge_gaps(scores)
+        self.slopes, gaps = fit_slopes(scores), judge_gaps(scores)
         given = scores.rated.astype(np.intp)
-        reason = why_raters_are_given(values) if about == About.RATERS else ""
-        return cls(
-            means=np.nanmean(people, axis=0) + slopes @ gaps,
-            covariance=_covariance_over_documents(scores, slopes, gaps, about),
-            both=given.T @ given,
-            slopes=slopes,
-            raters=RaterVariances.of(values) if about == About.RATERS and not reason else None,
-            why_not_corrected=_explain_no_correction(scores, slopes),
-            why_raters_given=reason,
-            is_known=about == About.TEXTS and np.array_equal(scores.rated, scores.texts),
-        )
+        self.both: IntArray = given.T @ given
+        self.means = np.nanmean(people, axis=0) + self.slopes @ gaps
+        self.covariance = _covariance_over_documents(scores, self.slopes, gaps, about)
+        self.why_raters_given = why_raters_are_given(values) if about == About.RATERS else ""
+        of_raters = about == About.RATERS and not self.why_raters_given
+        self.raters = RaterVariances.of(values) if of_raters else None
+        self.is_known = about == About.TEXTS and np.array_equal(scores.rated, scores.texts)
+        self.why_not_corrected = ""
+        if np.array_equal(scores.rated, scores.texts):
+            self.why_not_corrected = (
+                "People rated every text, so a correction gains nothing: these are people’s own means."
+            )
+        elif not np.any(np.abs(scores.judge) > _TINY):
+            self.why_not_corrected = (
+                "The judge gives all rated texts of a system the same score: these are people’s own means."
+            )
+        elif not self.slopes.any():
+            self.why_not_corrected = (
+                "Within systems the judge’s scores do not rise with people’s: these are people’s own means."
+            )
 
     def of_contrast(self, weights: FloatArray, documents: int) -> tuple[float, float, float]:
         """Return the variance of weights (systems,) @ means, its degrees of freedom and the raters' part."""
@@ -316,16 +314,6 @@ def _covariance_over_documents(
         own = scores.people / np.sqrt((number - 1) * texts)
         found += own.T @ own
     return np.asarray(found)
-
-
-def _explain_no_correction(scores: CenteredScores, slopes: FloatArray) -> str:
-    if np.array_equal(scores.rated, scores.texts):
-        return "People rated every text, so a correction gains nothing: these are people’s own means."
-    if not np.any(np.abs(scores.judge) > _TINY):
-        return "The judge gives all rated texts of a system the same score: these are people’s own means."
-    if not slopes.any():
-        return "Within systems the judge’s scores do not rise with people’s: these are people’s own means."
-    return ""
 
 
 def _compare_pairs(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from agreement.comparison.scores import numbers
 from agreement.data import FloatArray, divide_where
-from agreement.reliability.estimates import check_level
+from agreement.reliability.estimates import NO_JUDGE, check_level
 from agreement.student import t_reach
 
 _NOT_SINGULAR = 1e-9  # a smaller determinant, as a share of its diagonal, has no inverse
@@ -212,8 +212,7 @@ def correction_gain(
     enough = (~np.isnan(scores)).sum(axis=0) >= _LEAST_OF_SYSTEM
     scores, values = scores[:, enough], values[:, enough]
     documents = int((~np.isnan(scores)).any(axis=1).sum())
-    reason = why_no_gain(scores, values, share)
-    if reason:
+    if reason := why_no_gain(scores, values, share):
         return CorrectionGain(None, None, share, documents, reason)
     return _measure(center_scores(scores, values), share, documents, confidence_level)
 
@@ -227,7 +226,7 @@ def why_no_gain(people: FloatArray, judge: FloatArray, share: float | None) -> s
     if documents < LEAST_FOR_GAIN:
         return f"People rated {documents} documents; the gain needs {LEAST_FOR_GAIN}."
     if np.isnan(judge).all():
-        return "The judge has no value for these units yet."
+        return NO_JUDGE
     scores = center_scores(people, judge)
     if not np.any(np.abs(scores.judge) > _TINY):
         return "The judge gives all rated texts of a system the same score, so it cannot correct a mean."

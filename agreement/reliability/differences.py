@@ -9,15 +9,15 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from agreement import Interval, holm_by_key
 from agreement.comparison import Scores
 from agreement.data import FloatArray
-from agreement.reliability.estimates import Estimate, check_level, with_interval
+from agreement.reliability.estimates import NO_RATING, Estimate, check_level, with_interval
 from agreement.reliability.sample import RatedSample
 from agreement.reliability.weighted import combined_estimate
 from agreement.streams import Randomness, generator_of, substream
+from agreement.student import satterthwaite_freedom, t_p_value
 from agreement.system_differences import levels_of, paired_difference
 
 Mask = npt.NDArray[np.bool_]
@@ -90,7 +90,9 @@ def guaranteed_mean(
     """
     empty = Estimate("guaranteed", "Guaranteed (betting)", _SOURCE, None, None, sample.ratings, sample.units)
     shuffler = generator_of(generator, "guaranteed_mean")
-    rated_units, groups = sample.rated, _groups(sample)
+    rated_units, groups = sample.rated, [np.ones(sample.units, dtype=bool)]
+    if sample.probabilities is not None:
+        groups = [sample.probabilities == chance for chance in np.unique(sample.probabilities)]
     if len(groups) > (1 if beyond_batch else _MOST_GROUPS):
         rated_units, groups = _thin(sample, shuffler, keep_certain=not beyond_batch)
     reason = _explain_missing(sample, rated_units, groups)
@@ -204,13 +206,6 @@ def _stakes(scaled: FloatArray, significance_level: float, planned: int) -> Floa
     return np.asarray(np.sqrt(2 * np.log(2 / significance_level) / (planned * before)))
 
 
-def _groups(sample: RatedSample) -> list[Mask]:
-    """Masks (units,) of the units that share a probability."""
-    if sample.probabilities is None:
-        return [np.ones(sample.units, dtype=bool)]
-    return [sample.probabilities == chance for chance in np.unique(sample.probabilities)]
-
-
 def _thin(
     sample: RatedSample, generator: np.random.Generator, *, keep_certain: bool
 ) -> tuple[Mask, list[Mask]]:
@@ -230,7 +225,7 @@ def _thin(
 
 def _explain_missing(sample: RatedSample, rated_units: Mask, groups: list[Mask]) -> str | None:
     if not sample.ratings:
-        return "No person has rated a unit yet."
+        return NO_RATING
     if sample.skipped:
         return f"{sample.skipped} assigned units have no rating, so nothing is guaranteed about them."
     if any(not rated_units[group].any() for group in groups):
@@ -412,8 +407,15 @@ def _difference(
             combined_estimate(side, confidence_level=levels[0], beyond=beyond) for side in (first, second)
         ]
         estimate = _subtract_means(means[0], means[1], levels[0])
-    low, high = _simultaneous(estimate, levels[1])
-    return Difference(*names, paired, estimate, None, low, high, _p_value(estimate), None, False)
+    if estimate.value is None or estimate.standard_error is None:
+        return Difference(*names, paired, estimate, None, None, None, None, None, False)
+    error, freedom = estimate.standard_error, estimate.degrees_of_freedom
+    # A standard error of 0 exists for a complete sample only, so a variance of 0 is true here.
+    both = with_interval(estimate, error**2, freedom, levels[1], complete=True).interval
+    low, high = (both.low, both.high) if both else (None, None)
+    # If the difference is known, there is nothing to test.
+    p_value = t_p_value(estimate.value, error, np.inf if freedom is None else freedom) if error else None
+    return Difference(*names, paired, estimate, None, low, high, p_value, None, False)
 
 
 def _subtract_means(first: Estimate, second: Estimate, confidence_level: float) -> Estimate:
@@ -432,31 +434,12 @@ def _subtract_means(first: Estimate, second: Estimate, confidence_level: float) 
             return replace(empty, reason=each.reason)
     warnings = tuple(dict.fromkeys(first.warnings + second.warnings))
     found = replace(empty, value=(first.value or 0) - (second.value or 0), warnings=warnings)
-    errors = [each.standard_error for each in (first, second)]
-    freedoms = [each.degrees_of_freedom for each in (first, second)]
-    if None in errors or None in freedoms:
+    parts = [
+        (each.standard_error**2, each.degrees_of_freedom)
+        for each in (first, second)
+        if each.standard_error is not None and each.degrees_of_freedom is not None
+    ]
+    if len(parts) < 2:
         return replace(found, interval_reason=first.interval_reason or second.interval_reason)
-    variances = np.array(errors, dtype=float) ** 2
-    total = float(variances.sum())
-    # Welch's degrees of freedom of a sum of two variances.
-    freedom = total**2 / float(np.sum(variances**2 / np.array(freedoms, dtype=float))) if total > 0 else None
+    total, freedom = sum(variance for variance, _ in parts), satterthwaite_freedom(parts)
     return with_interval(found, total, freedom, confidence_level, complete=total == 0)
-
-
-def _p_value(estimate: Estimate) -> float | None:
-    """None if the difference is known: there is nothing to test."""
-    if estimate.value is None or not estimate.standard_error:
-        return None
-    t = abs(estimate.value) / estimate.standard_error
-    if estimate.degrees_of_freedom is None:
-        return float(2 * scipy.special.ndtr(-t))
-    return float(2 * scipy.special.stdtr(estimate.degrees_of_freedom, -t))
-
-
-def _simultaneous(estimate: Estimate, level: float) -> tuple[float | None, float | None]:
-    if estimate.standard_error is None:
-        return None, None
-    variance, freedom = estimate.standard_error**2, estimate.degrees_of_freedom
-    # A standard error of 0 exists for a complete sample only, so a variance of 0 is true here.
-    interval = with_interval(estimate, variance, freedom, level, complete=True).interval
-    return (None, None) if interval is None else (interval.low, interval.high)

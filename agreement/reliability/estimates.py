@@ -18,6 +18,9 @@ LEAST_RATINGS = 20
 LEAST_OF_ONE_RATER = 50
 """Of a sample, for asymptotic intervals to hold what they claim; found by benchmarks/coverage.py routing."""
 
+NO_RATING = "No person has rated a unit yet."
+NO_JUDGE = "The judge has no value for these units yet."
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -60,7 +63,7 @@ def humans_only(sample: RatedSample, *, confidence_level: float = 0.95) -> Estim
     probabilities: use `weighted_estimate` with the weight 0.
     """
     empty = no_estimate("humans_only", "People only", "Cochran 1977, section 2.6", sample)
-    reason = _explain_no_mean(sample, least=1)
+    reason = _explain_missing(sample, 1, needs_judge=False)
     if reason is not None:
         return replace(empty, reason=reason)
     rated = sample.human[sample.rated]
@@ -74,7 +77,7 @@ def judge_only(sample: RatedSample) -> Estimate:
     """
     empty = no_estimate("judge_only", "The judge only", "", sample)
     if not sample.judged:
-        return replace(empty, reason="The judge has no value for these units yet.")
+        return replace(empty, reason=NO_JUDGE)
     no_interval = "A judge's mean tells nothing of its distance from people's; no interval covers that."
     return replace(empty, value=float(sample.judge.mean()), interval_reason=no_interval)
 
@@ -93,7 +96,7 @@ def regression_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     and for unequal probabilities.
     """
     empty = no_estimate("regression", "Regression estimate", "Cochran 1977, sections 7.1 to 7.5", sample)
-    reason = _explain_no_mean(sample, least=3) or _explain_no_judge(sample)
+    reason = _explain_missing(sample, 3)
     if reason is not None:
         return replace(empty, reason=reason)
     rated, judge = sample.human[sample.rated], sample.judge[sample.rated]
@@ -127,13 +130,17 @@ def prediction_powered(
     judge, and for unequal probabilities.
     """
     empty = no_estimate("ppi", "PPI++" if weight is None else f"PPI, weight {weight:g}", _PPI, sample)
-    reason = _explain_no_mean(sample, least=2) or _explain_no_judge(sample)
+    reason = _explain_missing(sample, 2)
     if reason is None and sample.ratings == sample.units:
         reason = "Every unit is rated, so the mean of the ratings is exact."
     if reason is not None:
         return replace(empty, reason=reason)
     rated, judge, others = sample.human[sample.rated], sample.judge[sample.rated], sample.judge[~sample.rated]
-    lam = _power_tuned(rated, judge, others) if weight is None else weight
+    lam, spread = weight or 0.0, float(np.concatenate([judge, others]).var(ddof=1))
+    if weight is None and spread > 1e-12:
+        # The divisors n here and N - 1 above are the ones of ppi_py.
+        covariance = float(np.mean((rated - rated.mean()) * (judge - judge.mean())))
+        lam = float(np.clip(covariance / ((1 + len(rated) / len(others)) * spread), 0, 1))
     residuals = rated - lam * judge
     variance = lam**2 * others.var() / len(others) + residuals.var() / len(rated)
     found = replace(
@@ -414,30 +421,22 @@ def least_squares_slope(values: FloatArray, predictor: FloatArray) -> float:
     return float(np.sum(centred * (values - values.mean()))) / spread if spread > 1e-12 else 0.0
 
 
-def _power_tuned(rated: FloatArray, judge: FloatArray, others: FloatArray) -> float:
-    spread = float(np.concatenate([judge, others]).var(ddof=1))
-    if spread <= 1e-12:
-        return 0.0
-    # The divisors n here and N - 1 above are the ones of ppi_py.
-    covariance = float(np.mean((rated - rated.mean()) * (judge - judge.mean())))
-    return float(np.clip(covariance / ((1 + len(rated) / len(others)) * spread), 0, 1))
-
-
 def no_estimate(name: str, label: str, source: str, sample: RatedSample) -> Estimate:
     """Return an estimate without a value yet, with the sizes of the sample."""
     return Estimate(name, label, source, None, None, sample.ratings, sample.units)
 
 
-def _explain_no_mean(sample: RatedSample, *, least: int) -> str | None:
-    if sample.unequal:
-        return UNEQUAL
+def why_too_few(sample: RatedSample, least: int) -> str | None:
+    """Return the reason why fewer ratings than `least` give no estimate; None if there are enough."""
     if sample.ratings >= least:
         return None
     if not sample.ratings:
-        return "No person has rated a unit yet."
+        return NO_RATING
     rated = "1 unit is" if sample.ratings == 1 else f"{sample.ratings} units are"
     return f"Only {rated} rated; this estimate needs {least}."
 
 
-def _explain_no_judge(sample: RatedSample) -> str | None:
-    return None if sample.judged else "The judge has no value for these units yet."
+def _explain_missing(sample: RatedSample, least: int, *, needs_judge: bool = True) -> str | None:
+    if sample.unequal:
+        return UNEQUAL
+    return why_too_few(sample, least) or (NO_JUDGE if needs_judge and not sample.judged else None)

@@ -1,8 +1,8 @@
 """Tests of a risk in a fixed sequence: the largest set of units that may stay with a judge."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from agreement.data import FloatArray, IntArray
 from agreement.reliability import bounds
 from agreement.reliability.bounds import log_capital, mean_capital, risk_p_value, risk_upper
+from agreement.student import sum_by_document
 
 
 class RiskTest(StrEnum):
@@ -166,14 +167,30 @@ class StepCounts:
     documents: DocumentCounts | None = None
 
     def __getitem__(self, chosen: slice) -> "StepCounts":
-        return StepCounts(
-            self.thresholds[chosen],
-            self.accepted[chosen],
-            self.lost[chosen],
-            None if self.units is None else self.units[chosen],
-            None if self.largest is None else self.largest[chosen],
-            None if self.documents is None else self.documents[chosen],
-        )
+        given = (getattr(self, each.name) for each in fields(self))
+        parts: list[Any] = [None if part is None else part[chosen] for part in given]
+        return StepCounts(*parts)
+
+
+def count_steps(
+    thresholds: FloatArray,
+    accepted: npt.NDArray[np.bool_],
+    losses: FloatArray,
+    documents: IntArray | None,
+    units: IntArray | None = None,
+    largest: IntArray | None = None,
+) -> StepCounts:
+    """Return the counts of steps, from what each accepts of the rated units (steps, rated).
+
+    losses: (rated,), or (steps, rated) if they depend on the step. documents: (rated,), numbers from 0, if
+    the test bets on documents.
+    """
+    lost, by_document = np.where(accepted, losses, 0.0), None
+    if documents is not None:
+        most = int(np.bincount(documents).max(initial=1))
+        of_accepted, of_lost = (sum_by_document(each.T.astype(float), documents) for each in (accepted, lost))
+        by_document = DocumentCounts(of_accepted, of_lost, most)
+    return StepCounts(thresholds, accepted.sum(axis=1), lost.sum(axis=1), units, largest, by_document)
 
 
 def certify_steps(
@@ -214,7 +231,7 @@ def certify_steps(
     certificate = RiskCertificate(
         guarantee=guarantee,
         threshold=passed[-1].threshold if passed else None,
-        reason=None if passed else _explain_abstention(steps, guarantee, rated),
+        reason=None,
         step=passed[-1] if passed else None,
         steps=steps,
         rated=rated,
@@ -223,8 +240,20 @@ def certify_steps(
     )
     if passed:
         return certificate
-    most_accepted = int(counts.accepted[-1]) if len(counts.accepted) else 0
-    return _suggest_more_ratings(certificate, most_accepted, counts[slice(start, None)].documents)
+    if steps:
+        first = steps[0]
+        reason = (
+            f"Among the surest units, {first.lost:g} of {first.accepted} ratings count against the judge; "
+            f"the risk may be up to {first.bound:.3f}, above {guarantee.risk:g}. All units go to humans."
+        )
+        more, why = _suggest_more_ratings(first, guarantee, rated, below.documents)
+    else:
+        reason = (
+            f"None of the thresholds accepts {guarantee.least_accepted} of {rated} calibration ratings, "
+            "too few to test. All units go to humans."
+        )
+        more, why = _suggest_first_ratings(guarantee, rated, int(counts.accepted[-1:].sum()))
+    return replace(certificate, reason=reason, more_ratings=more, more_reason=why)
 
 
 def first_with_enough(found: npt.NDArray[np.number], least: int) -> int:
@@ -261,9 +290,7 @@ def _p_values(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
         return bounds.p_value_of_unknown_batch(
             counted.lost, counted.accepted, counted.largest, guarantee.risk
         )
-    if counted.units is None:
-        return bounds.binomial_p_value(counted.lost, counted.accepted, guarantee.risk)
-    return bounds.hypergeometric_p_value(counted.lost, counted.accepted, counted.units, guarantee.risk)
+    return bounds.exact_p_value(counted.lost, counted.accepted, counted.units, guarantee.risk)
 
 
 def _bounds(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
@@ -280,85 +307,49 @@ def _bounds(counted: StepCounts, guarantee: Guarantee) -> FloatArray:
     return np.asarray(wrong / np.maximum(counted.units, 1))
 
 
-def _explain_abstention(steps: Sequence[ThresholdTest], guarantee: Guarantee, rated: int) -> str:
-    if not steps:
-        return (
-            f"None of the thresholds accepts {guarantee.least_accepted} of {rated} calibration ratings, "
-            "too few to test. All units go to humans."
-        )
-    first = steps[0]
-    return (
-        f"Among the surest units, {first.lost:g} of {first.accepted} ratings count against the judge; "
-        f"the risk may be up to {first.bound:.3f}, above {guarantee.risk:g}. All units go to humans."
-    )
+def _suggest_first_ratings(guarantee: Guarantee, rated: int, most_accepted: int) -> tuple[int | None, str]:
+    """The number of additional ratings until a step has enough for a test, and its reason."""
+    if rated and not most_accepted:
+        return None, "No threshold accepts any of the rated units; widen the grid."
+    share = most_accepted / rated if rated else 1.0
+    more = max(int(np.ceil(np.round(guarantee.least_accepted / share, 9))) - rated, 1)
+    return more, f"Testing starts with about {more} more ratings of units drawn at random."
 
 
 def _suggest_more_ratings(
-    certificate: RiskCertificate, most_accepted: int, documents: DocumentCounts | None
-) -> RiskCertificate:
-    """The certificate, with the number of additional ratings for the first test at the same share of
-    errors.
-    """
-    guarantee, first = certificate.guarantee, certificate.steps[0] if certificate.steps else None
-    if first is None:
-        # No step had enough ratings for a test, so their number alone is short.
-        least, rated = certificate.guarantee.least_accepted, certificate.rated
-        if rated and not most_accepted:
-            return replace(
-                certificate, more_reason="No threshold accepts any of the rated units; widen the grid."
-            )
-        share = most_accepted / rated if rated else 1.0
-        more = max(int(np.ceil(np.round(least / share, 9))) - rated, 1)
-        reason = f"Testing starts with about {more} more ratings of units drawn at random."
-        return replace(certificate, more_ratings=more, more_reason=reason)
+    first: ThresholdTest, guarantee: Guarantee, rated: int, documents: DocumentCounts | None
+) -> tuple[int | None, str]:
+    """The number of additional ratings for the first test at the same share of errors, and its reason."""
     share_of_errors = first.lost / max(first.accepted, 1)
     if share_of_errors >= guarantee.risk:
-        reason = (
+        return None, (
             f"No number of ratings will change this while {share_of_errors:.1%} of the surest units count "
             f"against the judge: the risk asked for is {guarantee.risk:.1%}."
         )
-        return replace(certificate, more_reason=reason)
-    enough = (
-        _enough_accepted(first, guarantee)
-        if documents is None
-        else _enough_in_documents(first, guarantee, documents)
-    )
+
+    def passes(accepted: IntArray) -> npt.NDArray[np.bool_]:
+        lost = np.asarray(accepted * share_of_errors, dtype=float)
+        if guarantee.test is RiskTest.EXACT:
+            lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
+        units = None if first.units is None else np.full(len(accepted), first.units, dtype=np.intp)
+        tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
+        return np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
+
+    if documents is None:
+        largest = min(_LARGEST_SAMPLE, first.units or _LARGEST_SAMPLE)
+        enough = bounds.first_that_passes(passes, first.accepted + 1, largest)
+    else:
+        times = documents.times_to_pass(guarantee)
+        enough = None if np.isinf(times) else max(int(np.ceil(first.accepted * times)), first.accepted + 1)
     if enough is None:
-        return replace(certificate, more_reason="Rating every accepted unit would not be enough.")
+        return None, "Rating every accepted unit would not be enough."
     # Units are sampled before it is known whether they are accepted, so more of them are needed.
-    share_accepted = max(first.accepted, 1) / max(certificate.rated, 1)
+    share_accepted = max(first.accepted, 1) / max(rated, 1)
     more = int(np.ceil(np.round((enough - first.accepted) / share_accepted, 9)))
-    reason = f"About {more} more ratings, if the share of errors stays at {share_of_errors:.1%}."
-    return replace(certificate, more_ratings=more, more_reason=reason)
+    return more, f"About {more} more ratings, if the share of errors stays at {share_of_errors:.1%}."
 
 
 _LARGEST_SAMPLE = 100_000
-_FIRST_BLOCK = 256  # sizes tried at a time; most answers are small
-
-
-def _enough_accepted(step: ThresholdTest, guarantee: Guarantee) -> int | None:
-    """The least number of accepted ratings that passes at the share of errors of this step."""
-    largest = min(_LARGEST_SAMPLE, step.units or _LARGEST_SAMPLE)
-    start, block = step.accepted + 1, _FIRST_BLOCK
-    while start <= largest:
-        accepted = np.arange(start, min(start + block, largest + 1))
-        lost = np.asarray(accepted * (step.lost / max(step.accepted, 1)), dtype=float)
-        if guarantee.test is RiskTest.EXACT:
-            lost = np.ceil(np.round(lost, 9))  # whole errors, and rather one too many
-        units = None if step.units is None else np.full(len(accepted), step.units, dtype=np.intp)
-        tried = StepCounts(np.zeros(len(accepted)), accepted, lost, units)
-        is_enough = np.asarray(_p_values(tried, guarantee) <= guarantee.significance_level)
-        passes = np.flatnonzero(is_enough)
-        if len(passes):
-            return int(accepted[passes[0]])
-        start, block = start + block, 4 * block
-    return None
-
-
-def _enough_in_documents(step: ThresholdTest, guarantee: Guarantee, documents: DocumentCounts) -> int | None:
-    """The number of additional ratings for documents like the documents of the sample."""
-    times = documents.times_to_pass(guarantee)
-    return None if np.isinf(times) else max(int(np.ceil(step.accepted * times)), step.accepted + 1)
 
 
 def calibrate(
@@ -392,28 +383,40 @@ def calibrate(
     hypergeometric: see `bounds`; documents: see `log_capital`. Raises ValueError for losses that the test
     cannot take, an empty grid, or lengths that do not fit.
     """
-    sure, lost = _check_input(confidences, losses, guarantee)
+    sure, lost = np.asarray(confidences, dtype=float), np.asarray(losses, dtype=float)
+    if sure.ndim != 1 or sure.shape != lost.shape:
+        raise ValueError(f"Confidences and losses differ in shape: {sure.shape} and {lost.shape}.")
+    has_loss = ~np.isnan(lost)
+    if ((lost[has_loss] < 0) | (lost[has_loss] > 1)).any():
+        raise ValueError("Losses must lie between 0 and 1.")
+    if guarantee.test is RiskTest.EXACT and not np.isin(lost[has_loss], (0, 1)).all():
+        raise ValueError("An exact test needs losses of 0 and 1; choose Hoeffding-Bentkus for others.")
     thresholds = np.unique(np.asarray(grid, dtype=float))[::-1]  # the strictest first
     if not len(thresholds) or not np.isfinite(thresholds).all():
         raise ValueError("The grid needs at least one threshold, all finite.")
-    everything = None if batch is None else np.asarray(batch, dtype=float)
-    has_loss = ~np.isnan(lost)
-    rated = int(has_loss.sum())
+    rated, size = int(has_loss.sum()), None
+    units: IntArray | None = None
     # In a closed batch units are sampled one by one, so documents change nothing.
     shared = None if batch is not None else numbers_of_shared_documents(documents, has_loss)
-    counts = _count_at(thresholds, sure[has_loss], lost[has_loss], everything, shared)
+    accepted = sure[has_loss] >= thresholds[:, None]
+    if batch is not None:
+        everything = np.asarray(batch, dtype=float)
+        size, units = len(everything), (everything >= thresholds[:, None]).sum(axis=1)
+        if (accepted.sum(axis=1) > units).any():
+            raise ValueError("The calibration sample must be part of the batch.")
+    counts = count_steps(thresholds, accepted, lost[has_loss], shared, units)
     # The actual number of ratings above a threshold may depend on their losses. The expected number follows
     # from the confidences of the batch alone, so the start is fixed before any loss is known.
     found: npt.NDArray[np.number] = counts.accepted
-    if everything is not None and counts.units is not None:
-        found = rated * counts.units / max(len(everything), 1)
+    if units is not None:
+        found = rated * units / max(size or 0, 1)
     return certify_steps(
         counts,
         guarantee,
         start=first_with_enough(found, guarantee.least_accepted),
         rated=rated,
         without_loss=int(np.sum(~has_loss)),
-        batch=None if everything is None else len(everything),
+        batch=size,
     )
 
 
@@ -433,54 +436,3 @@ def grid_of(batch: npt.ArrayLike, *, thresholds: int = 50) -> FloatArray:
     if not len(given):
         raise ValueError("No unit of the batch has a confidence.")
     return np.unique(np.quantile(given, np.linspace(0, 1, thresholds), method="lower"))
-
-
-def _count_at(
-    thresholds: FloatArray,
-    sure: FloatArray,
-    lost: FloatArray,
-    batch: FloatArray | None,
-    documents: IntArray | None,
-) -> StepCounts:
-    order = np.argsort(-sure)  # NaN last
-    # Signs are turned, since searchsorted needs rising numbers: -sure <= -threshold is at or above it.
-    falling, given = -sure[order], int(np.sum(~np.isnan(sure)))
-    accepted = np.searchsorted(falling[:given], -thresholds, side="right")
-    # With a leading 0, the number of accepted units is the index of the sum of their losses.
-    cumulated = np.concatenate([[0.0], np.cumsum(lost[order])])
-    units = None
-    if batch is not None:
-        everything = np.sort(-batch[~np.isnan(batch)])
-        units = np.searchsorted(everything, -thresholds, side="right").astype(np.intp)
-        if (accepted > units).any():
-            raise ValueError("The calibration sample must be part of the batch.")
-    by_document = None if documents is None else _count_in_documents(thresholds, sure, lost, documents)
-    return StepCounts(thresholds, accepted.astype(np.intp), cumulated[accepted], units, documents=by_document)
-
-
-def _count_in_documents(
-    thresholds: FloatArray, sure: FloatArray, lost: FloatArray, documents: IntArray
-) -> DocumentCounts:
-    sizes = np.bincount(documents)
-    shape = len(sizes), len(thresholds) + 1  # the last column: units below every threshold
-    accepted, losses = np.zeros(shape), np.zeros(shape)
-    # The strictest threshold that accepts the unit; np.cumsum then adds it to all lower ones.
-    first = np.where(np.isnan(sure), len(thresholds), np.searchsorted(-thresholds, -sure, side="left"))
-    np.add.at(accepted, (documents, first), 1)
-    np.add.at(losses, (documents, first), lost)
-    accepted, losses = (np.cumsum(each[:, :-1], axis=1) for each in (accepted, losses))
-    return DocumentCounts(accepted, losses, int(sizes.max(initial=1)))
-
-
-def _check_input(
-    confidences: npt.ArrayLike, losses: npt.ArrayLike, guarantee: Guarantee
-) -> tuple[FloatArray, FloatArray]:
-    sure, lost = np.asarray(confidences, dtype=float), np.asarray(losses, dtype=float)
-    if sure.ndim != 1 or sure.shape != lost.shape:
-        raise ValueError(f"Confidences and losses differ in shape: {sure.shape} and {lost.shape}.")
-    given = lost[~np.isnan(lost)]
-    if ((given < 0) | (given > 1)).any():
-        raise ValueError("Losses must lie between 0 and 1.")
-    if guarantee.test is RiskTest.EXACT and not np.isin(given, (0, 1)).all():
-        raise ValueError("An exact test needs losses of 0 and 1; choose Hoeffding-Bentkus for others.")
-    return sure, lost

@@ -22,7 +22,7 @@ from agreement.comparison import (
     reliability_of_systems,
     scores_by_system,
 )
-from agreement.data import FloatArray, IntArray, ReliabilityData
+from agreement.data import FloatArray, IntArray
 from agreement.groups import CORRELATED, fisher_interval
 from agreement.measures import correlations_of_rows
 from agreement.reliability.sample import BoolArray
@@ -62,54 +62,28 @@ def with_interval_of_documents(
 _DECIMALS = 10  # numbers that differ behind these are ties
 
 
-@dataclass(frozen=True, eq=False)
-class _SystemWeights:
-    """P_i as a statistic of weights of patterns, and the factors of the weights of documents.
-
-    patterns: (documents, patterns), items with both values. quality: (documents,), the sum of mean human
-    scores; rated: (documents,), the number of items with one.
-    """
-
-    correlation: Statistic
-    patterns: "FloatArray | scipy.sparse.csr_array"  # in quotes, as it would load 14 MB
-    quality: FloatArray
-    rated: FloatArray
-
-
 def _meta_correlations(scores: Scores, documents: IntArray, measure: PairMeasure) -> Statistic:
     """From weights (replicates, documents) to M (replicates,); every item has a mean human score."""
     pairs, number = scores.pairs_of_systems(scores.human_means, scores.as_read), int(documents.max()) + 1
-    systems = [
-        _weigh_system(of_system, documents[items], scores.human_means[items], number, measure)
-        for items, of_system in zip(scores.items_of_systems, pairs, strict=True)
-    ]
+    systems = []
+    for items, of_system in zip(scores.items_of_systems, pairs, strict=True):
+        own, patterns = documents[items], measure.estimator.patterns(of_system)
+        # P by patterns of a document's items with both values; sums and numbers of mean human scores.
+        in_documents = count_patterns(own[of_system.ratings_per_unit == 2], number, patterns)
+        quality, rated = (np.bincount(own, each, number) for each in (scores.human_means[items], None))
+        systems.append((measure.estimator.statistic(patterns), in_documents, quality, rated))
 
     def meta_correlations(weights: FloatArray) -> FloatArray:
         # (P or Q, replicates, systems): M correlates P and Q over the systems of each replicate.
         sides = np.full((2, len(weights), len(systems)), np.nan)
-        for index, system in enumerate(systems):
-            drawn = np.asarray((system.patterns.T @ weights.T).T)
-            sides[0, :, index] = system.correlation(drawn)
+        for index, (correlation, in_documents, quality, number_rated) in enumerate(systems):
+            sides[0, :, index] = correlation(np.asarray((in_documents.T @ weights.T).T))
             # Q needs people's scores alone, so it also uses items without a value of the judge.
-            rated = weights @ system.rated
-            np.divide(weights @ system.quality, rated, out=sides[1, :, index], where=rated > 0)
+            rated = weights @ number_rated
+            np.divide(weights @ quality, rated, out=sides[1, :, index], where=rated > 0)
         return correlations_of_rows(measure, *np.round(sides, _DECIMALS))
 
     return meta_correlations
-
-
-def _weigh_system(
-    pairs: ReliabilityData, documents: IntArray, quality: FloatArray, number: int, measure: PairMeasure
-) -> _SystemWeights:
-    patterns = measure.estimator.patterns(pairs)
-    # Only items with both values have a pattern.
-    both = pairs.ratings_per_unit == 2
-    return _SystemWeights(
-        correlation=measure.estimator.statistic(patterns),
-        patterns=count_patterns(documents[both], number, patterns),
-        quality=np.bincount(documents, quality, number).astype(float),
-        rated=np.bincount(documents, minlength=number).astype(float),
-    )
 
 
 LEAST_ITEMS = 3  # two items are always on a line

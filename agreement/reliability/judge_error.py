@@ -230,10 +230,10 @@ class _Panel:
         return table.transpose(0, 2, 1).reshape(self.document_number, -1)
 
     def losses(self, values: FloatArray) -> FloatArray:
-        """(raters, items): the loss of values (items,) or (raters, items) to each rater's."""
+        """(raters, items): the loss of values (items,) or (raters, items) to each rater's, NaN for a gap."""
         if not self.is_named:
             return np.asarray((values - self.human) ** 2)
-        return np.where(np.isnan(self.human), np.nan, values != self.human)
+        return np.where(np.isnan(values - self.human), np.nan, values != self.human)
 
     def losses_of_others(self) -> FloatArray:
         """(raters, items): mean loss of the other raters' values to a rater's, NaN without others."""
@@ -452,7 +452,7 @@ def _measure_judge(inference: _Inference, judge: FloatArray) -> JudgeError:
         without = [_mean_of(of(part)(whole)[0], _shares(part)) for part in smaller]
         return inference.estimate(of(panel), without=without or None)
 
-    named = ErrorStatistic(reason="The values are category names, which have no order.")
+    named = ErrorStatistic(reason=_NO_ORDER)
     if panel.is_named:
         bias, order, within, corrected = named, named, named, judge
     else:
@@ -486,8 +486,7 @@ def _measure_control(inference: _Inference, judge: FloatArray, control: _Control
     beyond, corrected = lead(judge), lead(judge if panel.is_named else _remove_bias(panel, judge))
     error = _root(inference.mean(_mean_of_items(panel, control.losses)))
     if panel.is_named:
-        named = ErrorStatistic(reason="The values are category names, which have no order.")
-        return ControlError(error, None, None, beyond, corrected, named)
+        return ControlError(error, None, None, beyond, corrected, ErrorStatistic(reason=_NO_ORDER))
     order = _order_of_systems(panel, control.values)
     tau = inference.mean(order)
     if not control.is_of_length:
@@ -504,6 +503,7 @@ def _measure_control(inference: _Inference, judge: FloatArray, control: _Control
     )
 
 
+_NO_ORDER = "The values are category names, which have no order."
 _NO_CONTROL_OF_ORDER = "Only the length is a control for the order of systems."
 
 
@@ -571,7 +571,11 @@ def _fit_control(panel: _Panel, fit: Callable[[_Panel], list[FloatArray]]) -> _C
     """
 
     def best(part: _Panel) -> FloatArray:
-        return min(fit(part), key=lambda values: float(np.nanmean(part.losses(values))))
+        def mean_loss(values: FloatArray) -> float:
+            losses = part.losses(values)
+            return np.inf if np.isnan(losses).all() else float(np.nanmean(losses))
+
+        return min(fit(part), key=mean_loss)
 
     whole = best(panel)
     if len(panel.human) < 2:

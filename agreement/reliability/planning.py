@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from agreement.data import FloatArray, IntArray
@@ -13,7 +14,6 @@ from agreement.reliability.fixed_sequence import Guarantee
 from agreement.streams import Randomness, generator_of
 
 _LARGEST_SAMPLE = 20_000
-_FIRST_BLOCK = 256  # sizes tried at a time; most answers are small
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,12 @@ def least_accepted_ratings(guarantee: Guarantee, *, errors: int = 0, units: int 
     accepted units of a closed batch. None if even rating them all would not suffice. Source: Jung, Brahman
     and Choi 2025; Hahn and Meeker 1991, Statistical Intervals, chapter 9.
     """
-    start, block = max(errors, 1), _FIRST_BLOCK
-    largest = _LARGEST_SAMPLE if units is None else units
-    while start <= largest:
-        accepted = np.arange(start, min(start + block, largest + 1))
-        passes = _p_values(np.full(len(accepted), errors), accepted, units, guarantee)
-        found = np.flatnonzero(passes <= guarantee.significance_level)
-        if len(found):
-            return int(accepted[found[0]])
-        start, block = start + block, 4 * block
-    return None
+
+    def passes(accepted: IntArray) -> npt.NDArray[np.bool_]:
+        p_values = bounds.exact_p_value(np.full(len(accepted), errors), accepted, units, guarantee.risk)
+        return np.asarray(p_values <= guarantee.significance_level)
+
+    return bounds.first_that_passes(passes, max(errors, 1), _LARGEST_SAMPLE if units is None else units)
 
 
 def plan_calibration(
@@ -112,15 +108,10 @@ def errors_allowed(accepted: IntArray, guarantee: Guarantee, *, units: int | Non
     while (low < high).any():
         # Rounded down, the middle of two neighbours would be `low` and the search would not end.
         middle = (low + high + 1) // 2
-        passes = _p_values(np.maximum(middle, 0), accepted, units, guarantee) <= guarantee.significance_level
+        p_values = bounds.exact_p_value(np.maximum(middle, 0), accepted, units, guarantee.risk)
+        passes = p_values <= guarantee.significance_level
         low, high = np.where(passes, middle, low), np.where(passes, high, middle - 1)
     return np.asarray(low, dtype=np.intp)
-
-
-def _p_values(errors: IntArray, accepted: IntArray, units: int | None, guarantee: Guarantee) -> FloatArray:
-    if units is None:
-        return bounds.binomial_p_value(errors, accepted, guarantee.risk)
-    return bounds.hypergeometric_p_value(errors, accepted, np.full(len(accepted), units), guarantee.risk)
 
 
 def _power(accepted: IntArray, allowed: IntArray, error: float, units: int | None) -> FloatArray:

@@ -63,15 +63,11 @@ def decide(rule: IndicatorRule, system: str, dimension: str, indicator: Coeffici
     humans, with the reason. Source: Shen and others 2023, section 5, who leave r open.
     """
     threshold = rule.threshold(dimension)
-    held_against = _value_for_threshold(rule, indicator)
+    held_against = indicator.value
+    if rule.decided_by is DecidedBy.LOWER_BOUND and indicator.defined:
+        held_against = None if indicator.interval is None else indicator.interval.low
     to_humans, reason = _decide(rule, indicator, held_against, threshold)
     return CellDecision(system, dimension, to_humans, reason, indicator, held_against, threshold)
-
-
-def _value_for_threshold(rule: IndicatorRule, indicator: Coefficient) -> float | None:
-    if rule.decided_by is DecidedBy.ESTIMATE or not indicator.defined:
-        return indicator.value
-    return None if indicator.interval is None else indicator.interval.low
 
 
 def _decide(

@@ -134,7 +134,9 @@ def uniform_numbers(units: Sequence[Unit], *, seed: int) -> FloatArray:
     names = [str(unit) for unit in units]
     if len(set(names)) < len(names):
         raise ValueError("A unit occurs twice.")
-    return np.array([_uniform(f"{seed}:{name}") for name in names], dtype=float)
+    digests = [hashlib.blake2b(f"{seed}:{name}".encode(), digest_size=8).digest() for name in names]
+    # A double has 53 bits, so the upper 53 of the 64 give equally spaced numbers below 1.
+    return np.array([(int.from_bytes(digest) >> 11) / _POINTS for digest in digests], dtype=float)
 
 
 def size_of_audit(units: int, share: float) -> tuple[float, float]:
@@ -143,12 +145,6 @@ def size_of_audit(units: int, share: float) -> tuple[float, float]:
     Each unit is sampled on its own with this probability (binomial distribution).
     """
     return units * share, math.sqrt(units * share * (1 - share))
-
-
-def _uniform(text: str) -> float:
-    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
-    # A double has 53 bits, so the upper 53 of the 64 give equally spaced numbers below 1.
-    return (int.from_bytes(digest) >> 11) / _POINTS
 
 
 _DECIMALS = 12

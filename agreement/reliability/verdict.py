@@ -103,7 +103,9 @@ def _single_texts(error: JudgeError, alpha_among_people: float | None) -> UseFin
     if shown is Shown.FOR_PANEL:
         return UseFinding(JudgeUse.SCORE, shown, f"{says}, and it beats every control. {_new_panel(error)}")
     # Not granted: the strongest evidence against it comes first.
-    after = _advise_after_correction(error)
+    after, needed = "", [error.corrected_margin, *(each.corrected_beyond for each in error.controls.values())]
+    if error.bias.value is not None and all(each.is_positive_for_panel for each in needed):
+        after = f" Subtract its bias ({error.bias.value:+.2f} points) first: then it is close enough."
     if margin.is_surely_negative:
         return UseFinding(JudgeUse.SCORE, Shown.REFUTED, f"{says}: too much.{after}")
     worse = [name for name, each in beyond.items() if each.is_surely_negative]
@@ -113,21 +115,10 @@ def _single_texts(error: JudgeError, alpha_among_people: float | None) -> UseFin
         return UseFinding(JudgeUse.SCORE, Shown.NOT, f"{says}, without an interval. {margin.reason}")
     level = [name for name, each in beyond.items() if not each.is_positive_for_panel]
     why = f"It is not shown to beat {_names(level)}" if level else "It may be larger than accepted"
-    return UseFinding(JudgeUse.SCORE, shown, f"{says}. {why}{_remedy(alpha_among_people)}{after}")
-
-
-def _remedy(alpha: float | None) -> str:
-    if alpha is not None and alpha < _WEAK_ALPHA:
-        return f"; raters agree too little (alpha {alpha:.2f}) to tell."
-    return ": rate more documents."
-
-
-def _advise_after_correction(error: JudgeError) -> str:
-    """Return a note that the judge would suffice after subtraction of its bias, if so."""
-    needed = [error.corrected_margin, *(each.corrected_beyond for each in error.controls.values())]
-    if error.bias.value is None or not all(each.is_positive_for_panel for each in needed):
-        return ""
-    return f" Subtract its bias ({error.bias.value:+.2f} points) first: then it is close enough."
+    remedy = ": rate more documents."
+    if alpha_among_people is not None and alpha_among_people < _WEAK_ALPHA:
+        remedy = f"; raters agree too little (alpha {alpha_among_people:.2f}) to tell."
+    return UseFinding(JudgeUse.SCORE, shown, f"{says}. {why}{remedy}{after}")
 
 
 def _corrected_means(gain: CorrectionGain) -> UseFinding:
@@ -327,8 +318,11 @@ def _refusal(known: JudgeEvidence) -> JudgeVerdict | None:
     if known.audit is not None:
         return _refuse(Ground.AUDIT, f"Do not use it: the audit contradicts the policy, it is {known.audit}.")
     if known.alpha is not None and known.alpha <= 0:
-        alpha = f"its alpha with people is {known.alpha:.2f}, no better than chance."
-        return _refuse(Ground.ALPHA, f"Do not use it: {alpha}{_bias(known)}")
+        says = f"Do not use it: its alpha with people is {known.alpha:.2f}, no better than chance."
+        if known.bias is not None:
+            side = "above" if known.bias > 0 else "below"
+            says += f" On average it is {abs(known.bias):.2f} points {side} people."
+        return _refuse(Ground.ALPHA, says)
     for errors in (known.errors, certified):
         if errors is not None and errors.are_too_many:
             return _refuse(Ground.ERRORS, f"Do not use it: it is {errors}.")
@@ -394,10 +388,3 @@ def _judge_without_certificate(known: JudgeEvidence) -> JudgeVerdict:
 
 def _refuse(ground: Ground, says: str) -> JudgeVerdict:
     return JudgeVerdict(Use.REFUSED, ground, says)
-
-
-def _bias(known: JudgeEvidence) -> str:
-    if known.bias is None:
-        return ""
-    side = "above" if known.bias > 0 else "below"
-    return f" On average it is {abs(known.bias):.2f} points {side} people."

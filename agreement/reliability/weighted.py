@@ -1,13 +1,15 @@
 """Means from samples with unequal probabilities or strata, or over systems, and the sampling itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from agreement.data import FloatArray, IntArray
 from agreement.reliability.estimates import (
+    NO_JUDGE,
+    NO_RATING,
     Estimate,
     beyond_batch,
     effective_size,
@@ -17,6 +19,7 @@ from agreement.reliability.estimates import (
     regression_estimate,
     warnings_of,
     weighted_variance,
+    why_too_few,
     with_interval,
 )
 from agreement.reliability.sample import BoolArray, RatedSample
@@ -44,7 +47,13 @@ def weighted_estimate(
     rated, judge = sample.human[sample.rated], sample.judge[sample.rated]
     # Poisson sampling: the variance (1 - pi) / pi of a unit, times 1 / pi for the units it represents.
     influence = (1 - chance) / chance**2
-    lam = weight if weight is not None else _least_spread(rated, judge, 1 / chance, influence, sample)
+    lam = weight or 0.0
+    if weight is None and sample.judged:
+        # The lam with the least sum of influence x (residual - weighted mean)^2.
+        people, scores = (values - np.average(values, weights=1 / chance) for values in (rated, judge))
+        spread = float(np.sum(influence * scores**2))
+        product = float(np.sum(influence * people * scores))
+        lam = float(np.clip(product / spread, 0, 1)) if spread > 1e-12 else 0.0
     # A judge without any value is NaN, and 0 x NaN would be NaN.
     overall = lam * sample.judge.mean() if lam else 0.0
     residuals = rated - lam * judge if lam else rated
@@ -74,7 +83,7 @@ def active_inference(
     empty = no_estimate("active_inference", "Active inference (Horvitz-Thompson)", _ACTIVE, sample)
     reason = _explain_missing(sample)
     if reason is None and not sample.judged:
-        reason = "The judge has no value for these units yet."
+        reason = NO_JUDGE
     if reason is not None or sample.probabilities is None:
         return replace(empty, reason=reason)
     weights = np.where(sample.rated, 1 / sample.probabilities, 0.0)
@@ -86,7 +95,12 @@ def active_inference(
     increments = lam * judge + people
     value = float(increments.mean())
     found = replace(empty, value=value, weight=lam, warnings=_warnings_of_uncertain(sample))
-    variance, freedom = _variance_of_mean(increments - value, sample)
+    variance, freedom = float(np.mean((increments - value) ** 2)) / sample.units, None
+    if sample.documents is not None:
+        sums = np.bincount(sample.documents, increments - value) / sample.units
+        groups, rated_groups = len(sums), len(np.unique(sample.documents[sample.rated]))
+        variance = groups / (groups - 1) * float(np.sum(sums**2)) if groups > 1 else 0.0
+        freedom = max(rated_groups - 1, 1) if groups > 1 else None
     effective = effective_size(variance, sample, finite=False)
     return with_interval(found, variance, freedom, confidence_level, effective=effective)
 
@@ -111,20 +125,11 @@ def active_probabilities(
         raise ValueError("Expected errors must be numbers of 0 or more.")
     mean = error.mean() if len(error) else 0.0
     relative = error / mean if mean > 0 else np.ones(len(error))
-    return _scaled_to(share, (1 - mix) * relative + mix, least)
-
-
-_HAJEK = "Hajek 1971; Saerndal, Swensson and Wretman 1992, sections 5.7 and 6.6"
-_ACTIVE = "Zrnic and Candes 2024, Active Statistical Inference, arXiv 2403.03208"
-
-
-def _scaled_to(share: float, relative: FloatArray, least: float) -> FloatArray:
-    """clip(c x relative, least, 1) with the c at which the mean is the share, by bisection."""
-    if not len(relative):
-        return relative
-    # With a `mix` above 0, the upper end cuts every probability to 1, so the mean reaches any share.
-    low, high = 0.0, 1 / max(float(relative.min()), 1e-9)
-    for _ in range(100):
+    # Above 0, so that the upper end of the bisection cuts every probability to 1 and its mean reaches any
+    # share, also if the other units have an expected error of 0.
+    relative = np.maximum((1 - mix) * relative + mix, _LEAST_RELATIVE)
+    low, high = 0.0, 1 / float(relative.min(initial=1))
+    for _ in range(100 if len(relative) else 0):
         middle = (low + high) / 2
         if np.clip(middle * relative, least, 1).mean() < share:
             low = middle
@@ -134,26 +139,11 @@ def _scaled_to(share: float, relative: FloatArray, least: float) -> FloatArray:
     return np.asarray(np.clip(high * relative, least, 1))
 
 
-def _least_spread(
-    rated: FloatArray, judge: FloatArray, weights: FloatArray, influence: FloatArray, sample: RatedSample
-) -> float:
-    """The lam in 0..1 with the least sum of influence x (residual - weighted mean)^2."""
-    if not sample.judged:
-        return 0.0
-    people, scores = (values - np.average(values, weights=weights) for values in (rated, judge))
-    spread = float(np.sum(influence * scores**2))
-    return float(np.clip(np.sum(influence * people * scores) / spread, 0, 1)) if spread > 1e-12 else 0.0
+_HAJEK = "Hajek 1971; Saerndal, Swensson and Wretman 1992, sections 5.7 and 6.6"
+_ACTIVE = "Zrnic and Candes 2024, Active Statistical Inference, arXiv 2403.03208"
 
 
-def _variance_of_mean(centred: FloatArray, sample: RatedSample) -> tuple[float, float | None]:
-    if sample.documents is None:
-        return float(np.mean(centred**2)) / len(centred), None
-    sums = np.bincount(sample.documents, centred) / len(centred)
-    groups = len(sums)
-    if groups < 2:
-        return 0.0, None
-    rated_groups = len(np.unique(sample.documents[sample.rated]))
-    return groups / (groups - 1) * float(np.sum(sums**2)), max(rated_groups - 1, 1)
+_LEAST_RELATIVE = 1e-9
 
 
 def _warnings_of_uncertain(sample: RatedSample) -> tuple[str, ...]:
@@ -172,11 +162,7 @@ def _warnings_of_uncertain(sample: RatedSample) -> tuple[str, ...]:
 def _explain_missing(sample: RatedSample) -> str | None:
     if sample.probabilities is None:
         return "The probabilities with which units were drawn are unknown."
-    if sample.ratings >= 2:
-        return None
-    if not sample.ratings:
-        return "No person has rated a unit yet."
-    return "Only 1 unit is rated; this estimate needs 2."
+    return why_too_few(sample, 2)
 
 
 LEAST_FOR_REGRESSION = 5
@@ -198,13 +184,12 @@ def stratified_estimate(sample: RatedSample, *, confidence_level: float = 0.95) 
     has no rating; without an interval if one has a single rating or no spread.
     """
     empty = no_estimate("stratified", "Stratified estimate", _SOURCE, sample)
-    strata = _strata(sample)
-    if strata is None:
+    if sample.strata is None and sample.probabilities is None:
         return replace(empty, reason="The units have no strata.")
     if not sample.ratings:
-        return replace(empty, reason="No person has rated a unit yet.")
+        return replace(empty, reason=NO_RATING)
     # The estimate of each stratum, after small ones without a spread have joined the largest.
-    parts, joined = _parts(sample, strata)
+    parts, joined = _parts(sample, _strata(sample))
     estimates = [_mean_of_stratum(part, confidence_level) for part in parts.values()]
     for (name, part), estimate in zip(parts.items(), estimates, strict=True):
         if estimate.value is None:
@@ -276,12 +261,12 @@ def neyman_allocation(
     return np.asarray(given)
 
 
-def _strata(sample: RatedSample) -> dict[str, BoolArray] | None:
-    """Masks (units,) by name; None if units have neither strata nor probabilities."""
+def _strata(sample: RatedSample) -> dict[str, BoolArray]:
+    """Masks (units,) by name; all units if they have neither strata nor probabilities."""
     if sample.strata is not None:
         return {name: sample.strata == index for index, name in enumerate(sample.stratum_names)}
     if sample.probabilities is None:
-        return None
+        return {"": np.ones(sample.units, dtype=bool)}
     chances = np.unique(sample.probabilities)
     return {f"of probability {chance:.6g}": sample.probabilities == chance for chance in chances}
 
@@ -293,7 +278,12 @@ def _parts(
     each.
     """
     largest = max(strata, key=lambda name: int(strata[name].sum()))
-    alone = {name: mask for name, mask in strata.items() if name == largest or not _is_small(sample, mask)}
+
+    def is_small(mask: BoolArray) -> bool:
+        units, ratings = int(mask.sum()), int(sample.rated[mask].sum())
+        return ratings < min(units, 2) and units <= max(1, sample.units // SMALL)
+
+    alone = {name: mask for name, mask in strata.items() if name == largest or not is_small(mask)}
     parts = {name: sample.of_units(mask) for name, mask in alone.items()}
     lost = {name: mask for name, mask in strata.items() if name not in alone}
     if not lost:
@@ -314,11 +304,6 @@ def _parts(
         f"tells no spread; it was joined to the stratum {largest}."
         for name, mask in lost.items()
     )
-
-
-def _is_small(sample: RatedSample, mask: BoolArray) -> bool:
-    units, ratings = int(mask.sum()), int(sample.rated[mask].sum())
-    return ratings < min(units, 2) and units <= max(1, sample.units // SMALL)
 
 
 def _chances(sample: RatedSample, mask: BoolArray, *, like: FloatArray) -> FloatArray:
@@ -355,44 +340,33 @@ def pooled_estimate(
     units = sum(sample.units for sample in samples)
     ratings = sum(sample.ratings for sample in samples)
     empty = Estimate("pooled", "Pooled over systems", _POOLED_SOURCE, None, None, ratings, units)
-    cells = [cell for sample in samples for cell in _cells(sample)]
+    # The units of each stratum, or else of each probability.
+    strata = [(sample, mask) for sample in samples for mask in _strata(sample).values()]
+    cells = [sample.of_units(mask) for sample, mask in strata if mask.any()]
     if not ratings:
-        return replace(empty, reason="No person has rated a unit yet.")
+        return replace(empty, reason=NO_RATING)
     if lacking := sum(not cell.ratings for cell in cells):
         return replace(empty, reason=f"{lacking} of {len(cells)} systems’ strata have no rating yet.")
     # Fully rated cells are known: they need neither the slope nor a warning.
     drawn = [cell for cell in cells if cell.ratings < cell.units]
     # One slope for all cells, then the mean of each cell with it.
     slope = _slope(drawn)
-    parts = [_part(cell, slope) for cell in cells]
-    shares = np.array([cell.units / units for cell in cells])
-    value = float(shares @ np.array([part.value for part in parts]))
+    shares, means, residuals, influences = np.array([cell.units / units for cell in cells]), [], [], []
+    for cell in cells:
+        lam = slope if cell.judged and cell.ratings < cell.units else 0.0
+        judge = cell.judge if lam else np.zeros(cell.units)
+        values, weights = cell.human[cell.rated] - lam * judge[cell.rated], 1 / _rating_chances(cell)
+        centre = float(np.average(values, weights=weights))
+        means.append(float(lam * judge.mean()) + centre)
+        residuals.append(values - centre)
+        # (1 - pi) / pi^2 over the squared sum of 1 / pi; 0 for units that are rated for certain.
+        influences.append((1 - 1 / weights) * weights**2 / float(weights.sum()) ** 2)
+    value = float(shares @ np.array(means))
     found = replace(empty, value=value, weight=slope if drawn else None, warnings=_warnings(drawn))
-    return _add_interval(found, cells, parts, shares, documents, confidence_level)
+    return _add_interval(found, cells, residuals, influences, shares, documents, confidence_level)
 
 
 _POOLED_SOURCE = "Cochran 1977, sections 5.4 and 7.11"
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One cell: its mean, the sum of squared residuals and what its variance is of their mean square."""
-
-    value: float
-    residuals: FloatArray
-    of_spread: float
-    variance: float
-
-
-def _cells(sample: RatedSample) -> list[RatedSample]:
-    """The units of each stratum, or else of each probability."""
-    if sample.strata is not None:
-        of_unit = sample.strata
-    elif sample.probabilities is not None:
-        of_unit = np.unique(sample.probabilities, return_inverse=True)[1]
-    else:
-        return [sample] if sample.units else []
-    return [sample.of_units(of_unit == index) for index in np.unique(of_unit)]
 
 
 def _rating_chances(cell: RatedSample) -> FloatArray:
@@ -414,61 +388,44 @@ def _slope(cells: Sequence[RatedSample]) -> float:
     return product / spread if spread > 1e-12 else 0.0
 
 
-def _part(cell: RatedSample, slope: float) -> _Part:
-    lam = slope if cell.judged and cell.ratings < cell.units else 0.0
-    judge = cell.judge if lam else np.zeros(cell.units)
-    values, weights = cell.human[cell.rated] - lam * judge[cell.rated], 1 / _rating_chances(cell)
-    centre = float(np.average(values, weights=weights))
-    residuals = values - centre
-    # (1 - pi) / pi^2 over the squared sum of 1 / pi; 0 for units that are rated for certain.
-    influence = (1 - 1 / weights) * weights**2 / float(weights.sum()) ** 2
-    number = len(values)
-    return _Part(
-        value=float(lam * judge.mean()) + centre,
-        residuals=residuals,
-        of_spread=float(influence.sum()),
-        variance=float(np.sum(influence * residuals**2)) * number / max(number - 1, 1),
-    )
-
-
 def _add_interval(
     found: Estimate,
     cells: Sequence[RatedSample],
-    parts: Sequence[_Part],
+    residuals: Sequence[FloatArray],
+    influences: Sequence[FloatArray],
     shares: FloatArray,
     documents: int | None,
     confidence_level: float,
 ) -> Estimate:
-    unknown = [part for part in parts if part.of_spread > 0]
-    number, left = sum(len(part.residuals) for part in unknown), 0
+    unknown = [left for left, own in zip(residuals, influences, strict=True) if own.sum() > 0]
     variances: list[tuple[float, float]] = []
     if unknown:
         # Each cell's mean takes a degree of freedom, and the common slope one more.
-        left = number - len(unknown) - 1
-        if left < 1:
+        freedom_left = sum(map(len, unknown)) - len(unknown) - 1
+        if freedom_left < 1:
             few = "The systems have too few ratings together to tell how much texts differ."
             return replace(found, interval_reason=few)
-        spread = sum(float(np.sum(part.residuals**2)) for part in unknown) / left
-        of_slope = (left + 1) / left
-        for part, share in zip(parts, shares, strict=True):
-            alone = len(part.residuals) == 1
-            own = share**2 * (spread * part.of_spread if alone else part.variance * of_slope)
-            variances.append((own, left if alone else len(part.residuals) - 1))
+        spread = sum(float(np.sum(left**2)) for left in unknown) / freedom_left
+        for left, influence, share in zip(residuals, influences, shares, strict=True):
+            if len(left) == 1:
+                variances.append((share**2 * spread * float(influence.sum()), freedom_left))
+            else:
+                # The second factor is for the slope.
+                own = float(np.sum(influence * left**2)) * len(left) / (len(left) - 1)
+                variances.append((share**2 * own * (freedom_left + 1) / freedom_left, len(left) - 1))
     variance, freedom = sum(own for own, _ in variances), satterthwaite_freedom(variances)
     # Documents are a sample too, which adds the variance within systems over their number.
     if documents is not None:
-        within = np.array([_spread(cell) for cell in cells])
-        of_batch = float(shares @ within) / documents
+        within = [
+            weighted_variance(cell.human[cell.rated], 1 / _rating_chances(cell)) if cell.ratings >= 2 else 0.0
+            for cell in cells
+        ]
+        of_batch = float(shares @ np.array(within)) / documents
         freedom = freedom if freedom is not None else documents - 1
         found = replace(found, batch_variance=of_batch)
         variance += of_batch
     complete = not unknown and documents is None
     return with_interval(found, variance, freedom, confidence_level, complete=complete)
-
-
-def _spread(cell: RatedSample) -> float:
-    values, weights = cell.human[cell.rated], 1 / _rating_chances(cell)
-    return weighted_variance(values, weights) if len(values) >= 2 else 0.0
 
 
 def _warnings(drawn: Sequence[RatedSample]) -> tuple[str, ...]:

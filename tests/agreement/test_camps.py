@@ -142,6 +142,31 @@ def test_long_scales_are_put_into_classes() -> None:
     assert found.splitting[0].gap > 24
 
 
+def slider(seed: int, raters: int, units: int) -> ReliabilityData:
+    """Return values of 1 to 97 of a latent normal quality with noise, without camps."""
+    generator = np.random.default_rng(seed)
+    latent = generator.normal(size=units) - generator.normal(0, 0.3, (raters, 1))
+    latent = latent + generator.normal(0, 0.5, (raters, units))
+    return data_of(np.round(np.clip((latent + 2.5) / 5, 0, 1) * 96) + 1, points=97)
+
+
+@pytest.mark.parametrize("raters", [3, 5])
+def test_noise_alone_is_rarely_marked_on_a_long_scale(raters: int) -> None:
+    found = [split_units(slider(seed, raters, units=100), generator=Stream(1)) for seed in range(8)]
+    p_values = np.array([unit.p_value for each in found for unit in each.units])
+    assert p_values.min() > 0
+    assert (p_values <= 0.05).mean() <= 0.05
+    assert sum(bool(each.splitting) for each in found) <= 1
+
+
+def test_order_of_units_does_not_change_p_on_a_long_scale() -> None:
+    data = slider(seed=4, raters=3, units=300)
+    turned = split_units(data.of_units(np.arange(300)[::-1]), generator=Stream(1)).units[::-1]
+    found = split_units(data, generator=Stream(1)).units
+    # Severities are fitted by sums, whose last digits depend on the order.
+    assert [each.p_value for each in turned] == pytest.approx([each.p_value for each in found], abs=2e-3)
+
+
 @pytest.mark.parametrize(
     ("data", "reason"),
     [

@@ -113,6 +113,15 @@ def test_units_that_cannot_be_paired_do_not_change_the_interval_by_documents() -
     assert interval_of(mixed, by="documents") == interval_of(paired, by="documents")
 
 
+@pytest.mark.parametrize(("groups", "method"), [(30, "percentile bootstrap of"), (10, "jackknife of")])
+def test_plan_names_the_groups_in_the_interval(groups: int, method: str) -> None:
+    data = ratings(noisy(30, 4)).in_documents(np.arange(30) % groups)
+    named, plain = (interval_of(data, by="documents", noun=noun) for noun in ("pairs", ""))
+    assert named.method.startswith(f"{method} pairs")
+    assert plain.method.startswith(f"{method} documents")
+    assert (named.low, named.high) == (plain.low, plain.high)
+
+
 def test_documents_must_be_known() -> None:
     with pytest.raises(ValueError, match="needs the document of each unit"):
         interval_of(ratings(noisy(30, 0)), by="documents")

@@ -119,3 +119,18 @@ def test_infinite_strength_has_a_reason(orders: list[tuple[int, ...]], reason: s
     assert found.reason.startswith(reason)
     assert [each.strength for each in found.systems] == [None] * 3
     assert found.differences == ()
+
+
+def test_differences_of_rounding_are_not_tested() -> None:
+    # In each document every system is first, second and third once, so all strengths are 0.
+    orders = np.array([[1, 2, 3], [3, 1, 2], [2, 3, 1]], dtype=float)
+    found = plackett_luce(Rankings(np.repeat(orders[:, None], 10, axis=1), systems=("A", "B", "C")))
+    assert [(each.p_value, each.simultaneous_low) for each in found.differences] == [(None, None)] * 3
+    assert {(each.best, each.worst) for each in found.systems} == {(1, 3)}
+
+
+def test_equal_documents_are_tested_by_signs() -> None:
+    # The same five rankings of each document: the covariance is only rounding, and t would be enormous.
+    orders = np.array([[1, 2, 3], [1, 2, 3], [2, 3, 1], [1, 3, 2], [3, 2, 1]], dtype=float)
+    found = plackett_luce(Rankings(np.repeat(orders[:, None], 10, axis=1), systems=("A", "B", "C")))
+    assert [each.p_value for each in found.differences] == [2.0**-9] * 3

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy
 
 from agreement.standings import UNKNOWN_SEVERITY, PanelOffset, compare_panels
 from agreement.system_differences import system_differences
@@ -29,6 +30,20 @@ def test_offset_moves_the_mean_and_widens_its_interval() -> None:
     own, other = ((each.low or 0.0, each.mean or 0.0, each.high or 0.0) for each in (plain, moved))
     assert other[1] == pytest.approx(own[1] - 0.5)
     assert other[2] - other[1] == pytest.approx(np.hypot(own[2] - own[1], 0.4))
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_intervals_of_every_level_use_the_same_error_of_the_offset(level: float) -> None:
+    # Nearly equal differences: only the offset has an error.
+    scores = np.array([[2.0, 3.0], [3.0, 4.0]] * 20) + np.random.default_rng(1).normal(0, 1e-6, (40, 2))
+    offsets = [PanelOffset(), PanelOffset(0.0, 1.0)]
+    plain, moved = (
+        compare_panels(scores, "AB", SCALE, [0, panel], offsets, confidence_level=level) for panel in (0, 1)
+    )
+    own, other = (((each.high or 0.0) - (each.low or 0.0)) / 2 for each, _ in (plain, moved))
+    assert other == pytest.approx(np.hypot(own, scipy.stats.norm.ppf((1 + level) / 2) / 1.95996398), rel=1e-6)
+    # The difference of 1 is 1.96 errors: with t of 39 degrees of freedom, p is above .05 and below .2.
+    assert (moved[0].letters == moved[1].letters) == (level >= 0.95)
 
 
 def test_interval_of_a_corrected_mean_is_not_cut() -> None:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
@@ -289,25 +289,19 @@ def _rmse(rated: RatedRound, dimension: FrozenDimension) -> Coefficient:
     """Return the RMSE over all pairs of raters; a resampled unit or document keeps all its pairs together."""
     data = rated.data(dimension)
     first, second = np.triu_indices(len(data.raters), 1)
-    documents = data.documents if rated.drawn == "documents" else None
-    # Pairs of raters repeat every unit, so an interval over single values would be too narrow.
-    together = np.arange(data.values.shape[1]) if documents is None else documents
-    found = root_mean_squared_error(
+    # Pairs of raters repeat every unit, so an interval over single values would be too narrow: the pairs of
+    # one unit are the "document" of this computation.
+    noun, together = "units", np.arange(data.values.shape[1])
+    if rated.drawn == "documents" and data.documents is not None:
+        noun, together = "documents", data.documents
+    return root_mean_squared_error(
         data.values[first].ravel(),
         data.values[second].ravel(),
         # One entry for each pair and unit, in the order of `ravel`.
         documents=np.tile(together, len(first)),
         generator=rated.stream(dimension),
-        resampling=Resampling(by="documents"),
+        resampling=Resampling(by="documents", noun=noun),
     )
-    if documents is not None:
-        return found
-    # The pairs of one unit are the "document" of this computation.
-    interval = found.interval and replace(
-        found.interval, method=found.interval.method.replace("documents", "units")
-    )
-    reason = found.interval_reason and found.interval_reason.replace("documents", "units")
-    return replace(found, interval=interval, interval_reason=reason)
 
 
 def _distributions(rated: RatedRound) -> Table:

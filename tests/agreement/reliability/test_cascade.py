@@ -178,6 +178,17 @@ def test_stage_without_values_decides_nothing() -> None:
     assert found.accepted[0] == 0
 
 
+def test_unit_without_value_of_a_sure_stage_goes_to_the_next_stage() -> None:
+    # The first stage is surest where it has no value, and the second is wrong there.
+    confidences = np.array([[0.9] * 60 + [0.5] * 140, [0.8] * 200])
+    losses = np.array([[NONE] * 60 + [0.0] * 140, [1.0] * 60 + [0.0] * 140])
+    found = calibrate_cascade(
+        confidences, losses, [np.array([[0.5, 0.5]])], Guarantee(0.2, 0.1), documents=None, batch=1000
+    )
+    assert [(each.accepted, each.lost) for each in found.certificate.steps] == [(200, 60)]
+    assert found.thresholds is None
+
+
 def test_unrated_units_are_excluded() -> None:
     confidences, losses = sample_of(200, seed=6)
     losses[:, :50] = np.nan

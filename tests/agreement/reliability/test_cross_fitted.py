@@ -44,6 +44,13 @@ def test_isotonic_regression_pools_neighbours_of_other_folds() -> None:
     assert falling[4] == pytest.approx(-3.25)
 
 
+def test_units_without_a_fit_to_their_length_have_no_nearest_point() -> None:
+    human, lengths = np.array([[3.0, 4, 5]]), np.array([1.0, 2, 3])
+    fitted, nearest, *_ = by_length(human, lengths, documents=np.zeros(3, dtype=int))
+    assert np.isnan(fitted).all()
+    assert np.isnan(nearest).all()
+
+
 def test_a_value_never_rests_on_its_own_document() -> None:
     generator = np.random.default_rng(3)
     documents, groups = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)

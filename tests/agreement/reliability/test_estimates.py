@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -461,8 +461,9 @@ def test_wider_intervals_for_fewer_ratings_are_foretold() -> None:
 @given(
     errors=st.lists(st.floats(0, 10), min_size=1, max_size=80),
     share=st.floats(0.05, 1),
-    mix=st.floats(0.05, 1),
+    mix=st.floats(0, 1),
 )
+@example(errors=[0.0, 0.0, 0.0, 1.0], share=0.5, mix=0.0)
 def test_active_probabilities_sample_the_requested_share(
     errors: list[float], share: float, mix: float
 ) -> None:

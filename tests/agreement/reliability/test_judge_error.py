@@ -260,6 +260,22 @@ def test_nothing_that_cannot_be_computed_is_a_number():
         assert "nan" not in says
 
 
+@pytest.mark.parametrize("loss", ["squared", "unequal"])
+def test_controls_without_values_on_other_documents_are_undefined(loss):
+    # The second rater alone has only the first document, so no control can be fitted for it elsewhere.
+    generator = np.random.default_rng(1)
+    human = generator.integers(1, 6, (2, 18)).astype(float)
+    human[1, 3:] = np.nan
+    scores = Scores(
+        judge=generator.integers(1, 6, 18),
+        human=human,
+        systems=np.tile(np.arange(3), 6),
+        documents=np.repeat(np.arange(6), 3),
+    )
+    found = judge_error(scores, generator=generator, lengths=generator.random(18), loss=loss)
+    assert all(each.error is not None for each in found.controls.values())
+
+
 def test_people_who_agree_perfectly_have_no_error():
     human = np.random.default_rng(0).integers(1, 6, size=(12, 3)).astype(float)
     found = found_for(np.stack([human] * 3), human)
