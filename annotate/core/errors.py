@@ -126,5 +126,6 @@ class MembershipClosedError(DomainError):
 class AssignmentGoneError(DomainError):
     """An item that was reserved, not used, and is now another rater's."""
 
+    # Open pages and programs compare this code, so its spelling is fixed.
     code = "place_gone"
     status = 410

@@ -52,6 +52,7 @@ class FrozenDimension:
     not_applicable: bool = False
     scale_step: float = 1
     kind: str = "scale"
+    # A dict has no hash, but it counts when two dimensions are compared.
     options: Any = field(default=None, hash=False)
     shown_if: dict[str, Any] | None = field(default=None, hash=False)
 
@@ -126,6 +127,7 @@ class FrozenGuideline:
 
     def digest(self) -> str:
         """Return a SHA-256 that is equal only for equal content."""
+        # A JSON column of PostgreSQL does not preserve the order of names, so the hash sorts them.
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
     @classmethod

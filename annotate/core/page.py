@@ -227,6 +227,7 @@ def query_of(chosen: Mapping[str, Any]) -> str:
 class PositionConverter(IntConverter):
     """A position: a number that its column can hold; prepared statements take no others. Others: 404."""
 
+    # The largest value of a PostgreSQL integer, the type of the columns that hold positions.
     LARGEST = 2**31 - 1
 
     regex = "[0-9]{1,10}"
@@ -265,6 +266,7 @@ class FormOutcome:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
         if isinstance(error, DomainError):
             self.status = add_refusal(self._form, error)
+        # True suppresses the error, so the view continues after the block and renders the form with it.
         return isinstance(error, DomainError)
 
 
@@ -322,6 +324,7 @@ def render_in_project(
         "navigation": navigation(request.path, project.slug, roles, hides=hides),
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
+    # The link leads to a page of the benchmark that only readers may open.
     if rows and rows[0][2] and roles & READERS:
         frame["addition_to"] = dict(zip(("number", "slug", "name"), rows[0][2:], strict=True))
     route = (request.resolver_match and request.resolver_match.url_name) or ""

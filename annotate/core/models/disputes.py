@@ -56,6 +56,7 @@ class Dispute(models.Model):
     @property
     def takes_answers(self) -> bool:
         status = Dispute.Status
+        # Raters can still change a value of a settled dispute, which can reopen it.
         return self.status in (status.OPEN, status.SETTLED, status.IRRESOLVABLE)
 
     @property
@@ -141,6 +142,8 @@ class Nudge(MailedRow):
     mailed_at = models.DateTimeField(null=True, help_text="When the mail server took the message.")
 
     class Meta:
+        # Two admins who nudge at the same time pass any check before the insert; the database stops the
+        # second.
         constraints = [models.UniqueConstraint("rater", "day", name="one_nudge_on_a_day")]
 
     def __str__(self) -> str:

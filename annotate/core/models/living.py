@@ -177,6 +177,7 @@ class Submission(models.Model):
             models.UniqueConstraint(
                 "project",
                 "digest",
+                # Outputs that were rejected can be submitted again.
                 condition=Q(status="waiting") | Q(addition__isnull=False),
                 name="outputs_are_submitted_once",
             ),

@@ -145,6 +145,8 @@ class RecordedName(models.Model):
 class Invitation(MailedRow):
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=12, choices=Role.choices)
+    # The column keeps another name, because servers of two versions share the tables while PostgreSQL is
+    # migrated.
     membership = models.ForeignKey(
         Membership,
         models.CASCADE,
@@ -186,6 +188,7 @@ class AccountMail(MailedRow):
     user = models.ForeignKey(
         User, models.CASCADE, null=True, related_name="+", help_text="The account that it is about, if any."
     )
+    # Such a mail can contain a link that resets a password, which a copy of the database must not reveal.
     sealed = models.TextField(help_text="Receiver, subject and text, encrypted.")
     asked_at = models.DateTimeField(default=timezone.now)
     mail_due_at = models.DateTimeField(default=timezone.now, help_text="When a worker sends it.")

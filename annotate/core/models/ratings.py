@@ -58,6 +58,7 @@ class Rating(models.Model):
             ),
             models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
             models.CheckConstraint(
+                # An empty list would be a second way to store that nothing was marked.
                 condition=Q(evidence__isnull=True) | Q(evidence__0__part__isnull=False),
                 name="evidence_is_none_or_some_passages",
             ),

@@ -58,6 +58,7 @@ def formula_as_mathml(latex: str, *, is_block: bool) -> str | None:
 
 
 def _serialize(element: Element) -> str:
+    # The converter writes symbols as entities. Escaping them again would show their code.
     inner = escape(unescape(element.text or "")) + "".join(
         _serialize(each) + escape(unescape(each.tail or "")) for each in element
     )
