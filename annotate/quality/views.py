@@ -131,6 +131,7 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("practice_item", slug, state.next.pk)
     # By the present bar, which an admin may have changed since the last answer.
     membership = finish_practice(membership=membership)
+    # A rater from outside has one attempt, so failed practice ends the study for this person.
     if membership.practised_at is None and screen_out(membership=membership):
         return redirect("outside_end", slug)
     context = {
@@ -167,6 +168,7 @@ def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     try:
         settle_practice_item(membership=membership, gold=gold)
+    # An unanswered question sends the annotator back, so that the URL alone reveals no reference value.
     except NotReadyError:
         return redirect("practice_item", slug, pk)
     return _render_practice(request, membership, practice_item_of(gold, membership), [])
@@ -225,6 +227,7 @@ def _save_sent(
 
 
 def _attempt_in(token: str) -> int:
+    # Attempts start at 1, so 0 matches none and the command rejects a forged token.
     return read_number(token.rpartition("-")[2]) or 0
 
 

@@ -195,4 +195,5 @@ def _floats(tables: Iterable[PaperTable]) -> Iterator[str]:
 
 
 def _write(path: Path, text: str) -> None:
+    # pdflatex declares signs one by one, so a letter and its accent must be one sign.
     path.write_text(unicodedata.normalize("NFC", text), encoding="utf-8")
