@@ -93,6 +93,7 @@ class Practice:
 
     @property
     def is_passed(self) -> bool:
+        # Whole numbers avoid a share that rounding moves below the bar.
         return self.right * 100 >= self.bar * self.asked
 
 
