@@ -241,6 +241,7 @@ def _parts(grid: _Grid, setting: _TableSetting, width: float) -> Iterator[_Grid]
     free = width - sum(widths[: grid.heads])
     columns: list[int] = []
     for at in range(grid.heads, len(grid.names)):
+        # A part takes at least one column, also one that is wider than the line: no part is empty.
         if columns and sum(widths[each] for each in [*columns, at]) > free:
             yield grid.part(columns)
             columns = []
