@@ -98,6 +98,7 @@ def record(
             at=timezone.now(),
             **actor_columns(actor),
             act=act,
+            # The column has this limit, and a long name must not make the act fail.
             subject=str(subject)[:300],
             before=_plain(before),
             after=_plain(after),

@@ -6,6 +6,7 @@ from annotate.core.translation import gettext_noop
 class DomainError(Exception):
     """A rejection with a code for programs and a message for people. Nothing was changed."""
 
+    # Programs compare codes, so a code never changes. Messages can.
     code = "refused"
     status = 422
 

@@ -68,6 +68,7 @@ class FrozenDimension:
     @property
     def has_mean(self) -> bool:
         """Return True if a mean of values is meaningful: for amounts, and for 0 and 1 (the share of 1)."""
+        # Two ranges are equal if they have the same numbers, here 0 and 1.
         return not self.is_named or self.values == range(2)
 
     @property

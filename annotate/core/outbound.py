@@ -190,6 +190,7 @@ class Guard:
         """
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+        # A single private IP is enough to reject the host, which could otherwise hide it among public ones.
         if not self.allows(host, port) and not all(is_public(ip_address(each)) for each in addresses):
             raise PrivateAddressError(self.advice(host, port))
         return addresses

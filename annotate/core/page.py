@@ -310,6 +310,7 @@ def render_in_project(
 
     One query while no work is pending; one more on the pages of the set-up.
     """
+    # The memberships bring these columns along, so the frame of a page needs no further query.
     benchmark = [f"project__addition__{name}" for name in ("number", "benchmark__slug", "benchmark__name")]
     memberships = memberships_of(request.user).filter(project=project)
     rows = list(memberships.values_list("role", FRAME.work_waits(), *benchmark))

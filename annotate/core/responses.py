@@ -125,6 +125,7 @@ def content_policy(providers: tuple[str, ...] = (), *, framed: bool = False) -> 
     forms = " ".join(["'self'", *(["https:"] if providers else []), *sorted(plain)])
     return "; ".join(
         (
+            # Whatever no line below permits is blocked, such as plugins and media.
             "default-src 'none'",
             "script-src 'self'",
             "style-src 'self'",

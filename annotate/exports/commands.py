@@ -256,6 +256,7 @@ def _push(push: Push) -> None:
     unpacked.mkdir(mode=0o700)
     try:
         with push.export.file.open("rb") as file, ZipFile(file) as archive:
+            # Concord wrote this archive itself, so no path in it leads out of the folder.
             archive.extractall(unpacked)
         (folder,) = unpacked.iterdir()  # the zip file has one folder, with the project's name
         slug = push.export.project.slug
@@ -264,6 +265,7 @@ def _push(push: Push) -> None:
         )
     finally:
         rmtree(unpacked, ignore_errors=True)
+    # If the lease is lost by now, the next worker pushes again. The same bytes make no second commit.
     own_row(push).update(status=Push.Status.PUSHED, url=url, lease=None, touched_at=timezone.now())
 
 

@@ -152,6 +152,7 @@ def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         refusals = _save_all(request, membership, shown)
         if not refusals:
             return redirect("practice_feedback", slug, pk)
+        # Valid answers are stored although others were rejected, so the state is read again.
         shown = practice_item_of(gold, membership)
     if shown.is_settled:
         return redirect("practice_feedback", slug, pk)

@@ -338,6 +338,7 @@ def _body(grid: _Grid, setting: _TableSetting) -> Iterator[str]:
         line = " & ".join(first for first, _ in lines)
         # LaTeX would read a bracket or a star here as belonging to the line break before.
         guard = "{}" if line.startswith(("[", "*")) else ""
+        # A star forbids a page break between a value and its interval.
         yield guard + line + (r" \\*" if has_second else r" \\")
         if has_second:
             yield " & ".join(rf"\scriptsize {second}" if second else "" for _, second in lines) + r" \\"

@@ -62,6 +62,8 @@ class DeliveryResponse:
 
 class _Plain(HTTPConnection):
     def connect(self) -> None:
+        # The connection goes to the IP that was checked: a second look-up of the name could give a private
+        # one.
         self.sock = WEBHOOK_GUARD.connect(self.host, self.port, timeout=SILENCE)
 
 
@@ -160,6 +162,7 @@ def secret_of(webhook: Webhook) -> str | None:
 
 def signature(secret: str, *, key: str, timestamp: int, body: str) -> str:
     """Return HMAC-SHA256 over `KEY.TIMESTAMP.BODY`, in base64, after the version of the scheme."""
+    # The time is signed too, so that nobody can send an old delivery again as a recent one.
     signed = f"{key}.{timestamp}.{body}".encode()
     made = hmac.digest(base64.b64decode(secret.removeprefix(PREFIX)), signed, "sha256")
     return f"v1,{base64.b64encode(made).decode()}"

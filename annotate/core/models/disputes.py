@@ -24,6 +24,7 @@ class Dispute(models.Model):
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="disputes")
     number = models.PositiveIntegerField(help_text="In a random order, so that it tells nothing of the item.")
     spread = PointsField(help_text="Largest minus smallest Round I value.")
+    # A copy of the rule at the end of Round I, so that a dispute shows by which rule it opened.
     threshold = PointsField(help_text="How far apart values had to be to open it.")
     tolerance = PointsField(help_text="How near all values must be to settle it.")
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)

@@ -80,6 +80,7 @@ class Membership(models.Model):
     """A membership in a project. Memberships from imported ratings have no user yet."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="memberships")
+    # Accounts are erased and never deleted: ratings of an erased person stay under the pseudonym.
     user = models.ForeignKey(User, models.PROTECT, null=True, blank=True, related_name="memberships")
     role = models.CharField(max_length=12, choices=Role.choices)
     label = models.CharField(max_length=150, help_text="The name that admins see.")
@@ -271,6 +272,7 @@ class KeptAnswer(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        # A second request with this key waits at the constraint until the first one ends.
         constraints = [models.UniqueConstraint("token", "key", name="idempotency_key_once_per_token")]
         indexes = [models.Index("at", name="kept_answers_by_time")]
 

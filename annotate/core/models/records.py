@@ -205,6 +205,7 @@ class ChangeCount(models.Model):
 class AttemptCount(models.Model):
     """The number of attempts since the first one, until the count expires."""
 
+    # A hash, so that the table names neither an account nor a network address.
     key = models.CharField(
         max_length=64, primary_key=True, help_text="SHA-256 of what is limited, and whose."
     )

@@ -246,6 +246,7 @@ class Assignment(models.Model):
 class AssignedUnit(models.Model):
     """A dimension of a partial assignment, with the probability that this unit had to be rated."""
 
+    # Rows and no JSON, because queries join them and the dimension needs a foreign key.
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="units")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
     inclusion_probability = models.FloatField(help_text="That the plan has this unit rated at all.")

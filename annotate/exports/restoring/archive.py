@@ -177,6 +177,7 @@ def _root(path: Path) -> Any:
         says = gettext("“{name}” is neither a zip file nor a folder.")
         raise UnreadableExportError(says.format(name=path.name))
     root = zipfile.Path(path)
+    # A workbook is a zip file too, and the next message would mislead its owner.
     if (root / "xl" / "workbook.xml").exists():
         raise UnreadableExportError(str(NOT_JSONL))
     folders = list(root.iterdir())

@@ -296,6 +296,7 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
             metadata=row.get("metadata", {}),
         )
         waiting.append(((key, name), item))
+        # Outputs may be long, so they are written in batches, and only their keys stay in memory.
         if len(waiting) == TEXTS_AT_ONCE:
             _write_items(restored, waiting)
     _write_items(restored, waiting)

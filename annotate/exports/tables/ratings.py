@@ -249,6 +249,7 @@ def _raters(project: Project) -> Iterator[Row]:
 def pay_of(rater: OutsideRater, *, items: int, active_seconds: float) -> Decimal | None:
     """Return a rater's pay, rounded to 0.01; None without a rule. Completing the study earns a fixed sum."""
     rule, rate = rater.study.pay_rule, rater.study.pay_rate
+    # A database constraint makes the rate empty exactly if the rule is "none".
     if rate is None:
         return None
     amount = {

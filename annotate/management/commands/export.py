@@ -140,6 +140,7 @@ def _write_table(project: Project, choice: ExportChoice, name: str, to: Path | N
     if choice.format not in FORMATS or table is None:
         raise CommandError("One table alone is written as jsonl or csv, and cannot be what is left out.")
     target = to or Path(f"{project.slug}-{name}.{choice.format}")
+    # A file with the final name is always complete, also after an error or Ctrl+C.
     unfinished = target.with_name(target.name + ".part")
     try:
         with unfinished.open("wb") as file:

@@ -157,6 +157,7 @@ class UnitsApart(PagedUnits):
         wanted = units["apart"] >= least
         if meant.dimension:
             keys = project.dimensions.filter(key=meant.dimension).values_list("pk", flat=True)
+            # An unknown key gives an empty list, which selects no unit.
             wanted &= np.isin(units["dimension"], list(keys))
         # Units have keys of items, so names become keys first.
         if meant.system or meant.document:
