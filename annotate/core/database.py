@@ -216,6 +216,7 @@ def snapshot() -> Iterator[None]:
                 yield
     else:
         connection.ensure_connection()
+        # The usual mode would hold the lock of writers as long as an export reads.
         usual, connection.transaction_mode = connection.transaction_mode, "DEFERRED"
         try:
             with transaction.atomic():

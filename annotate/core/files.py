@@ -69,7 +69,7 @@ def local_path(file: FieldFile) -> Path:
     # A file in a folder is read in its own location, without a copy.
     if is_local():
         return Path(default_storage.path(name))
-    # Stored names are random, so the last component alone identifies the file.
+    # Names of uploads are random, so the last component alone identifies the file.
     copy = scratch(f"copies/{PurePosixPath(name).name}")
     if not copy.exists():
         # The rename makes the copy appear at once and complete, also if two processes copy it.

@@ -56,7 +56,7 @@ class MetadataText(Func):
         kind, value = f"json_type({sql}, %s)", f"CAST(json_extract({sql}, %s) AS TEXT)"
         # `json_type` gives the words that PostgreSQL gives.
         case = f"CASE WHEN {kind} IN ('true', 'false') THEN {kind} ELSE {value} END"
-        # The statement contains the expression three times, and so are its parameters.
+        # The statement contains the expression three times, so its parameters repeat three times.
         return case, (*values, path) * 3
 
 

@@ -320,7 +320,7 @@ def _may_be_framed(view: View) -> View:
     @wraps(view)
     def answer(request: HttpRequest, key: str) -> HttpResponse:
         response = view(request, key)
-        # Nobody is signed in on this page, so a frame on another site cannot trick anyone into an act.
+        # The page needs no account and has no act, so a frame on another site cannot trick anyone.
         policy = content_policy().replace("frame-ancestors 'none'", "frame-ancestors *")
         response.headers["Content-Security-Policy"] = policy
         return response

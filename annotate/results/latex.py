@@ -168,6 +168,7 @@ def latex(
     parts = list(_parts(grid, setting, choices.width))
     caption = caption or escape_latex(". ".join(each for each in (project, table.title) if each))
     notes = [escape_latex(note) for note in (notes_of(table) if notes is None else notes)]
+    # Three rules and the line of names make four lines of each part.
     lines_in_all = sum(4 + len(list(_body(part, setting))) for part in parts)
     is_long = choices.environment is Environment.FIT and lines_in_all > _LINES_OF_A_PAGE
     if is_long or choices.environment is Environment.LONG:

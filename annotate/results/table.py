@@ -57,7 +57,7 @@ class Cell:
     note: str = ""
 
     def __post_init__(self) -> None:
-        # JSON has no NaN and no infinity, and a reader needs a reason and no such word.
+        # JSON has no NaN and no infinity, and a reader needs a reason instead.
         if isinstance(self.value, float) and not math.isfinite(self.value):
             raise ValueError(f"A result is {self.value}; an undefined result is None with a reason.")
         if self.value is None and not self.reason:

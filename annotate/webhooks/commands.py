@@ -115,7 +115,7 @@ def _cut_off(connection: HTTPConnection) -> Iterator[None]:
                 socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
 
     timer = Timer(LONGEST, cut)
-    # A daemon thread does not keep a worker that ends from ending.
+    # A daemon thread does not delay the end of a worker.
     timer.daemon = True
     timer.start()
     try:

@@ -154,6 +154,7 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
         lines.append(text.removesuffix(closing))
         if text.endswith(closing):
             break
+        # Words follow the closing mark, so this is a paragraph with a formula in it.
         if closing in text:
             return False
     else:
