@@ -71,6 +71,7 @@ def memberships_of(user: SomeUser) -> QuerySet[Membership]:
 
 def projects_of(user: SomeUser) -> QuerySet[Project]:
     """Return the projects in which this person has an active membership."""
+    # A person with several roles in a project would get it once for each.
     return Project.objects.filter(memberships__in=memberships_of(user)).distinct()
 
 

@@ -42,6 +42,7 @@ def is_local() -> bool:
 def scratch(name: str) -> Path:
     """Return a path for a temporary file of this host; no other host reads it. Creates its folder."""
     path = Path(settings.DATA_DIR, "scratch", name)
+    # Uploads and exports may be confidential, and the host may have other users.
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
@@ -140,6 +141,7 @@ class JobNotes:
 
     def record_heartbeat(self) -> None:
         with suppress(FileNotFoundError):  # the job ended in this moment, and its notes were cleared
+            # Only the time of this file matters.
             keep_text(self._alive, "")
 
     @property

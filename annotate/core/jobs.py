@@ -128,6 +128,7 @@ def _jobs_in(kind: JobKind, state: Q) -> "QuerySet[Any]":
     wanted = kind.condition() & state
     if kind.statuses:
         wanted &= Q(status__in={*kind.statuses, *kind.statuses.values()})
+    # The job that has waited longest comes first.
     return kind.rows.filter(wanted).order_by(kind.due_at or kind.clock, "pk")
 
 
@@ -240,6 +241,7 @@ def _end(kind: JobKind, job: Any, status: str, **became: object) -> None:
     """Release a job that this worker still holds: work that wrote its end has released it already."""
     if status and kind.statuses:
         became["status"] = status
+    # The present time lets the sweeper wait before another attempt. A job without a due time is over.
     clock: dict[str, Any] = {kind.due_at: None} if kind.due_at else {kind.clock: timezone.now()}
     # After a takeover this matches no row, so a late worker cannot overwrite the outcome of its successor.
     own_row(job, kind.lease).update(**{kind.lease: None}, **clock | became)

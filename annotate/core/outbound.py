@@ -125,6 +125,7 @@ def refuse_variable(variable: str, *, url: str, project: str) -> None:
         raise VariableRefusedError(sentence.format(variable=variable, host=host_of(url).host))
 
 
+# Reports of an error list local variables, and this one holds a key.
 @sensitive_variables()
 def read_variable(variable: str, *, url: str, project: str) -> str:
     """Return the value of a variable. Raises VariableRefusedError if it is not set or not permitted there."""

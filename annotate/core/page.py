@@ -295,6 +295,7 @@ class Frame:
     setup: Callable[[Project, str], object | None]
 
 
+# The core imports no feature. `AppConfig.ready` replaces these defaults.
 FRAME = Frame(work_waits=lambda: Value(value=False), setup=lambda _project, _route: None)
 
 

@@ -411,6 +411,7 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
         "mails": mail_is_sent(),
     }
     response = HttpResponse(_render("submit", context), status=status)
+    # The page repeats what this person has entered, so no cache may store it.
     response.headers["Cache-Control"] = "no-store"
     return response
 

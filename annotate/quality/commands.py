@@ -241,6 +241,7 @@ def settle_practice_item(*, membership: Membership, gold: GoldItem) -> None:
 
 
 def _lock(membership: Membership) -> Membership:
+    # An annotator may have several windows: the lock lets their requests follow each other.
     return Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=membership.pk)
 
 

@@ -43,6 +43,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     objects: ClassVar[UserManager] = UserManager()
 
     class Meta:
+        # This also holds for accounts that are not made by `create_user`, which lowers the case.
         constraints = [models.UniqueConstraint(Lower("email"), name="one_account_per_email")]
 
     def __str__(self) -> str:
