@@ -12,6 +12,7 @@ class AnnotateConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
+        # Models can be imported only once Django has loaded all apps.
         from annotate.core.models import DataImport
         from annotate.core.page import FRAME
         from annotate.core.translation import translate_with

@@ -74,6 +74,7 @@ class Extension:
 def extend(extension: Extension) -> None:
     """Add an app's parts after the existing ones."""
     app = extension.app
+    # Dictionaries preserve the order of registration, so an app's parts follow those of annotate.
     JOB_KINDS.update({kind.name: kind for kind in extension.jobs})
     KINDS.update({kind.key: kind for kind in extension.import_kinds})
     CHECKS.update({what: check for what, (check, _) in extension.import_readings.items()})
@@ -101,6 +102,7 @@ def extend(extension: Extension) -> None:
     for registry, part in one_of_each:
         if part:
             registry[app] = part
+    # A list has no keys, so this check makes a second registration harmless.
     if extension.finish_round_one and extension.finish_round_one not in FINISHERS:
         FINISHERS.append(extension.finish_round_one)
     for pages in extension.pages:

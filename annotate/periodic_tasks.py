@@ -25,6 +25,8 @@ JOBS_AT_ONCE = 100
 def enqueue_digests() -> None:
     """Send a message if any subscriber of digests has had none today."""
     if users_due_for_digest(timezone.localtime()).exists():
+        # Each worker sends this message. An unclaimed one expires before the next, so messages do not pile
+        # up.
         send_digests.apply_async(expires=EVERY)
 
 
@@ -33,6 +35,7 @@ def find_due_jobs() -> list[tuple[str, int]]:
     return [
         (name, pk)
         for name, kind in JOB_KINDS.items()
+        # The limit holds for each kind, so many deliveries cannot displace an import.
         for pk in due_jobs(kind).values_list("pk", flat=True)[:JOBS_AT_ONCE]
     ]
 

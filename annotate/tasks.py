@@ -9,6 +9,7 @@ from annotate.watching.commands import remove_old_entries
 __all__ = ["forget_acts", "run_job", "send_digests"]
 
 
+# The name is fixed: messages in the queue can come from servers of another version.
 @shared_task(name="annotate.disputes.tasks.send_digests")
 def send_digests() -> None:
     write_digests()

@@ -103,6 +103,7 @@ def documentation(request: HttpRequest) -> HttpResponse:
     return render(request, "api/documentation.html", {"groups": groups})
 
 
+# Without the exemption, a POST to an unknown URL gets a page about CSRF instead of the JSON.
 @csrf_exempt
 def not_there(_request: HttpRequest, rest: str) -> JsonResponse:
     """Answer 404 in JSON for an unknown URL of the API."""

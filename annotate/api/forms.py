@@ -55,6 +55,7 @@ def valid(form: Form) -> Form:
     for name in form.fields.keys() - form.data.keys():
         field = form.fields[name]
         # A page preselects a row; the API does so only if there is no other one.
+        # Two rows are enough to know whether there is exactly one.
         if _has_only_choice(field) and field.queryset is not None and len(rows := field.queryset[:2]) == 1:
             form.data = {**form.data, name: rows[0].pk}
     if form.is_valid():
@@ -109,6 +110,7 @@ def _field(field: forms.Field, how: dict[str, Any]) -> serializers.Field[Any, An
     match field:
         case forms.BooleanField():
             return Flag(**how)
+        # The order matters: this class is a kind of ModelChoiceField, which is a kind of ChoiceField.
         case forms.ModelMultipleChoiceField():
             return serializers.ListField(child=_key(), **how)
         case forms.ModelChoiceField():

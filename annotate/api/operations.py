@@ -65,6 +65,7 @@ def done_once(request: Request, write: Callable[[], Response]) -> Response:
         raise InvalidValueError(
             gettext("{header} has 1 to 200 letters, digits or any of _ . : -.").format(header=HEADER)
         )
+    # The key belongs to the token, so two programs cannot meet each other's responses.
     token = request.auth
     assert isinstance(token, ApiToken)
     # First, so that a key that is older than a day can be used again.
@@ -173,6 +174,8 @@ class ApiView(APIView):
         if self.steps and kwargs["step"] not in self.steps:
             names = ", ".join(self.steps)
             raise Http404(gettext("There is no such step; there are {names}.").format(names=names))
+        # Django raises for a large body only when it is read. REST framework would read the stream past this
+        # check.
         _ = request._request.body
 
     def check(self, shape: type[Shape], *, standing: Mapping[str, Any] | None = None, **context: Any) -> Any:
@@ -257,6 +260,7 @@ def operation(
     def decorate(handler: Handler) -> Handler:
         summary, _, rest = (handler.__doc__ or "").strip().partition("\n")
         needed = f"Needs the scope {' or '.join(scopes)}." if scopes else ""
+        # The permission class reads the scopes from the method, so an operation without them is rejected.
         handler.scopes = scopes  # type: ignore[attr-defined]
         described: Handler = extend_schema(
             summary=summary,

@@ -63,6 +63,7 @@ class TokenAuthentication(BaseAuthentication):
         kind, _, secret = get_authorization_header(request).partition(b" ")
         if kind.lower() != b"bearer":
             return None
+        # Latin-1 decodes any bytes, so an invalid header is an unknown token and not an error of the server.
         token = usable_token(secret.strip().decode("latin-1"))
         if token is None:
             log_security("token.refused", None)

@@ -70,6 +70,7 @@ def note_use(*, token: ApiToken) -> None:
 def usable_token(secret: str) -> ApiToken | None:
     """Return the token with this secret and its person, None if it is unusable. One query."""
     tokens = ApiToken.objects.select_related("user")
+    # The database compares digests, so the time of the search reveals nothing about the secret.
     found = tokens.filter(digest=token_digest(secret), user__is_active=True).first()
     return found if found and found.is_usable else None
 

@@ -23,6 +23,7 @@ class Whole(serializers.IntegerField):
     """A whole number."""
 
     def to_internal_value(self, data: Any) -> int:
+        # In Python True is an int, and REST framework would read it as 1.
         if not isinstance(data, int) or isinstance(data, bool):
             self.fail("invalid")
         return super().to_internal_value(data)

@@ -71,11 +71,13 @@ def memberships_of(user: SomeUser) -> QuerySet[Membership]:
 
 def projects_of(user: SomeUser) -> QuerySet[Project]:
     """Return the projects in which this person has an active membership."""
+    # A person with several roles in a project would get it once for each.
     return Project.objects.filter(memberships__in=memberships_of(user)).distinct()
 
 
 def membership(user: SomeUser, slug: str, *roles: Role) -> Membership:
     """Return this person's membership in the project in one of the roles. Earlier roles take precedence."""
+    # A person can hold several roles in a project. The caller's order decides which membership the page uses.
     ranked = list(roles or Role)
     memberships = memberships_of(user).select_related("project").filter(project__slug=slug, role__in=ranked)
     found = sorted(memberships, key=lambda membership: ranked.index(Role(membership.role)))
@@ -109,6 +111,8 @@ def sending_annotator(user: SomeUser, slug: str, membership_key: str) -> Members
 
     Raises SignedOutError if the session has ended, NotYoursError if another person has signed in.
     """
+    # A script needs the difference between these errors: it keeps the answers until the right person signs
+    # in.
     if not user.is_authenticated:
         raise SignedOutError(gettext(SIGNED_OUT))
     found = membership(user, slug, Role.ANNOTATOR)
@@ -118,6 +122,7 @@ def sending_annotator(user: SomeUser, slug: str, membership_key: str) -> Members
 
 
 def roles_in(user: SomeUser, project: Project) -> frozenset[Role]:
+    # Without the second factor an admin still keeps the other roles of the project.
     held = memberships_of(user).filter(project=project)
     if lacks_second_factor(user):
         held = held.exclude(role=Role.ADMIN)
@@ -189,6 +194,7 @@ def projects_with_open_results(user: SomeUser, projects: Sequence[Project]) -> s
     memberships = memberships_of(user).filter(project__in=projects)
     roles = [Role.RESEARCHER] if lacks_second_factor(user) else [Role.ADMIN, Role.RESEARCHER]
     rated = memberships.filter(_OPEN_ROUND_ONE, role=Role.ANNOTATOR).values_list("project", flat=True)
+    # A reader who also rates in an open Round I must rate independently, so that project stays closed.
     return set(memberships.filter(role__in=roles).values_list("project", flat=True)) - set(rated)
 
 
@@ -204,6 +210,7 @@ def projects_open_to_readers(project: Project, others: Sequence[Project]) -> lis
     # The people who read this project.
     own = memberships.filter(project=project, role__in=readers).select_related("user")
     users = {membership.user_id: membership.user for membership in own.order_by("pk") if membership.user}
+    # Without any reader the condition on every reader would hold for each project, and reveal its values.
     if not users or not others:
         return []
     # Their roles in the other projects.
@@ -242,6 +249,7 @@ def assignment_for_annotator(
             gettext("This item is not in your list; an admin may have reassigned it to another rater.")
         )
     # The page has lost its item: the membership tells the reason.
+    # A request can send any string as the key, and a number beyond the column would raise in the database.
     key = read_number(membership_key) or 0
     held = Membership.objects.filter(user=user.pk, user__isnull=False, pk=key).first()
     if held is None:
@@ -294,12 +302,14 @@ def token_of(assignment: Assignment) -> str:
     A position does not work: when an unused reservation goes to another rater, another item may get that
     position. An identifier does not work either: the identifiers of a document's items follow its systems.
     """
+    # The annotator is part of the token, so a reassigned item gets another token.
     held = f"{assignment.pk}/{assignment.annotator_id}"
     return salted_hmac("annotate.access.token_of", held, algorithm="sha256").hexdigest()[:20]
 
 
 def membership_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
     """Return this person's membership as a rater of a unit in Round II, None if they do not rate it."""
+    # Before Round II nobody may learn which units are disputed, not even by their own membership.
     discussed = memberships_of(user).filter(project__rounds__number=2)
     return discussed.filter(pk__in=raters_in(slug, number)).first()
 
@@ -331,6 +341,7 @@ def dispute_in(project: Project, number: int) -> Dispute:
 def user_of_digest(token: str) -> User:
     """Return whose digests of disputes a link ends (see `annotate.disputes.commands.digests`)."""
     try:
+        # The token does not expire, because an unsubscribe link in an old mail must work.
         found = User.objects.filter(pk=int(Signer(salt=DIGEST).unsign(token))).first()
     except (BadSignature, ValueError):
         found = None
@@ -345,6 +356,7 @@ def disputes_open_to(user: SomeUser, slug: str, number: int) -> QuerySet[Dispute
     meant = Dispute.objects.filter(round__project__slug=slug, number=number, round__project__rounds__number=2)
     memberships = memberships_of(user)
     roles = set(DISPUTE_READERS) - ({Role.ADMIN} if lacks_second_factor(user) else set())
+    # Both conditions are subqueries: joins to roles and assignments would return a dispute more than once.
     read = memberships.filter(project=OuterRef("round__project"), role__in=roles)
     rated = meant.filter(RATED, item__assignments__annotator__in=memberships)
     return meant.filter(Exists(read) | Q(pk__in=rated.values("pk")))
@@ -384,6 +396,7 @@ def gold_in(project: Project, pk: int) -> GoldItem:
 
 def practice_item_for(membership: Membership, pk: int) -> GoldItem:
     items = GoldItem.objects.select_related("item__document").filter(use=GoldItem.Use.PRACTICE)
+    # An item without gold values cannot be practised: no feedback is possible.
     asked = items.filter(values__isnull=False, item__document__project=membership.project_id)
     return first_or_404(asked.filter(pk=pk), gettext("There is no such item to practise on."))
 

@@ -52,6 +52,7 @@ class ActingMiddleware:
         try:
             return self.get_response(request)
         finally:
+            # A thread of the server serves many requests, and the next one must not inherit this actor.
             _request.reset(token)
 
 
@@ -84,6 +85,7 @@ def record(
         before = {name: before[name] for name in changed if name in before}
         after = {name: after[name] for name in changed if name in after}
     elif after is not None:
+        # Without a state before, the act creates the subject, and empty columns tell nothing.
         after = {name: value for name, value in after.items() if value not in ("", None)}
     signed_in = getattr(_request.get(), "user", None)
     actor = by or (signed_in if isinstance(signed_in, User) else None)
@@ -96,6 +98,7 @@ def record(
             at=timezone.now(),
             **actor_columns(actor),
             act=act,
+            # The column has this limit, and a long name must not make the act fail.
             subject=str(subject)[:300],
             before=_plain(before),
             after=_plain(after),
@@ -119,4 +122,5 @@ def facts(row: Model, fields: Sequence[str]) -> dict[str, Any]:
 
 
 def _plain(given: Facts | None) -> Any:
+    # The encoder turns dates and decimals into strings, which a plain JSON column can store.
     return None if given is None else json.loads(json.dumps(given, cls=DjangoJSONEncoder))

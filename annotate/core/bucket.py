@@ -18,6 +18,7 @@ def _errors_of_files(name: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
+        # A missing bucket also answers 404. It is a wrong setting, and not a missing file.
         if error.response["ResponseMetadata"]["HTTPStatusCode"] == 404 and _code_of(error) != "NoSuchBucket":
             raise FileNotFoundError(f"No file is kept as {name}.") from error
         raise StorageAwayError(f"The bucket refused {name}: {_code_of(error)}.") from error
@@ -45,6 +46,7 @@ class Bucket(S3Storage):  # type: ignore[misc]
         # Only Amazon is certain to respond at a separate host name for each bucket. Pages block on requests
         # to this host.
         style = "auto" if options["endpoint_url"].endswith(".amazonaws.com") else "path"
+        # boto3 waits 60 seconds for each of these by default, and a page waits with it.
         patience = {"connect_timeout": 5, "read_timeout": 30, "retries": {"max_attempts": 2}}
         super().__init__(client_config=Config(s3={"addressing_style": style}, **patience), **options)
 

@@ -13,6 +13,7 @@ from annotate.core.access import SomeUser, memberships_of, projects_of
 from annotate.core.errors import FrozenError, NotReadyError
 from annotate.core.models import Addition, DataImport, Export, Membership, Project, Role, Round
 
+# True while this context itself writes in steps: its own reservation must not reject its own steps.
 _HOLDS: ContextVar[bool] = ContextVar("holds", default=False)
 
 
@@ -31,6 +32,7 @@ def lock_project(project: Project, *, held_by: DataImport | None = None) -> Proj
     Raises ProjectHeldError while another import, or a round, is written step by step. held_by: the caller's
     import.
     """
+    # An import in a state without written rows can still be cancelled, so it holds nothing.
     imports = DataImport.objects.filter(project=OuterRef("pk")).exclude(written="")
     if held_by:
         imports = imports.exclude(pk=held_by.pk)
@@ -115,6 +117,7 @@ def project_cards(user: SomeUser) -> list[ProjectCard]:
             below.setdefault(card.addition.benchmark_id, []).append(card)
     found: list[ProjectCard] = []
     for card in cards:
+        # An addition without its benchmark in the list gets its own position, or it would disappear.
         if card.addition is None or card.addition.benchmark_id not in listed:
             found += [card, *below.get(card.project.pk, [])]
     return found

@@ -39,10 +39,13 @@ def write_rows(model: type[Model], fields: Sequence[str], rows: Sequence[Row]) -
     names = ", ".join(map(connection.ops.quote_name, columns))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
+            # COPY sends values without parsing a statement for each row.
             with cursor.copy(f"COPY {meta.db_table} ({names}) FROM STDIN") as copy:
                 for row in whole:
                     copy.write_row(row)
         else:
+            # One statement for all rows would exceed SQLite's limit of parameters. `executemany` binds one
+            # row at a time.
             parameters = ", ".join(["%s"] * len(columns))
             cursor.executemany(f"INSERT INTO {meta.db_table} ({names}) VALUES ({parameters})", whole)
     return keys
@@ -72,12 +75,15 @@ LEAST_PAUSE, LONGEST_PAUSE = 0.03, 0.25  # SQLite lets a waiting writer look eve
 
 def writes_in_steps() -> bool:
     """Return True if each step commits: on SQLite, outside any transaction."""
+    # Inside a transaction a step cannot commit, so all steps belong to the caller's transaction.
     return connection.vendor == "sqlite" and not connection.in_atomic_block
 
 
 def lock_rows(rows: QuerySet[Any]) -> None:
     """Lock rows in the order of their keys until the transaction ends, where the database locks rows."""
     if connection.features.has_select_for_update:
+        # Two transactions that lock the same rows in one order cannot deadlock. Reading the keys only takes
+        # the locks.
         for _ in rows.select_for_update(of=("self",)).order_by("pk").values_list("pk").iterator():
             pass
 
@@ -114,9 +120,11 @@ def write_in_steps(
     size = max(most // 10, 1) if in_steps else ROWS_AT_ONCE
     while batch := list(islice(left, size)):
         with step():
+            # Only the statements are timed: the wait for the lock tells nothing about the size of a batch.
             begun = monotonic()
             write(batch)
             seconds = monotonic() - begun
+        # Between the two limits the size stays, so that it does not change with every step.
         if in_steps and seconds > TARGET_SECONDS:
             size = max(size // 2, 1)
         elif in_steps and seconds < TARGET_SECONDS / 2:
@@ -151,6 +159,7 @@ def write_if_possible(write: Callable[[], T]) -> T | None:
 
 def is_busy(error: BaseException | None) -> bool:
     """Return True if another process holding the database caused an error."""
+    # The queue of writers raises the same message without an error of SQLite, so no error code is compared.
     return isinstance(error, OperationalError) and "database is locked" in str(error)
 
 
@@ -169,6 +178,7 @@ def little_patience() -> Iterator[None]:
         return
     with connection.cursor() as cursor:
         before = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+        # A heartbeat's thread may already have less patience, which this must not raise.
         cursor.execute(f"PRAGMA busy_timeout = {min(PATIENCE, before)}")
     try:
         yield
@@ -206,6 +216,7 @@ def snapshot() -> Iterator[None]:
                 yield
     else:
         connection.ensure_connection()
+        # The usual mode would hold the lock of writers as long as an export reads.
         usual, connection.transaction_mode = connection.transaction_mode, "DEFERRED"
         try:
             with transaction.atomic():

@@ -6,6 +6,7 @@ from annotate.core.translation import gettext_noop
 class DomainError(Exception):
     """A rejection with a code for programs and a message for people. Nothing was changed."""
 
+    # Programs compare codes, so a code never changes. Messages can.
     code = "refused"
     status = 422
 
@@ -126,5 +127,6 @@ class MembershipClosedError(DomainError):
 class AssignmentGoneError(DomainError):
     """An item that was reserved, not used, and is now another rater's."""
 
+    # Open pages and programs compare this code, so its spelling is fixed.
     code = "place_gone"
     status = 410

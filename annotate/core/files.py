@@ -42,6 +42,7 @@ def is_local() -> bool:
 def scratch(name: str) -> Path:
     """Return a path for a temporary file of this host; no other host reads it. Creates its folder."""
     path = Path(settings.DATA_DIR, "scratch", name)
+    # Uploads and exports may be confidential, and the host may have other users.
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
@@ -49,7 +50,9 @@ def scratch(name: str) -> Path:
 def keep_file(path: Path, name: str) -> None:
     """Store a finished file under a name, replace any file with that name, and remove the local file."""
     with path.open("rb") as file:
+        # A folder takes the file by a rename. A bucket receives its bytes.
         default_storage.save(name, _FinishedFile(file, name=str(path)))
+    # A rename has already removed the local file.
     path.unlink(missing_ok=True)
 
 
@@ -67,6 +70,7 @@ def local_path(file: FieldFile) -> Path:
     # A file in a folder is read in its own location, without a copy.
     if is_local():
         return Path(default_storage.path(name))
+    # Names of uploads are random, so the last component alone identifies the file.
     copy = scratch(f"copies/{PurePosixPath(name).name}")
     if not copy.exists():
         # The rename makes the copy appear at once and complete, also if two processes copy it.
@@ -105,6 +109,7 @@ def remove_scratch() -> int:
     for each in Path(settings.DATA_DIR, "scratch").glob("*/*"):
         if each.stat().st_mtime < long_ago:
             removed += 1
+            # Another process may remove the same file, so a missing one is no error.
             if each.is_dir():
                 rmtree(each, ignore_errors=True)
             else:
@@ -136,6 +141,7 @@ class JobNotes:
 
     def record_heartbeat(self) -> None:
         with suppress(FileNotFoundError):  # the job ended in this moment, and its notes were cleared
+            # Only the time of this file matters.
             keep_text(self._alive, "")
 
     @property
@@ -172,6 +178,7 @@ def image_key(content: bytes) -> str | None:
         ending = "webp"
     else:
         ending = next((ending for start, ending in IMAGE_STARTS if content.startswith(start)), "")
+    # 64 bits of the hash identify an image within one project, and equal images share a file.
     return f"{hashlib.sha256(content).hexdigest()[:16]}.{ending}" if ending else None
 
 

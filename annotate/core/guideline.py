@@ -52,6 +52,7 @@ class FrozenDimension:
     not_applicable: bool = False
     scale_step: float = 1
     kind: str = "scale"
+    # A dict has no hash, but it counts when two dimensions are compared.
     options: Any = field(default=None, hash=False)
     shown_if: dict[str, Any] | None = field(default=None, hash=False)
 
@@ -67,6 +68,7 @@ class FrozenDimension:
     @property
     def has_mean(self) -> bool:
         """Return True if a mean of values is meaningful: for amounts, and for 0 and 1 (the share of 1)."""
+        # Two ranges are equal if they have the same numbers, here 0 and 1.
         return not self.is_named or self.values == range(2)
 
     @property
@@ -126,6 +128,7 @@ class FrozenGuideline:
 
     def digest(self) -> str:
         """Return a SHA-256 that is equal only for equal content."""
+        # A JSON column of PostgreSQL does not preserve the order of names, so the hash sorts them.
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
 
     @classmethod

@@ -19,6 +19,7 @@ def guideline_of(round: Round) -> FrozenGuideline:
 @lru_cache(maxsize=256)
 def frozen_guideline(pk: int, digest: str) -> FrozenGuideline:
     """Return a version of a guideline, remembered by this process. One query the first time."""
+    # With the digest in the key of the cache, a reused primary key cannot return another version.
     content = Guideline.objects.filter(digest=digest).values_list("content", flat=True).get(pk=pk)
     return FrozenGuideline.from_json(content)
 

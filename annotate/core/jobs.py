@@ -41,6 +41,7 @@ from annotate.core.models import WorkerHeartbeat
 Job = TypeVar("Job", bound=Model)
 T = TypeVar("T")
 
+# A worker can miss three heartbeats before others take its job. A short stall then costs no second attempt.
 BEAT_SECONDS = settings.LEASE_SECONDS / 4
 SILENT_AFTER = timedelta(seconds=settings.LEASE_SECONDS)
 # A pending job has a message in the queue. The sweeper sends another only if that one seems lost.
@@ -127,6 +128,7 @@ def _jobs_in(kind: JobKind, state: Q) -> "QuerySet[Any]":
     wanted = kind.condition() & state
     if kind.statuses:
         wanted &= Q(status__in={*kind.statuses, *kind.statuses.values()})
+    # The job that has waited longest comes first.
     return kind.rows.filter(wanted).order_by(kind.due_at or kind.clock, "pk")
 
 
@@ -134,6 +136,7 @@ def take(kind: JobKind, pk: int) -> Any:
     """Take a pending job, or one that lost its worker, and return it; None if this worker gets none."""
     free = due_jobs(kind) if kind.due_at else _jobs_in(kind, Q(**{kind.lease: None}) | _silent(kind))
     found = free.filter(pk=pk).first()
+    # This read only saves a write in the common case. The conditional UPDATE below decides who gets the job.
     if found is None or not kind.may_take(found):
         return None
     read = (kind.lease, kind.due_at or kind.clock, *(["status"] if kind.statuses else []))
@@ -147,6 +150,8 @@ def take(kind: JobKind, pk: int) -> Any:
     # A lease in the row comes from a dead worker, which may have left files or rows.
     if getattr(found, kind.lease):
         kind.prepare(found)
+    # The row is read again with the lease, because `prepare` may have changed it. A takeover meanwhile gives
+    # None.
     return kind.rows.select_related(*kind.related).filter(pk=pk, **lease).first()
 
 
@@ -162,6 +167,7 @@ def is_silent(job: Any) -> bool:
 
 def own_row(job: Job, lease: str = "lease") -> "QuerySet[Job]":
     """Return the job's row while this worker holds it: an empty queryset after a takeover or deletion."""
+    # A job in memory without a lease would otherwise match every row without one.
     held = {lease: getattr(job, lease), f"{lease}__isnull": False}
     return type(job)._default_manager.filter(pk=job.pk, **held)
 
@@ -181,6 +187,7 @@ def run_job(kind: str, pk: int) -> None:
     if job is None:
         return
     beat = declared.beat or (lambda job: own_row(job, declared.lease).update(**_heard_now(declared)))
+    # The heartbeat starts after the take, so it can only renew this worker's own lease.
     with heartbeat(partial(beat, job)):
         _attempt(declared, job)
 
@@ -195,6 +202,7 @@ def _attempt(kind: JobKind, job: Any) -> None:
     if kind.due_at:  # a receiver that is away has days
         attempts = min(attempts, MAX_ATTEMPTS)
     name = f"{job._meta.verbose_name} {job.pk}"
+    # This check precedes the work. A job that kills its worker never reaches the handlers below.
     if attempts > MAX_TAKES:
         _stop(kind, job, GAVE_UP)
         return
@@ -205,6 +213,7 @@ def _attempt(kind: JobKind, job: Any) -> None:
             _end(kind, job, kind.finished)
     except TakenOverError:
         logger.warning("This worker no longer holds %s", name)
+    # MailError is a DomainError, so its handler must come first: a rejected mail waits and does not stop.
     except MailError as error:
         logger.warning("%s was not sent yet: %s", name, error.message)
         if kind.is_too_old(job):
@@ -215,9 +224,11 @@ def _attempt(kind: JobKind, job: Any) -> None:
         _stop(kind, job, error.message)
     except Exception as error:
         logger.exception("Attempt %d of %s failed", attempts, name)
+        # A missing database is not the fault of the job, so such an attempt counts against the higher limit.
         is_away = isinstance(error, OperationalError | InterfaceError)
         most = 1 if isinstance(error, MaybePaidError) else MAX_TAKES if is_away else MAX_ATTEMPTS
         with suppress(OperationalError, InterfaceError):  # still away: the lease runs out, a worker follows
+            # Django would reuse the broken connection for the outcome of the job.
             if is_away:
                 connection.close_if_unusable_or_obsolete()
             if attempts < most:
@@ -230,7 +241,9 @@ def _end(kind: JobKind, job: Any, status: str, **became: object) -> None:
     """Release a job that this worker still holds: work that wrote its end has released it already."""
     if status and kind.statuses:
         became["status"] = status
+    # The present time lets the sweeper wait before another attempt. A job without a due time is over.
     clock: dict[str, Any] = {kind.due_at: None} if kind.due_at else {kind.clock: timezone.now()}
+    # After a takeover this matches no row, so a late worker cannot overwrite the outcome of its successor.
     own_row(job, kind.lease).update(**{kind.lease: None}, **clock | became)
 
 
@@ -250,6 +263,7 @@ def _wait_again(kind: JobKind, job: Any) -> None:
 
 
 def _reason(error: Exception, attempts: int, name: str) -> str:
+    # MaybePaidError only wraps the failure of the call, and its name explains nothing to an admin.
     cause = error.__cause__ if isinstance(error, MaybePaidError) else error
     return gettext(
         "Attempt {number} failed ({error}), and it was the last. Ask the operator: the worker's log has the "
@@ -259,6 +273,7 @@ def _reason(error: Exception, attempts: int, name: str) -> str:
 
 def persistently(what: Callable[[], T]) -> T:
     """Call a function that uses the database, and retry for half a minute if the database is away."""
+    # The limit is long enough for a restart of the database, and a reply waits in memory meanwhile.
     until = time.monotonic() + DATABASE_RETRY_SECONDS
     while True:
         try:
@@ -268,6 +283,7 @@ def persistently(what: Callable[[], T]) -> T:
             # added twice, so that a budget ends early rather than late.
             if time.monotonic() > until:
                 raise
+            # A connection that failed once stays unusable, so the next attempt needs another.
             connections.close_all()
             time.sleep(0.5)
 
@@ -344,6 +360,8 @@ REMEMBERED = 20  # seconds
 def broker_problem(url: str | None = None) -> str:
     """Return the reason if the broker is unreachable, empty if it is reachable; cached for a while."""
     key = f"annotate.core.jobs.{url}"
+    # The cache of the process answers without the database. An unreachable broker then delays one page in 20
+    # seconds.
     problem: str | None = caches["process"].get(key)
     if problem is None:
         problem = _find_broker_problem(url)

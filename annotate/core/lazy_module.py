@@ -13,4 +13,5 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        # A loaded module comes from `sys.modules`. Python's import lock keeps threads from a half-loaded one.
         return getattr(import_module(self._name), attribute)

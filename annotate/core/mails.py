@@ -57,6 +57,7 @@ def send_mail(
         to=[to],
         reply_to=[reply_to] if reply_to else None,
         headers=dict(headers or {}),
+        # Django sets no timeout, and a silent mail server would hold the worker for ever.
         connection=get_connection(timeout=SECONDS_TO_WAIT),
     )
     try:

@@ -51,10 +51,12 @@ class MetadataText(Func):
     def as_sqlite(self, compiler: Any, connection: Any, **_context: Any) -> tuple[str, tuple[Any, ...]]:  # noqa: ARG002
         """Return the SQLite expression. SQLite stores true and false as numbers."""
         sql, values = compiler.compile(self.get_source_expressions()[0])
+        # JSON's quotes keep a dot or a bracket in a name from being read as a path.
         path = f"$.{json.dumps(self.name)}"
         kind, value = f"json_type({sql}, %s)", f"CAST(json_extract({sql}, %s) AS TEXT)"
         # `json_type` gives the words that PostgreSQL gives.
         case = f"CASE WHEN {kind} IN ('true', 'false') THEN {kind} ELSE {value} END"
+        # The statement contains the expression three times, so its parameters repeat three times.
         return case, (*values, path) * 3
 
 
@@ -71,6 +73,7 @@ def metadata_text(value: Any) -> str:
 def ordered_metadata(value: Any) -> Any:
     """Return metadata with names in PostgreSQL's order, so that all databases export the same bytes."""
     if isinstance(value, dict):
+        # `jsonb` orders the names of an object by their length in bytes, then by their bytes.
         names = sorted(value, key=lambda name: (len(name.encode()), name.encode()))
         return {name: ordered_metadata(value[name]) for name in names}
     return [ordered_metadata(each) for each in value] if isinstance(value, list) else value

@@ -26,6 +26,7 @@ class TablesTogether(migrations.Migration):
             table.state_forwards(self.app_label, project_state)
         for table in tables:
             table.database_forwards(self.app_label, schema_editor, project_state, project_state)
+        # Django keeps this migration after `apply`, so a copy carries the shortened list of operations.
         rest = copy(self)
         rest.operations = self.operations[len(tables) :]  # type: ignore[misc]  # for the stubs it belongs to the class
         return super(TablesTogether, rest).apply(project_state, schema_editor)

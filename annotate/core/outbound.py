@@ -125,6 +125,7 @@ def refuse_variable(variable: str, *, url: str, project: str) -> None:
         raise VariableRefusedError(sentence.format(variable=variable, host=host_of(url).host))
 
 
+# Reports of an error list local variables, and this one holds a key.
 @sensitive_variables()
 def read_variable(variable: str, *, url: str, project: str) -> str:
     """Return the value of a variable. Raises VariableRefusedError if it is not set or not permitted there."""
@@ -190,6 +191,7 @@ class Guard:
         """
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+        # A single private IP is enough to reject the host, which could otherwise hide it among public ones.
         if not self.allows(host, port) and not all(is_public(ip_address(each)) for each in addresses):
             raise PrivateAddressError(self.advice(host, port))
         return addresses

@@ -233,6 +233,7 @@ def query_of(chosen: Mapping[str, Any]) -> str:
 class PositionConverter(IntConverter):
     """A position: a number that its column can hold; prepared statements take no others. Others: 404."""
 
+    # The largest value of a PostgreSQL integer, the type of the columns that hold positions.
     LARGEST = 2**31 - 1
 
     regex = "[0-9]{1,10}"
@@ -279,6 +280,7 @@ class FormOutcome:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
         if isinstance(error, DomainError):
             self.status = add_refusal(self._form, error)
+        # True suppresses the error, so the view continues after the block and renders the form with it.
         return isinstance(error, DomainError)
 
 
@@ -322,6 +324,7 @@ class Frame:
     setup: Callable[[Project, str], object | None]
 
 
+# The core imports no feature. `AppConfig.ready` replaces these defaults.
 FRAME = Frame(work_waits=lambda: Value(value=False), setup=lambda _project, _route: None)
 
 
@@ -337,6 +340,7 @@ def render_in_project(
 
     One query while no work is pending; one more on the pages of the set-up.
     """
+    # The memberships bring these columns along, so the frame of a page needs no further query.
     benchmark = [f"project__addition__{name}" for name in ("number", "benchmark__slug", "benchmark__name")]
     memberships = memberships_of(request.user).filter(project=project)
     rows = list(memberships.values_list("role", FRAME.work_waits(), *benchmark))
@@ -351,6 +355,7 @@ def render_in_project(
         "navigation": navigation(request.path, project.slug, roles, hides=hides),
         "worker_problem": worker_health().problem if held.get(Role.ADMIN) else "",
     }
+    # The link leads to a page of the benchmark that only readers may open.
     if rows and rows[0][2] and roles & READERS:
         frame["addition_to"] = dict(zip(("number", "slug", "name"), rows[0][2:], strict=True))
     route = (request.resolver_match and request.resolver_match.url_name) or ""

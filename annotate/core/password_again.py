@@ -37,6 +37,7 @@ def password_again(view: View) -> View:
             return cast("HttpResponse", after_password(request, *args, **options))
         if request.method == "GET" or _signed_in_lately(request):
             return cast("HttpResponse", view(request, *args, **options))
+        # A redirect cannot repeat a POST, so the person returns to the page with the form.
         return ask_to_sign_in_again(request, back=request.headers.get("Referer") or request.path, status=403)
 
     return cast("View", inner)

@@ -185,6 +185,7 @@ class LanguageMiddleware:
         chosen = kept
         if request.method == "GET" and request.user.is_authenticated:
             chosen = preferences_of(request.user).language
+            # Django's function below reads the language from the cookies only.
             request.COOKIES[settings.LANGUAGE_COOKIE_NAME] = chosen
         with translation.override(translation.get_language_from_request(request)):
             response = self.get_response(request)
@@ -192,10 +193,12 @@ class LanguageMiddleware:
         patch_vary_headers(response, ["Accept-Language"])
         if chosen and chosen != kept:
             response.set_cookie(settings.LANGUAGE_COOKIE_NAME, chosen, max_age=A_YEAR, samesite="Lax")
+        # Without a preference the language of the browser decides again, which a cookie would override.
         elif kept and not chosen:
             response.delete_cookie(settings.LANGUAGE_COOKIE_NAME)
         return response
 
     def process_view(self, request: HttpRequest, *_view: Any) -> None:
+        # Only here is the route known: middleware starts before Django resolves the URL.
         if translation.get_language() != settings.LANGUAGE_CODE and not _is_translated(request):
             translation.activate(settings.LANGUAGE_CODE)

@@ -55,6 +55,7 @@ def fault(request: HttpRequest) -> HttpResponse:
 
     Django answers everything else; the log has the error.
     """
+    # Django calls this handler inside its `except` block and passes no exception.
     error = sys.exc_info()[1]
     if is_busy(error):
         sentence = gettext(
@@ -82,6 +83,7 @@ def _answer_fault(request: HttpRequest, code: str, sentence: str, status: int) -
     # Programs and scripts get JSON; they could not read a page.
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", "text/html"):
         return JsonResponse({"code": code, "message": sentence, "fields": {}}, status=status)
+    # Without the request no context processor runs, since each could query the database that just failed.
     return render(None, "not_stored.html", {"sentence": sentence}, status=status)
 
 
@@ -123,6 +125,7 @@ def content_policy(providers: tuple[str, ...] = (), *, framed: bool = False) -> 
     forms = " ".join(["'self'", *(["https:"] if providers else []), *sorted(plain)])
     return "; ".join(
         (
+            # Whatever no line below permits is blocked, such as plugins and media.
             "default-src 'none'",
             "script-src 'self'",
             "style-src 'self'",
@@ -154,5 +157,6 @@ class ResponseHeadersMiddleware:
             "Cache-Control": "no-store",
         }
         for name, value in defaults.items():
+            # A view can set its own value, for example a cacheable image.
             response.headers.setdefault(name, value)
         return response

@@ -54,4 +54,5 @@ def read_number(text: str, digits: int = 18) -> int | None:
 def natural_key(name: str) -> tuple[tuple[int, int | str], ...]:
     """Return a key that sorts the numbers in names by value, and letters without regard to case."""
     parts = re.split(r"(\d+)", name.casefold())
+    # The leading 0 or 1 keeps Python from comparing a number with a word, which raises.
     return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts if part)

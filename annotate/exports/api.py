@@ -72,6 +72,7 @@ class DatasheetOfProject(ApiView):
     def patch(self, request: Request, slug: str) -> Response:
         """Change the submitted fields, for future exports; lists have commas between their words."""
         project = project_for_admin(request.user, slug)
+        # The form needs all fields, and a PATCH sends only the changed ones.
         standing = DatasheetForm.values_of(Datasheet.from_dict(project.datasheet))
         made = valid(DatasheetForm({**standing, **self.check(DatasheetInput)})).datasheet
         save_datasheet(project=project, datasheet=made, by=request_user(request))

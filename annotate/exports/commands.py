@@ -99,6 +99,7 @@ def restart_export(*, export: Export) -> None:
     if not may_restart(locked):
         raise NotReadyError(gettext("A worker is at this export already, or has finished it."))
     locked.status, locked.message, locked.lease = Export.Status.WAITING, "", None
+    # A person asks for this start, so earlier attempts do not count against the limit.
     locked.touched_at, locked.attempts = timezone.now(), 0
     locked.save(update_fields=["status", "message", "lease", "touched_at", "attempts"])
     wake_worker(EXPORT_JOB, export.pk)
@@ -115,6 +116,7 @@ def delete_export(*, export: Export) -> None:
     locked.delete()
     record(export.project, "export.deleted", export, before={"content_hash": export.content_hash})
     transaction.on_commit(lambda: default_storage.delete(name) if name else None)
+    # A worker reads the note and stops. It cannot see the deletion, because its snapshot still has the row.
     transaction.on_commit(notes.cancel if under_way else notes.clear)
 
 
@@ -124,6 +126,7 @@ def _write(export: Export) -> None:
     try:
         manifest = write_file(export.project, choice, target, _progress_notes(export))
         size = target.stat().st_size
+        # The file is in the storage before the row names it, so a ready export can always be downloaded.
         keep_file(target, _name_of(export))
         notes_of(export).clear()  # First, so that a ready export has no notes left.
         kept = _keep(export, manifest, size)
@@ -174,6 +177,7 @@ def _progress_notes(export: Export) -> Callable[[int], None]:
 
     def on_progress(rows: int) -> None:
         nonlocal last
+        # Each note is a file, in a bucket a request, so one a second is enough for the page.
         if monotonic() - last >= TELL_SECONDS:
             if notes.is_cancelled:
                 raise TakenOverError
@@ -243,13 +247,16 @@ def start_push(*, export: Export, repository: str, private: bool, by: User) -> P
 
 def _push(push: Push) -> None:
     def on_progress(sent: int, size: int) -> None:
+        # The row shows the progress and also serves as the heartbeat of a long transfer.
         if not own_row(push).update(sent=sent, size=size, touched_at=timezone.now()):
             raise TakenOverError
 
     unpacked = _folder_of(push)
+    # The temporary folder of the host is open to other users, and an export may be confidential.
     unpacked.mkdir(mode=0o700)
     try:
         with push.export.file.open("rb") as file, ZipFile(file) as archive:
+            # Concord wrote this archive itself, so no path in it leads out of the folder.
             archive.extractall(unpacked)
         (folder,) = unpacked.iterdir()  # the zip file has one folder, with the project's name
         slug = push.export.project.slug
@@ -258,6 +265,7 @@ def _push(push: Push) -> None:
         )
     finally:
         rmtree(unpacked, ignore_errors=True)
+    # If the lease is lost by now, the next worker pushes again. The same bytes make no second commit.
     own_row(push).update(status=Push.Status.PUSHED, url=url, lease=None, touched_at=timezone.now())
 
 

@@ -35,6 +35,7 @@ def write_file(
     project: Project, choice: ExportChoice, target: Path, on_progress: OnProgress | None = None
 ) -> Manifest:
     """Write a snapshot to one file: a workbook, or the zip of a folder that is created next to it."""
+    # Next to the target the workbook needs only a rename. The prefix lets the next worker find the remains.
     with TemporaryDirectory(dir=target.parent, prefix=target.name) as name:
         folder = Path(name)
         manifest = write_folder(project, choice, folder, on_progress)
@@ -79,6 +80,7 @@ def write_folder(
             _write_tables(project, choice, folder, rows_of)
         if choice.format == Format.HUGGING_FACE:
             _describe_data_set(project, choice, folder, passed)
+    # The manifest reads only files, so the snapshot ends before their hashes are computed.
     return write_manifest(project, choice, passed, folder)
 
 

@@ -165,6 +165,7 @@ class DatasheetForm(forms.Form):
         return Datasheet(given["languages"], given["task_categories"], sections)
 
 
+# The fields come from the enumeration of sections, so no second list can miss one.
 for _section, _says in SECTIONS.items():
     DatasheetForm.base_fields[_section.value] = forms.CharField(
         required=False,

@@ -101,6 +101,7 @@ def new_archive(target: Path) -> ZipFile:
 
 def add_file(archive: ZipFile, name: str) -> IO[bytes]:
     """Open a new file in the archive, without its creation time."""
+    # These formats are compressed already, so another compression costs time and saves nothing.
     stored = Path(name).suffix in COMPRESSED
     # A new ZipInfo is dated 1980 and stored. A file opened by name has the same date but is compressed.
     return archive.open(ZipInfo(name) if stored else name, "w", force_zip64=True)
@@ -114,4 +115,5 @@ def pack(folder: Path, target: Path, top: str) -> None:
 
 
 def files_in(folder: Path) -> list[Path]:
+    # The order of a folder depends on the file system. Hashes and archives need the same order everywhere.
     return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -148,6 +148,7 @@ def export_file(request: HttpRequest, slug: str, pk: int) -> FileResponse:
     found = access.export_in(access.project_for_reader(request.user, slug), pk)
     if found.status != Export.Status.READY:
         raise Http404(gettext("This export is not ready."))
+    # The file passes through the server: a signed URL of a bucket would bypass access rights.
     return FileResponse(found.file.open("rb"), as_attachment=True, filename=state_of(found).file_name)
 
 
@@ -175,6 +176,7 @@ def export_one(request: HttpRequest, slug: str, table: str, format: str) -> Stre
     project = access.project_for_reader(request.user, slug)
     if table not in TABLES or format not in FORMATS:
         raise Http404(gettext("There is no such table or format."))
+    # The log gets its entry before the stream starts: an interrupted download has also revealed rows.
     note_export(project=project, what=table, format=format)
     defuses = is_for_spreadsheet(request.GET)
     return download_table(project, TABLES[table], table, format, defuses_formulas=defuses)

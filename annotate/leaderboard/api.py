@@ -34,6 +34,7 @@ class OutputsField(serializers.DictField):
             )
         for key, output in data.items():
             if not isinstance(output, str):
+                # A key may contain a lone surrogate, which a response in UTF-8 cannot contain.
                 shown = key[:80].encode(errors="replace").decode()
                 raise serializers.ValidationError(
                     gettext("The output for {key} is no text.").format(key=shown)
@@ -62,6 +63,7 @@ class BenchmarkSubmissions(ApiView):
     """Submissions to a public leaderboard."""
 
     about = "leaderboard"
+    # No token is read, so a submission cannot get the rights of an account by accident.
     authentication_classes = ()  # type: ignore[assignment]
     permission_classes = (AllowAny,)  # type: ignore[assignment]
     throttle_classes = (PublicThrottle,)  # type: ignore[assignment]

@@ -141,11 +141,13 @@ def submit_outputs(
             fields={"system": gettext("Choose another name.")},
         )
     _refuse_outputs(project, outputs)
+    # Only usable outputs reach this counter, so mistakes in a file do not use up the attempts.
     if address:
         counters = [limit.of(address) for limit in PER_ADDRESS]
         if not count_attempt(counters):
             limit, wait = longest_wait(counters) or (PER_ADDRESS[0], timedelta(minutes=1))
             raise TooManySubmissionsError(limit, wait)
+    # Sorting makes the digest independent of the order of lines in the submitted file.
     digest = text_digest(sorted(outputs.items()))
     with transaction.atomic():
         # The page's lock lets one submission after the other in, so that each counts all earlier ones.
@@ -163,6 +165,7 @@ def submit_outputs(
                 outputs=dict(outputs),
                 digest=digest,
             )
+    # The message names neither the system nor the person of the other submission.
     if same.system != system or same.contact.casefold() != contact.casefold():
         raise AlreadySubmittedError(gettext("These outputs have been submitted already."))
     return same
@@ -272,6 +275,7 @@ def age_out_submissions() -> None:
         with suppress(DecidedError):  # an admin has accepted it meanwhile
             reject_submission(submission=each, reason=reason, by=None)
     rejected = Submission.objects.filter(status=Status.REJECTED, decided_at__lt=now - OUTPUTS_KEPT)
+    # The row stays as a record of the decision. Only the outputs take space.
     rejected.exclude(outputs={}).update(outputs={})
 
 
@@ -279,6 +283,7 @@ def _lock(submission: Submission, wanted: str) -> Submission:
     locked = (
         Submission.objects.select_for_update(of=("self",)).select_related("project").get(pk=submission.pk)
     )
+    # A repeated decision of the same kind is no error, so a double click does no harm.
     if locked.status not in (Status.WAITING, wanted):
         raise DecidedError(gettext("This submission has been decided already."))
     return locked

@@ -116,6 +116,7 @@ class SubmissionForm(forms.Form):
 
 def _read_row(row: Record) -> tuple[str, str]:
     key, text = row.fields.get(DOCUMENT), row.fields.get(OUTPUT)
+    # JSON lines may write a numeric key without quotes. In Python True is an int, too.
     if isinstance(key, int) and not isinstance(key, bool):
         key = str(key)
     if not isinstance(key, str) or not isinstance(text, str) or not key:

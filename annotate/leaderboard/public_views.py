@@ -47,6 +47,7 @@ def public_leaderboard(key: str) -> "PublicPage | None":
     shown = PublicLeaderboard.objects.filter(key=key, is_public=True).select_related("project").first()
     if shown is None:
         return None
+    # Versions are ordered with the newest first.
     version = Version.objects.filter(project=shown.project_id).select_related("export").first()
     return PublicPage(shown, version) if version else None
 
@@ -268,6 +269,7 @@ def _public(view: Callable[[HttpRequest, PublicPage], HttpResponse], *, is_store
             response.headers["ETag"] = f'"{sha256(response.content).hexdigest()[:32]}"'
             _share(response, page)
             return get_conditional_response(request, response["ETag"], response=response) or response
+        # The ETag needs no table, so an unchanged page is answered before it is computed.
         if fresh := get_conditional_response(request, etag=page.etag):
             return _share(fresh, page)
         return _share(view(request, page), page)
@@ -318,6 +320,7 @@ def _may_be_framed(view: View) -> View:
     @wraps(view)
     def answer(request: HttpRequest, key: str) -> HttpResponse:
         response = view(request, key)
+        # The page needs no account and has no act, so a frame on another site cannot trick anyone.
         policy = content_policy().replace("frame-ancestors 'none'", "frame-ancestors *")
         response.headers["Content-Security-Policy"] = policy
         return response
@@ -344,6 +347,7 @@ def download_json(_request: HttpRequest, page: PublicPage) -> HttpResponse:
 def download_csv(request: HttpRequest, page: PublicPage) -> HttpResponse:
     """Return the chosen table as CSV, in which spreadsheets compute nothing."""
     table = page.table(request.GET.dict())
+    # The name of a submitted system may start with a formula.
     content = comma_separated(table, defuses_formulas=True) if table else ""
     response = HttpResponse(content, content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = 'attachment; filename="leaderboard.csv"'
@@ -407,12 +411,14 @@ def submit(request: HttpRequest, page: PublicPage) -> HttpResponse:
         "mails": mail_is_sent(),
     }
     response = HttpResponse(_render("submit", context), status=status)
+    # The page repeats what this person has entered, so no cache may store it.
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
 def _is_own_form(request: HttpRequest) -> bool:
     """Return True if a form comes from a page of this site, as far as the browser shows."""
+    # Older browsers do not send this header; the origin below then decides.
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = request.headers.get("Origin")

@@ -158,6 +158,7 @@ def _panel_of(
         if dimension.is_named:
             continue
         own = rated.rated[dimension.key]
+        # Positions come from the benchmark's documents, so all panels share the rows of their matrices.
         values = np.full((len(own.data.values), len(position_of), len(systems)), np.nan)
         for at, item in enumerate(own.items.tolist()):
             if cell := cell_of(item):
@@ -178,6 +179,7 @@ def _offsets_of(addition: Addition) -> Mapping[str, PanelOffset]:
     for key, bridge in severity_of(addition).items():
         if bridge.offset is not None and bridge.offset.interval is not None:
             interval = bridge.offset.interval
+            # The reach is half of the interval's width.
             found[key] = PanelOffset(bridge.offset.value, (interval.high - interval.low) / 2)
     return found
 
@@ -191,6 +193,8 @@ def _metadata_labels(documents: Mapping[str, Mapping[str, object]]) -> dict[str,
             metadata_text(metadata[name]) if metadata.get(name) is not None else None
             for metadata in documents.values()
         ]
+        # One value divides nothing, and a name with many values, such as a title, gives means of single
+        # documents.
         if 1 < len({each for each in labels if each is not None}) <= MOST_METADATA_VALUES:
             found[name] = labels
     return found
@@ -207,6 +211,7 @@ def _board(
     of_system = [(panel, index) for panel in panels for index in range(len(panel.systems))]
     names = [panel.systems[index] for panel, index in of_system]
     columns = [
+        # A document without a score on one dimension gets NaN, so each mean is over the same dimensions.
         np.mean([_scores(panel, each.key)[:, index] for each in dimensions], axis=0)
         for panel, index in of_system
     ]

@@ -179,6 +179,7 @@ def _parts_table(found: Leaderboard) -> Table:
 def answer_leaderboard(tables: Tables) -> str:
     """Return the system with the highest mean, and the systems without a clear difference from it."""
     board = tables.get("standings")
+    # Systems without a mean come last, so the first row has none only if all rows have none.
     if board is None or not board.rows or board.rows[0][1].value is None:
         return gettext("No system has a mean yet.")
     names, letters = column_of(board, "system"), column_of(board, "groups")

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotate.core.models import Project
 
+# Versions store this JSON for good, so later code must know which form it reads.
 FORMAT = 1
 ALL = "all"
 """The key of the board over all dimensions."""

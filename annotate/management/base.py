@@ -17,6 +17,7 @@ class ConcordCommand(BaseCommand):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
+        # `vars` and not `getattr`: every class inherits the attribute from Django's command.
         if "help" not in vars(cls):
             cls.help = sys.modules[cls.__module__].__doc__ or ""
 
@@ -84,6 +85,7 @@ class TerminalLine:
 
     def __init__(self, stream: OutputWrapper, wanted: bool) -> None:
         self._stream = stream
+        # A log file would contain every state of the line.
         self._wanted = wanted and stream.isatty()
 
     def show(self, text: str) -> None:

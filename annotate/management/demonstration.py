@@ -228,7 +228,9 @@ def load_demonstration() -> Project:
     round, memberships = _make(users)
     practise(round, [membership for person, membership in memberships.items() if person.rated])
     for person, membership in memberships.items():
+        # Practice has changed the row of this membership since it was read.
         membership.refresh_from_db()
+        # Each person has their own stream, so another person's answers change none of these.
         chance = Stream(0).of("demonstration", person.email).shuffler()
         dimensions = FrozenGuideline.from_json(round.guideline.content).dimensions
         while person.rated > membership.assignments.count() and reserve_items(

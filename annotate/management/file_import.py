@@ -159,6 +159,7 @@ class FileImportCommand(ReportedImport):
             raise CommandError(str(error)) from error
         readable = [record for record in records if isinstance(record, Record)]
         columns = list(dict.fromkeys(name for record in readable for name in record.fields))
+        # Without a readable record there are no columns to compare; the check of the file states why.
         if readable and (reason := misfit(mapping, columns)):
             raise CommandError(reason)
         if (self.items and not mapping.gives_items) or (self.ratings and not mapping.gives_ratings):
@@ -169,6 +170,7 @@ class FileImportCommand(ReportedImport):
                 f"This mapping does not say which columns hold {needed}; the file has "
                 f"{', '.join(columns) or 'no columns'}. Say it with --map field=column or choose a --mapping."
             )
+        # The mapping would be a line before the JSON, which programs could not parse.
         if not options["json"]:
             self._say(mapping, columns)
         return mapping

@@ -62,6 +62,7 @@ class ResultsCommand(ConcordCommand):
     def tables(self, kept: KeptPage, key: str | None) -> list[Table]:
         """Return the requested tables. Raises CommandError if none has this key."""
         if key is None and self.brief:
+            # Some tables depend on the data, so the brief ones may all be missing.
             return [table for table in kept.tables if table.key in self.brief] or kept.tables
         chosen = [table for table in kept.tables if key in (None, "all", table.key)]
         if not chosen:

@@ -207,6 +207,8 @@ def _save_practice_answer(
     }
     known = PracticeAnswer.objects.filter(**key).first()
     if known and known.settled_at:
+        # The browser repeats an answer until the server acknowledges it, so the same final answer is no
+        # error.
         if any(getattr(known, name) != value for name, value in values.items()):
             raise InvalidValueError(gettext(STANDS))
         return
@@ -239,6 +241,7 @@ def settle_practice_item(*, membership: Membership, gold: GoldItem) -> None:
 
 
 def _lock(membership: Membership) -> Membership:
+    # An annotator may have several windows: the lock lets their requests follow each other.
     return Membership.objects.select_for_update(of=("self",)).select_related("project").get(pk=membership.pk)
 
 
@@ -270,5 +273,6 @@ def practise_again(*, membership: Membership) -> None:
 def _pass_if_enough(membership: Membership) -> None:
     practice = practice_of(membership)
     if practice.is_finished and practice.is_passed and membership.practised_at is None:
+        # A later change of the bar does not take a passed practice back.
         membership.practised_at = timezone.now()
         membership.save(update_fields=["practised_at"])

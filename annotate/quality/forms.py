@@ -54,6 +54,7 @@ class MarkForm(forms.Form):
             document__project=self.project,
             document__key=values.get("document", "").strip(),
             system__name=values.get("system", "").strip(),
+            # A comparison has no values on scales, so it cannot have gold values.
             kind=Item.Kind.OUTPUT,
         ).first()
         if not self.errors and found is None:

@@ -42,6 +42,7 @@ MOST_NAMES = 500
 
 
 def gold_of(project: Project) -> "QuerySet[GoldItem]":
+    # Bridging items belong to an addition and follow from its benchmark, so no admin edits them.
     found = GoldItem.objects.filter(item__document__project=project, bridging__isnull=True).annotate(
         known=Count("values")
     )
@@ -92,6 +93,7 @@ class Practice:
 
     @property
     def is_passed(self) -> bool:
+        # Whole numbers avoid a share that rounding moves below the bar.
         return self.right * 100 >= self.bar * self.asked
 
 
@@ -272,6 +274,7 @@ def _build_rating(answer: PracticeAnswer | None) -> Rating | None:
     if answer is None:
         return None
     names = ("value", "unsure", "cannot_rate", "not_applicable", "comment", "evidence")
+    # The rating is never saved. It lets practice use the rows of the rating page.
     return Rating(**{name: getattr(answer, name) for name in names}, revision=0)
 
 
@@ -381,6 +384,7 @@ class RaterEvidence:
 
 def signal_sections(project: Project, _chosen: Chosen) -> list[Section]:
     """Return the signals of every annotator by key, packed as JSON. One query."""
+    # Only counts and keys are stored; the page reads names and values of the items afresh.
     kept = {membership: asdict(signals_of(items)) for membership, items in _items(project).items()}
     return [Section(gettext("Annotator quality"), "", [], packed=json.dumps(kept))]
 
@@ -434,6 +438,7 @@ def evidence(membership: Membership, kept: KeptPage) -> RaterEvidence:
     }
     return RaterEvidence(
         rater=Rater(membership, signals, checks),
+        # The signals are stored, so an assignment in them may have disappeared since.
         too_fast=[shown[key] for key in signals.too_fast_shown if key in shown],
         straight=[shown[key] for key in signals.straight_shown if key in shown],
         decisions=list(membership.counting_decisions.select_related("by")),
@@ -457,6 +462,7 @@ def _items(project: Project) -> Mapping[int, list[RatedItem]]:
         round__project=project, round__number=1, completed_at__isnull=False, annotator__isnull=False
     )
     rows = (
+        # Runs of one value are counted in the order in which the annotator met the items.
         finished.order_by("annotator", "position")
         .annotate(
             characters=Length("item__text"),

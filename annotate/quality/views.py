@@ -131,6 +131,7 @@ def practice(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("practice_item", slug, state.next.pk)
     # By the present bar, which an admin may have changed since the last answer.
     membership = finish_practice(membership=membership)
+    # A rater from outside has one attempt, so failed practice ends the study for this person.
     if membership.practised_at is None and screen_out(membership=membership):
         return redirect("outside_end", slug)
     context = {
@@ -151,6 +152,7 @@ def practice_item(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         refusals = _save_all(request, membership, shown)
         if not refusals:
             return redirect("practice_feedback", slug, pk)
+        # Valid answers are stored although others were rejected, so the state is read again.
         shown = practice_item_of(gold, membership)
     if shown.is_settled:
         return redirect("practice_feedback", slug, pk)
@@ -167,6 +169,7 @@ def practice_feedback(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     membership, gold = _practice_item(access.membership(request.user, slug, Role.ANNOTATOR), pk)
     try:
         settle_practice_item(membership=membership, gold=gold)
+    # An unanswered question sends the annotator back, so that the URL alone reveals no reference value.
     except NotReadyError:
         return redirect("practice_item", slug, pk)
     return _render_practice(request, membership, practice_item_of(gold, membership), [])
@@ -225,6 +228,7 @@ def _save_sent(
 
 
 def _attempt_in(token: str) -> int:
+    # Attempts start at 1, so 0 matches none and the command rejects a forged token.
     return read_number(token.rpartition("-")[2]) or 0
 
 

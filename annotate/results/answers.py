@@ -139,6 +139,7 @@ def group_systems(chart: Data, tables: Tables) -> Data:
     worse = _worse(tables)
     points = sorted(chart["points"], key=lambda each: -each["value"])
     panels = list(dict.fromkeys(each["panel"] for each in chart["points"]))
+    # The points are sorted by value, so the first of each panel is the best.
     best = {panel: next(each["row"] for each in points if each["panel"] == panel) for panel in panels}
     for each in points:
         pair = (each["panel"], best[each["panel"]], each["row"])
@@ -174,6 +175,7 @@ def answer_question(tables: Tables) -> str:
         if statistic.value is not None:
             says = str(_BEST_FIRST[systems.columns[1].key])
             ranks = column_of(systems, "ranks")
+            # A single possible rank of 1 means that no other system may be better.
             if ranks and ranks[0].value == "1":
                 says = gettext("{system} is surely the strongest of {count} systems.")
             parts.append(says.format(system=first.value, count=len(systems.rows)))

@@ -33,6 +33,7 @@ def chart_of(
         return None
     for point in points:
         if link := point.pop("link", ""):
+            # A link is a path, or the filter of a list of units.
             point["url"] = link if "/" in link else f"{units}?{link}"
     found = {"key": table.key, "title": table.title, "lines": [], **found}
     if wanted is None:
@@ -164,6 +165,7 @@ def _distribution(table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequenc
             if column.kind is ColumnKind.COUNT and isinstance(cell.value, int)
         ]
         total = sum(count for _, count in counts)
+        # The rows of single raters would repeat the values that "all" contains.
         if row[1].value != "all" or not total:
             continue
         points += [
@@ -197,6 +199,7 @@ def _movement(_table: Table, rows: Sequence[Sequence[Cell]], _wanted: Sequence[s
         if isinstance(cell.value, int)
     ]
     counts = [cell.value for row in rows if row[0].value == "all" for cell in row[2:]]
+    # The script divides by this number.
     most = max((each for each in counts if isinstance(each, int)), default=0) or 1
     across = gettext("difference after discussion, in points")
     return {"kind": "heat", "points": points, "most": most, "across": across}

@@ -35,6 +35,7 @@ def compute_page(*, project: Project, result: Result) -> KeptPage:
     Inside another snapshot, such as an export's, it is from that state, and cannot be stored.
     """
     began = perf_counter()
+    # Version and values come from one state. Else a change in between would give old values a new version.
     with snapshot():
         version = version_of(result, project)
         sections = result.page.sections(project, result.chosen)
@@ -46,6 +47,7 @@ def compute_page(*, project: Project, result: Result) -> KeptPage:
         computed_at=timezone.now(),
         seconds=perf_counter() - began,
     )
+    # The outer snapshot is read-only.
     if not is_in_snapshot():
         write_if_possible(lambda: _keep(row, is_limited=result.assumes))
     return KeptPage(row, version, sections)
@@ -69,6 +71,7 @@ def ask_for_page(*, project: Project, result: Result) -> int | None:
     ComputedResult.objects.get_or_create(project=project, name=result.name)
     row = ComputedResult.objects.select_for_update().get(project=project, name=result.name)
     now = timezone.now()
+    # A task is enqueued already, and its worker reads the data when it starts.
     if row.asked_at is not None:
         return None
     if row.computed_at is not None and now - row.computed_at < rest_of(row, is_changing=is_changing):

@@ -168,6 +168,7 @@ def latex(
     parts = list(_parts(grid, setting, choices.width))
     caption = caption or escape_latex(". ".join(each for each in (project, table.title) if each))
     notes = [escape_latex(note) for note in (notes_of(table) if notes is None else notes)]
+    # Three rules and the line of names make four lines of each part.
     lines_in_all = sum(4 + len(list(_body(part, setting))) for part in parts)
     is_long = choices.environment is Environment.FIT and lines_in_all > _LINES_OF_A_PAGE
     if is_long or choices.environment is Environment.LONG:
@@ -241,6 +242,7 @@ def _parts(grid: _Grid, setting: _TableSetting, width: float) -> Iterator[_Grid]
     free = width - sum(widths[: grid.heads])
     columns: list[int] = []
     for at in range(grid.heads, len(grid.names)):
+        # A part takes at least one column, also one that is wider than the line: no part is empty.
         if columns and sum(widths[each] for each in [*columns, at]) > free:
             yield grid.part(columns)
             columns = []
@@ -337,6 +339,7 @@ def _body(grid: _Grid, setting: _TableSetting) -> Iterator[str]:
         line = " & ".join(first for first, _ in lines)
         # LaTeX would read a bracket or a star here as belonging to the line break before.
         guard = "{}" if line.startswith(("[", "*")) else ""
+        # A star forbids a page break between a value and its interval.
         yield guard + line + (r" \\*" if has_second else r" \\")
         if has_second:
             yield " & ".join(rf"\scriptsize {second}" if second else "" for _, second in lines) + r" \\"

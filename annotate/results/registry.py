@@ -205,6 +205,7 @@ class Result:
 
     @property
     def name(self) -> str:
+        # The name finds the stored row, and `result_called` reads the choices from it again.
         return f"{self.page.name}?{self.query}"
 
 
@@ -240,4 +241,5 @@ def version_of(result: Result, project: Project) -> str:
     page = result.page
     # With VERSION, because another version of Concord may compute other results from the same data.
     parts = repr([VERSION, *page.version(project), *page.version_of_choice(project, result.chosen)])
+    # The parts may be long, and only their equality matters.
     return hashlib.blake2b(parts.encode(), digest_size=20).hexdigest()

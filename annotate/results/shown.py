@@ -177,6 +177,7 @@ class ShownPage:
     def dimension(self) -> str:
         """The key of the dimension that is chosen, empty for all."""
         asked = self._given.get("dimension", "")
+        # A link from another tab may name a dimension that this table does not have.
         return asked if asked in self._dimensions else ""
 
     @cached_property
@@ -186,6 +187,7 @@ class ShownPage:
         table = self._select_columns(self._filter(self.table))
         sort = self.arrangement.sorts.get(self.tab)
         ordered = _sort(table, sort) if sort else table.rows
+        # Rows are sorted before they are paged, so the first page has the first rows of the whole table.
         page = Paginator(ordered, ROWS, orphans=ORPHANS).get_page(self._given.get("page"))
         return Rows(replace(table, rows=list(page.object_list)), page)
 

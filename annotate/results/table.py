@@ -57,6 +57,7 @@ class Cell:
     note: str = ""
 
     def __post_init__(self) -> None:
+        # JSON has no NaN and no infinity, and a reader needs a reason instead.
         if isinstance(self.value, float) and not math.isfinite(self.value):
             raise ValueError(f"A result is {self.value}; an undefined result is None with a reason.")
         if self.value is None and not self.reason:
@@ -197,6 +198,7 @@ class Table:
 
     def _to_dict_without_rows(self) -> dict[str, Any]:
         columns = [column.to_dict() for column in self.columns]
+        # `asdict` copies each cell, and a stored table may have thousands of rows.
         return asdict(replace(self, rows=[], columns=[])) | {"columns": columns}
 
     @classmethod
@@ -270,6 +272,7 @@ _CELL = [each.name for each in fields(Cell)]
 
 def _cell_as_dict(cell: Cell) -> dict[str, Any]:
     said = {name: value for name in _CELL if (value := getattr(cell, name)) not in (None, "")}
+    # An empty string is a value of a cell, although the line above leaves it out.
     return said if cell.value is None else {"value": cell.value, **said}
 
 

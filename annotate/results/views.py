@@ -75,6 +75,7 @@ class DisagreementForm(forms.Form):
         for name, listed in choices.items():
             offer_choices(self, name, [*any_of, *listed])
         if not shows_systems:
+            # The field goes, and not only its options: a filter by system would reveal the systems of units.
             del self.fields["system"]
 
     def clean_document(self) -> str:

@@ -115,6 +115,7 @@ def rows_of(table: Table, disagreements: str, *, whole: bool = False, in_words: 
     """Return the rows as HTML; `disagreements` is the URL that values lead to units by."""
     if not whole:
         table = replace(table, columns=[_round_column(column) for column in table.columns])
+    # Each popover needs its own id on the page, which consists of the table's key and a number.
     marks, opens, numbers = marks_of(table), _each_opens(table), numbers_from(1)
     texts = [
         str(cell.value) for row in table.rows for cell in row[table.heads :] if isinstance(cell.value, str)
@@ -210,6 +211,7 @@ def _cell(
     elif cuts and not cell.link and isinstance(cell.value, str) and len(cell.value) > LONG:
         start = cell.value[:LONG].rpartition(" ")[0] or cell.value[:LONG]
         html = _open_details(name, f"{escape(start)}…", [html])
+    # The script sorts by this number, because the shown text has signs and separators.
     sorts = f' data-value="{cell.value:.6g}"' if isinstance(cell.value, int | float) else ""
     label = f' data-label="{escape(column.name)}"' if is_labelled else ""
     return SafeString(f"<td{_class(column)}{label}{sorts}>{html}</td>")
@@ -217,6 +219,7 @@ def _cell(
 
 def _format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
     if cell.value is None:
+        # A single reason stands below the table for all gaps, so it needs no mark.
         mark = f"<sup>{escape(marks[cell.reason])}</sup>" if len(marks) > 1 else ""
         return SafeString(f'<span class="soft figure-missing">–{mark}</span>')
     shown = cell.value if isinstance(cell.value, str) else number(cell.value, column)

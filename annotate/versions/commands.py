@@ -40,6 +40,7 @@ def request_version(*, project: Project, changelog: str, by: User | None) -> Ver
     Locks the project. Raises NotReadyError, and InvalidValueError without a changelog.
     """
     project = lock_project(project)
+    # The lock on the project comes first, so two clicks at once get the same request.
     if under_way := project.version_requests.filter(status__in=UNDER_WAY).first():
         return under_way
     if refusal := next_version(project).refusal:
@@ -75,6 +76,7 @@ def start_edition(*, project: Project, by: User) -> Edition:
     made = create_project(user=by, name=name, template=template_of(project))
     documents = copy_documents(project, made, project.documents.values_list("pk", flat=True))
     copy_outputs(documents, made)
+    # `create_project` makes this person an admin already.
     watching = project.memberships.filter(
         role__in=[Role.ADMIN, Role.RESEARCHER], active=True, user__isnull=False
     ).exclude(user=by, role=Role.ADMIN)
@@ -94,9 +96,11 @@ def _make(request: VersionRequest) -> None:
     try:
         read = _read_state(request)
         for written in read.files:
+            # Files are moved before the transaction: a slow storage then holds no lock on the project.
             keep_file(scratch(written.name), written.name)
         kept = _keep(request, read)
     finally:
+        # An exception, a takeover or an unchanged benchmark leaves files that no row names.
         if not kept:
             _forget_files(request)
 

@@ -132,6 +132,7 @@ def version_without_change(project: Project) -> Version | None:
     newest = _newest_request(project)
     if newest is None or newest.version is None or newest.touched_at < timezone.now() - timedelta(hours=1):
         return None
+    # A version that is older than the request shows that nothing had changed.
     return newest.version if newest.version.created_at < newest.created_at else None
 
 
@@ -154,7 +155,9 @@ def content_hash(projects: list[Project]) -> str:
     """
     found = hashlib.sha256()
     for project in projects:
+        # Judges are an app that may be missing, and then their table is.
         for name in filter(TABLES.__contains__, CONTENT):
+            # The name separates the tables, so that rows of one cannot count as rows of another.
             found.update(f"{name}\n".encode())
             # Rows are in the order of identifiers, which differ in a restored project.
             for digest in sorted(_digests(TABLES[name], project)):
@@ -167,6 +170,7 @@ def _digests(table: ExportTable, project: Project) -> Iterator[bytes]:
         each.name
         for each in table.columns
         if each.kind != ValueKind.TIME
+        # A column that an import cannot restore would give the restored project another hash.
         and not each.lost
         and (table.name != "judgments" or each.name in OF_JUDGMENTS)
     ]

@@ -35,7 +35,9 @@ def remove_old_entries() -> int:
 
 @transaction.atomic
 def _remove_some(before: datetime) -> int:
+    # Entries of deleted projects stay: they are the only trace of a deletion.
     of_projects = AuditEntry.objects.filter(project__isnull=False)
+    # Exports change no result, so the versions of results do not depend on their entries.
     last = of_projects.exclude(act__startswith="export.").values("project").annotate(last=Max("pk"))
     old = of_projects.filter(at__lt=before).exclude(pk__in=last.values("last"))
     found = list(old.order_by("pk").values_list("pk", flat=True)[:AT_ONCE])
@@ -84,6 +86,7 @@ class Heartbeat(bootsteps.StartStopStep):
     def stop(self, parent: Any) -> None:  # noqa: ARG002
         self.over.set()
         if self.thread is not None:
+            # The limit keeps a blocked database from delaying the end of the worker.
             self.thread.join(2.0)
 
     def _beat(self, worker: str) -> None:
@@ -100,4 +103,5 @@ def _carefully(command: Callable[..., None], worker: str) -> None:
     except DatabaseError as error:
         logger.warning("This worker's heartbeat could not be written: %s", error)
     finally:
+        # No request ends in this thread, after which Django would close its connection.
         connection.close()

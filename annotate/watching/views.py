@@ -121,6 +121,7 @@ def audit(request: Request, slug: str) -> HttpResponse:
     form = AuditForm(request.GET, audit_choices(project))
     page = audit_page(project, form.wanted, Cursor.read(request.GET.get("after", "")))
     query = request.GET.copy()
+    # Links to filters and files start at the newest entry again.
     query.pop("after", None)
     context = {"form": form, "page": page, "query": query.urlencode(), "formats": list(FORMATS)}
     context["kept_days"] = settings.AUDIT_DAYS
@@ -203,6 +204,7 @@ def round_one(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def step(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     project = access.project_for_admin(request.user, slug)
+    # The route accepts only the names of these steps.
     command, done = STEPS[step]
     with MessageOutcome(request):
         command(project=project, by=request_user(request))

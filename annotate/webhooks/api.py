@@ -124,6 +124,7 @@ class EnabledWebhook(ApiView):
         """Enable a webhook that was disabled after days of failures; pending deliveries are due at once."""
         webhook = webhook_in(project_for_admin(request.user, slug), pk)
         enable_webhook(webhook=webhook, by=request_user(request))
+        # The command updates the row by its key, so the object in memory still shows the old state.
         return Response(WebhookRow(webhook_in(webhook.project, pk)).data)
 
 

@@ -62,6 +62,8 @@ class DeliveryResponse:
 
 class _Plain(HTTPConnection):
     def connect(self) -> None:
+        # The connection goes to the IP that was checked: a second look-up of the name could give a private
+        # one.
         self.sock = WEBHOOK_GUARD.connect(self.host, self.port, timeout=SILENCE)
 
 
@@ -88,6 +90,7 @@ def post(url: str, body: str, headers: Mapping[str, str]) -> DeliveryResponse:
             return DeliveryResponse(reply.status, _readable(reply.read(READ)))
     except PrivateAddressError as error:
         return DeliveryResponse(None, str(error))
+    # TimeoutError and SSLError are kinds of OSError, so the general handler comes last.
     except TimeoutError:
         sentence = gettext("There was no whole answer in {least:.0f} to {most:.0f} seconds.")
         return DeliveryResponse(None, sentence.format(least=SILENCE, most=LONGEST))
@@ -112,6 +115,7 @@ def _cut_off(connection: HTTPConnection) -> Iterator[None]:
                 socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
 
     timer = Timer(LONGEST, cut)
+    # A daemon thread does not delay the end of a worker.
     timer.daemon = True
     timer.start()
     try:
@@ -158,6 +162,7 @@ def secret_of(webhook: Webhook) -> str | None:
 
 def signature(secret: str, *, key: str, timestamp: int, body: str) -> str:
     """Return HMAC-SHA256 over `KEY.TIMESTAMP.BODY`, in base64, after the version of the scheme."""
+    # The time is signed too, so that nobody can send an old delivery again as a recent one.
     signed = f"{key}.{timestamp}.{body}".encode()
     made = hmac.digest(base64.b64decode(secret.removeprefix(PREFIX)), signed, "sha256")
     return f"v1,{base64.b64encode(made).decode()}"
@@ -229,6 +234,7 @@ def enable_webhook(*, webhook: Webhook, by: User) -> None:
 
 @transaction.atomic
 def remove_webhook(*, webhook: Webhook, by: User) -> None:
+    # The number of deleted rows makes a second request a no-op, without a second entry in the audit log.
     if Webhook.objects.filter(pk=webhook.pk).delete()[0]:
         record(webhook.project, "webhook.removed", webhook, before=facts(webhook, TOLD), by=by)
 
@@ -271,6 +277,7 @@ def _write(webhooks: Iterable[Webhook], event: str, facts: Mapping[str, Any]) ->
     now, made = timezone.now().isoformat(), []
     for webhook in webhooks:
         payload = {"type": event, "timestamp": now, "data": {"project": webhook.project.slug, **facts}}
+        # The body is fixed here: a retry sends the same bytes, even if the project changes meanwhile.
         body = json.dumps(payload, ensure_ascii=False)
         made.append(Delivery(webhook=webhook, event=event, body=body))
     return Delivery.objects.bulk_create(made)
@@ -280,6 +287,7 @@ def _check_webhook(url: str, events: Collection[str]) -> list[str]:
     # This asks no name server.
     if sentence := WEBHOOK_GUARD.problem_of(url):
         raise InvalidValueError(sentence, fields={"url": sentence})
+    # The order of EVENTS makes equal choices equal rows, and the audit log then records no change.
     wanted = [event for event in EVENTS if event in events]
     if not wanted or len(wanted) < len(set(events)):
         sentence = gettext("Choose events of these: {events}.").format(events=", ".join(EVENTS))
@@ -295,6 +303,7 @@ def _refuse_disabled(webhook: Webhook) -> None:
 # Sending deliveries: by any worker, repeatedly until accepted or too old.
 
 Status = Delivery.Status
+# The pauses add up to about 21 hours. Later attempts follow every 12 hours, up to CONCORD_WEBHOOK_DAYS.
 PAUSES = [timedelta(**pause) for pause in ({"seconds": 10}, {"minutes": 1}, {"minutes": 5}, {"minutes": 30})]
 PAUSES += [timedelta(hours=hours) for hours in (2, 6, 12)]
 KEPT = timedelta(days=90)  # in the log, once it is over
@@ -333,6 +342,7 @@ def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
     if answer.took_it:
         status = Status.DELIVERED
     due_at = now + pause_after(delivery.attempts) if status == Status.WAITING else None
+    # Without the lease this changes no row, and the answer then counts neither for nor against the webhook.
     kept = own_row(delivery).update(
         status=status, due_at=due_at, lease=None, answer_status=answer.status, answer=answer.says
     )
@@ -356,6 +366,7 @@ def _keep(delivery: Delivery, answer: DeliveryResponse) -> None:
 
 
 def _disable(webhook: Webhook, which: QuerySet[Webhook], because: str) -> None:
+    # Several deliveries can fail at once. Only the one that changes the row writes the entry.
     if which.update(disabled_at=timezone.now(), disabled_because=because):
         record(webhook.project, "webhook.disabled", webhook, note=because)
 
@@ -369,6 +380,7 @@ DELIVERY_JOB = JobKind(
     stopped=Status.FAILED,
     reason="answer",
     related=("webhook__project",),
+    # Deliveries of a disabled webhook stay in the table and are due again when an admin enables it.
     condition=lambda: Q(webhook__disabled_at=None),
     due_at="due_at",
     pause=pause_after,

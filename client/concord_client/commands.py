@@ -74,6 +74,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     own = find_server_commands()
+    # Commands of an installed server parse their own arguments, with Django's parser for example.
     if arguments and (command := own.get(arguments[0])):
         command.load()(list(arguments[1:]))
         return 0
@@ -82,6 +83,7 @@ def run(arguments: Sequence[str]) -> int:
     except RefusedError as error:
         sys.stderr.write(f"{error}\n")
         for field, problem in error.fields.items():
+            # The message of a single invalid field is already this line.
             if f"{field}: {problem}" != str(error):
                 sys.stderr.write(f"  {field}: {problem}\n")
         return 1
@@ -89,6 +91,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"The answer cannot be written: {error}\n")
         return 1
     except KeyboardInterrupt:
+        # Shells use 128 plus the number of the signal, which is 2 for Ctrl+C.
         return 130
 
 
@@ -172,7 +175,9 @@ def _add_option(
     parser: argparse.ArgumentParser, name: str, schema: Mapping[str, Any], text: str = ""
 ) -> None:
     field = _resolve(schema)
+    # argparse formats help with the percent operator.
     about = (field.get("description") or text).replace("%", "%%")
+    # Without SUPPRESS an omitted option would be sent as null, and the server could not use its default.
     options: JsonObject = {"dest": f"{FIELD}{name}", "default": argparse.SUPPRESS, "help": about}
     flag = f"--{name.replace('_', '-')}"
     kind = field.get("type")
@@ -211,6 +216,7 @@ def _resolve(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _read_number(text: str) -> float:
     with suppress(ValueError):
+        # JSON has no infinity and no NaN, although Python reads both.
         if isfinite(number := float(text)):
             return number
     raise argparse.ArgumentTypeError(f"{text!r} is no number")
@@ -232,6 +238,7 @@ def ask(chosen: argparse.Namespace) -> int:
     try:
         _send(chosen)
     except RefusedError as error:
+        # Only a token of this machine is replaced. A token from the environment is the user's own choice.
         if error.code != "token_unusable" or not forget_token():
             raise
         _send(chosen)  # the token that this machine kept was revoked, or is too old
@@ -273,6 +280,7 @@ def _read_fields(file: str | None, operation: Operation) -> JsonObject:
 
 
 def _write(answer: Any, file: str | None) -> None:
+    # The detour turns the dates of the answer into strings again.
     text = json.dumps(json.loads(write_json(answer)), indent=2, ensure_ascii=False) + "\n"
     if file:
         Path(file).write_text(text)

@@ -50,6 +50,7 @@ class Operation:
             raise TypeError(f"{self.id} needs {' and '.join(missing)}.")
         path = self.path
         for name in self.in_path:
+            # A slash in a value would otherwise add a part to the path.
             path = path.replace(f"{{{name}}}", quote(str(given[name]), safe=""))
         rest = {name: value for name, value in given.items() if name not in self.in_path}
         query = {name: rest.pop(name) for name in self.in_query if name in rest}
@@ -58,6 +59,7 @@ class Operation:
         if rest and not self.body:
             takes = ", ".join((*self.in_path, *self.in_query)) or "nothing"
             raise TypeError(f"{self.id} takes no {', '.join(rest)}; it takes {takes}.")
+        # httpx sends None as an empty string, which a filter would compare with.
         return path, {name: value for name, value in query.items() if value is not None}, rest
 
 
@@ -111,6 +113,7 @@ def read_dates(value: Any, schema: Schema) -> Any:
 
 def write_json(body: Any) -> bytes:
     """Return a body as JSON; dates, decimals, numbers of numpy and items of iterables are plain."""
+    # Python would write NaN, which is no JSON; a missing value of pandas must not pass unnoticed.
     return json.dumps(body, default=_to_plain, allow_nan=False).encode()
 
 

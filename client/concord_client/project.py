@@ -125,6 +125,7 @@ class Project:
     def change_settings(self, **settings: Any) -> models.ProjectRow:
         """Change settings such as `raters_per_item` and `guidelines` that differ."""
         standing = self.read_settings()
+        # The server rejects frozen settings once a round is open, so equal values are not sent.
         changed = {name: value for name, value in settings.items() if not _is_same(standing, {name: value})}
         return cast("models.ProjectRow", self.call("patchProject", **changed)) if changed else standing
 
@@ -308,6 +309,7 @@ class Project:
             return self._run(self.call("postRuns", **scope)).start()
         newest = self._run(self.call("getRun", id=runs[-1]["id"]))
         newest.is_new = False
+        # A paused or stopped run may hold calls that nobody makes, so it continues.
         return newest if newest.status in ("running", "cancelled", "finished") else newest.start()
 
     def read_runs(self) -> "pd.DataFrame":
@@ -333,6 +335,7 @@ class Project:
 
         def look() -> models.ResultShape:
             found = self.call("getResult", name=name, **chosen)
+            # A problem of earlier data does not matter once current values exist.
             if found["problem"] and not found["current"]:
                 raise RefusedError(found["problem"], "not_computed")
             return cast("models.ResultShape", found)
@@ -346,6 +349,7 @@ class Project:
 
     def save_table(self, result: str, key: str, path: str | Path, **chosen: Any) -> Path:
         """Write a table of a result to a file (.csv, .json, .md, .tex), or its plot (.svg, .pdf, .png)."""
+        # The server has no file until the result is computed, so this call waits for it.
         self.read_result(result, **chosen)
         ending = Path(path).suffix.removeprefix(".")
         parameters = {"slug": self.slug, "name": result, "key": key, "ending": ending}
@@ -481,6 +485,7 @@ class Project:
         for piece in _split(rows):
             answer = self.call(operation, **{what: piece})
             sent, made = sent + len(piece), made + answer["made"][what]
+            # A single short request needs no report of progress.
             if sent > len(piece) or len(piece) >= SENT_AT_ONCE:
                 self.server.tell(f"Imported {sent:,} {what}.")
         return {"sent": sent, "made": made}
@@ -528,6 +533,7 @@ def _is_equal(found: Any, sent: Any) -> bool:
         return _is_same(found, sent)
     if isinstance(found, list) and isinstance(sent, list | tuple):
         return len(found) == len(sent) and all(map(_is_equal, found, sent))
+    # The API returns amounts of money as strings, which keep all digits.
     if isinstance(found, str) and isinstance(sent, int | float):
         try:
             return float(found) == sent

@@ -138,6 +138,7 @@ class Server:
         page = self.call(operation, limit=PAGE, **parameters)
         yield from page["results"]
         while page["next"]:
+            # The server gives the whole URL of the next page, with the filters of the first one.
             page = read_dates(_content(self._send("GET", page["next"])), find_operation(operation).answer)
             yield from page["results"]
 
@@ -149,6 +150,7 @@ class Server:
         try:
             with self._http.stream("GET", url, params=query) as answer:
                 if not answer.is_success:
+                    # A streamed answer has no content until it is read, and the message is in it.
                     answer.read()
                     raise _read_refusal(answer)
                 with partial.open("wb") as file:
@@ -174,6 +176,7 @@ class Server:
             if (sentence := describe(found)) != said:
                 self.tell(sentence)
                 said = sentence
+            # The check follows the look, so even a limit of 0 seconds returns a finished job.
             if monotonic() >= until:
                 raise TooSlowError(f"{sentence} It is not finished after {seconds:g} seconds.", "too_slow")
             sleep(pause)
@@ -235,6 +238,7 @@ def find_access() -> tuple[str, str]:
     address, token = os.environ.get(ADDRESS), os.environ.get(TOKEN)
     if address and token:
         return address, token
+    # The token that this machine stores belongs to its own server and is never sent to another.
     if address:
         raise RefusedError(f"Set CONCORD_TOKEN, too. Create a token at {address}, page “Tokens of the API”.")
     address, data = find_running()
@@ -282,5 +286,6 @@ def _read_token(address: str, data: Path) -> str:
     handle, unfinished = tempfile.mkstemp(prefix=TOKEN_FILE, dir=data)  # only this account may read it
     with os.fdopen(handle, "w") as kept:
         kept.write(token)
+    # Two commands may create tokens at once. The rename leaves one whole token in the file.
     Path(unfinished).replace(file)
     return token

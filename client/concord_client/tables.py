@@ -37,6 +37,7 @@ class ResultTable:
         keys = [column["key"] for column in self.content["columns"]]
         rows = [dict(_read_cells(keys, row)) for row in self.content["rows"]]
         beside = [f"{key}_{name}" for key in keys for name in BESIDE]
+        # A column without any entry would only widen the frame.
         order = [*keys, *(each for each in beside if any(each in row for row in rows))]
         return pd.DataFrame(rows, columns=order)
 
@@ -53,6 +54,7 @@ def make_frame(rows: Iterable[Mapping[str, Any]], shape: type) -> "pd.DataFrame"
 
     frame = pd.DataFrame(list(rows), columns=list(shape.__annotations__))
     for name, kind in shape.__annotations__.items():
+        # The annotations of that module are strings, so the type is recognised by its name.
         if "datetime" in str(kind):
             frame[name] = pd.to_datetime(frame[name], utc=True)
     return frame
@@ -81,6 +83,7 @@ def _read_file(path: Path) -> "pd.DataFrame":
 
 
 def _is_blank(value: Any) -> bool:
+    # pandas marks a missing value by NaN, NA or NaT. Comparing NA gives NA, so its type is compared.
     is_nan = isinstance(value, float) and isnan(value)
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 

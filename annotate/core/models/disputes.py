@@ -24,6 +24,7 @@ class Dispute(models.Model):
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="disputes")
     number = models.PositiveIntegerField(help_text="In a random order, so that it tells nothing of the item.")
     spread = PointsField(help_text="Largest minus smallest Round I value.")
+    # A copy of the rule at the end of Round I, so that a dispute shows by which rule it opened.
     threshold = PointsField(help_text="How far apart values had to be to open it.")
     tolerance = PointsField(help_text="How near all values must be to settle it.")
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.OPEN)
@@ -56,6 +57,7 @@ class Dispute(models.Model):
     @property
     def takes_answers(self) -> bool:
         status = Dispute.Status
+        # Raters can still change a value of a settled dispute, which can reopen it.
         return self.status in (status.OPEN, status.SETTLED, status.IRRESOLVABLE)
 
     @property
@@ -141,6 +143,8 @@ class Nudge(MailedRow):
     mailed_at = models.DateTimeField(null=True, help_text="When the mail server took the message.")
 
     class Meta:
+        # Two admins who nudge at the same time pass any check before the insert; the database stops the
+        # second.
         constraints = [models.UniqueConstraint("rater", "day", name="one_nudge_on_a_day")]
 
     def __str__(self) -> str:

@@ -31,6 +31,7 @@ class PointsField(_FloatField[_Set, _Get]):
         """Return the column's value, 3.0 as 3. It was rounded when it was written."""
         if value is None:
             return None
+        # Django calls this for every value that it reads, so it does not round again as `normalize` does.
         whole = int(value)
         return whole if whole == value else value
 

@@ -72,6 +72,7 @@ class DataImport(models.Model):
         null=True, help_text="The worker that is at it; no other writes what comes of it."
     )
     attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it.")
+    # Between the steps of a long write no row is locked, and this column reserves the project.
     written = models.CharField(
         max_length=7,
         choices=Written.choices,
@@ -216,6 +217,7 @@ class Push(models.Model):
         verbose_name_plural = "pushes"
         ordering = ["-pk"]
         constraints = [
+            # A repeated push takes the same row again, so a repository has one state.
             models.UniqueConstraint("export", "repository", name="one_push_of_an_export_to_a_repository"),
             models.CheckConstraint(
                 condition=~Q(status="pushed") | Q(url__gt=""), name="pushes_lead_to_a_commit"

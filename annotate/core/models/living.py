@@ -18,6 +18,7 @@ class Addition(models.Model):
     `project` has a copy of the documents, the same guideline, and the outputs of the new systems.
     """
 
+    # With its own project, every page and command works for an addition, and no write reaches the benchmark.
     project = models.OneToOneField("annotate.Project", models.CASCADE, related_name="addition")
     benchmark = models.ForeignKey("annotate.Project", models.CASCADE, related_name="additions")
     number = models.PositiveSmallIntegerField()
@@ -43,6 +44,7 @@ class BridgingItem(models.Model):
     It is a gold item, whose gold values are the means of the first raters.
     """
 
+    # Raters already meet gold items among the others, in a round that no statistic reads.
     gold = models.OneToOneField("annotate.GoldItem", models.CASCADE, related_name="bridging")
     original = models.ForeignKey("annotate.Item", models.CASCADE, related_name="+")
 
@@ -84,6 +86,7 @@ class Version(models.Model):
     additions = models.JSONField(default=list)
     content_hash = models.CharField(max_length=64)
     leaderboard = models.JSONField()
+    # Deleting an export frees space, and must not delete a version that a paper may cite.
     export = models.ForeignKey("annotate.Export", models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, related_name="+")
@@ -177,6 +180,7 @@ class Submission(models.Model):
             models.UniqueConstraint(
                 "project",
                 "digest",
+                # Outputs that were rejected can be submitted again.
                 condition=Q(status="waiting") | Q(addition__isnull=False),
                 name="outputs_are_submitted_once",
             ),

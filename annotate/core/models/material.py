@@ -74,6 +74,7 @@ class Item(models.Model):
     A pair, or a comparison of three or more, has sides and no output; its system is the set of their systems.
     """
 
+    # A comparison is an item too, so that assignments, orders and disputes have one kind of subject.
     class Kind(models.TextChoices):
         OUTPUT = "output", _("output")
         PAIR = "pair", _("pair")
@@ -84,6 +85,7 @@ class Item(models.Model):
     kind = models.CharField(
         max_length=10, choices=Kind.choices, default=Kind.OUTPUT, db_default=Kind.OUTPUT.value
     )
+    # An output never changes after its import, because marked passages are offsets in it.
     text = models.TextField()
     digest = models.CharField(max_length=64, help_text="text_digest of the text.")
     format = models.CharField(max_length=8, default="plain", db_default="plain", help_text="A TextFormat.")
@@ -127,6 +129,7 @@ class ComparisonSide(models.Model):
 class ItemPart(models.Model):
     """A part of an item with a separate label, such as a fact or a content unit."""
 
+    # One answer has the labels of all parts of an item. An answer for each part would make as many disputes.
     item = models.ForeignKey(Item, models.CASCADE, related_name="parts")
     position = models.PositiveSmallIntegerField()
     text = models.TextField()

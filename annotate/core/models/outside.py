@@ -26,6 +26,7 @@ class OutsideStudy(models.Model):
     """Settings for raters from a crowd platform. Other projects have no row."""
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="outside_study")
+    # The token is stored unencrypted: the platform shows the link to everyone whom it invites.
     token = models.CharField(max_length=64, unique=True, default=new_join_token)
     is_open = models.BooleanField(default=False, help_text="Whether new raters may join.")
     consent = models.TextField(blank=True, help_text="Markdown, shown before anything else.")
@@ -42,6 +43,7 @@ class OutsideStudy(models.Model):
     completion_url = models.CharField(max_length=500, blank=True)
     screened_code = models.CharField(max_length=100, blank=True)
     screened_url = models.CharField(max_length=500, blank=True)
+    # Only the rule is stored. Stored amounts would differ from the rated items after a correction.
     pay_rule = models.CharField(max_length=5, choices=PayRule.choices, default=PayRule.NONE)
     pay_rate = models.DecimalField(max_digits=10, decimal_places=4, null=True, blank=True)
     currency = models.CharField(max_length=3, blank=True)
@@ -88,6 +90,7 @@ class OutsideRater(models.Model):
         max_length=200, blank=True, help_text="ID of the person on the platform: PROLIFIC_PID of the link."
     )
     parameters = models.JSONField(default=dict, blank=True, help_text="All parameters of the link.")
+    # The account and this row are made after the consent, so no other page has to check for it.
     consented_at = models.DateTimeField()
     consent_digest = models.CharField(max_length=64, help_text="SHA-256 of the consent text.")
     answers = models.JSONField(
@@ -98,6 +101,7 @@ class OutsideRater(models.Model):
 
     class Meta:
         constraints = [
+            # The same person may open the link in two windows at once, and becomes one rater.
             models.UniqueConstraint(
                 "study", "platform_id", condition=~Q(platform_id=""), name="platform_id_once_in_study"
             ),

@@ -43,6 +43,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     objects: ClassVar[UserManager] = UserManager()
 
     class Meta:
+        # This also holds for accounts that are not made by `create_user`, which lowers the case.
         constraints = [models.UniqueConstraint(Lower("email"), name="one_account_per_email")]
 
     def __str__(self) -> str:
@@ -80,6 +81,7 @@ class Membership(models.Model):
     """A membership in a project. Memberships from imported ratings have no user yet."""
 
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="memberships")
+    # Accounts are erased and never deleted: ratings of an erased person stay under the pseudonym.
     user = models.ForeignKey(User, models.PROTECT, null=True, blank=True, related_name="memberships")
     role = models.CharField(max_length=12, choices=Role.choices)
     label = models.CharField(max_length=150, help_text="The name that admins see.")
@@ -145,6 +147,8 @@ class RecordedName(models.Model):
 class Invitation(MailedRow):
     project = models.ForeignKey("annotate.Project", models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=12, choices=Role.choices)
+    # The column keeps another name, because servers of two versions share the tables while PostgreSQL is
+    # migrated.
     membership = models.ForeignKey(
         Membership,
         models.CASCADE,
@@ -186,6 +190,7 @@ class AccountMail(MailedRow):
     user = models.ForeignKey(
         User, models.CASCADE, null=True, related_name="+", help_text="The account that it is about, if any."
     )
+    # Such a mail can contain a link that resets a password, which a copy of the database must not reveal.
     sealed = models.TextField(help_text="Receiver, subject and text, encrypted.")
     asked_at = models.DateTimeField(default=timezone.now)
     mail_due_at = models.DateTimeField(default=timezone.now, help_text="When a worker sends it.")
@@ -268,6 +273,7 @@ class KeptAnswer(models.Model):
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        # A second request with this key waits at the constraint until the first one ends.
         constraints = [models.UniqueConstraint("token", "key", name="idempotency_key_once_per_token")]
         indexes = [models.Index("at", name="kept_answers_by_time")]
 

@@ -89,6 +89,7 @@ class Dimension(models.Model):
     measurement_level = models.CharField(
         max_length=8, choices=MeasurementLevelChoices.choices, default=MeasurementLevelChoices.INTERVAL
     )
+    # A point means less on a scale of 100 than on one of 5. So each dimension can have its own rule.
     dispute_threshold = PointsField(
         null=True, blank=True, help_text="Of this dimension; empty: the project's."
     )
@@ -96,12 +97,14 @@ class Dimension(models.Model):
     not_applicable = models.BooleanField(
         default=False, help_text="Whether raters may say that the dimension does not apply to an item."
     )
+    # Without choices, because `register_kind` adds a kind without a migration.
     kind = models.CharField(
         max_length=12,
         default="scale",
         db_default="scale",
         help_text="The key of its question kind, see annotate.questions; categories are a scale here.",
     )
+    # JSON for all kinds: a model for each kind would add a join to every save.
     options = models.JSONField(
         null=True, blank=True, help_text="As its question kind reads them; empty on a scale."
     )

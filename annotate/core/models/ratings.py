@@ -22,12 +22,14 @@ class Rating(models.Model):
 
     assignment = models.ForeignKey("annotate.Assignment", models.PROTECT, related_name="ratings")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="ratings")
+    # Each complete answer has a number, also of kinds with `data`, so one rule tells whether it is answered.
     value = PointsField(null=True, blank=True)
     data = models.JSONField(null=True, blank=True, help_text=DATA)
     unsure = models.BooleanField(default=False)
     cannot_rate = models.BooleanField(default=False)
     not_applicable = models.BooleanField(default=False)
     comment = models.TextField(blank=True)
+    # A column and no table: value, comment and evidence of an answer share one revision and one history.
     evidence = models.JSONField(null=True, blank=True, help_text=EVIDENCE)
     active_seconds = models.FloatField(default=0)
     revision = models.PositiveIntegerField(default=1)
@@ -41,6 +43,7 @@ class Rating(models.Model):
     asked_again_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when its rater is asked to look again, as wording changed."
     )
+    # A request that arrives late must not replace a later answer of the same browser.
     client = models.CharField(max_length=36, blank=True, help_text="The browser that gave the answer.")
     sequence = models.BigIntegerField(default=0, help_text="The order of answers within that browser.")
     created_at = models.DateTimeField()
@@ -58,6 +61,7 @@ class Rating(models.Model):
             ),
             models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
             models.CheckConstraint(
+                # An empty list would be a second way to store that nothing was marked.
                 condition=Q(evidence__isnull=True) | Q(evidence__0__part__isnull=False),
                 name="evidence_is_none_or_some_passages",
             ),

@@ -29,6 +29,7 @@ class AuditEntry(models.Model):
     class Meta:
         verbose_name_plural = "audit entries"
         constraints = [
+            # The entry of a deletion has no project, because the deletion removes the project's entries.
             models.CheckConstraint(
                 condition=Q(project__isnull=False) | Q(act=DELETED), name="acts_are_in_a_project"
             ),
@@ -123,6 +124,7 @@ class Delivery(models.Model):
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
     key = models.UUIDField(default=uuid4, unique=True, help_text="By which a receiver knows it again.")
     event = models.CharField(max_length=40)
+    # The signature covers this text. JSON that is written again could differ in a byte.
     body = models.TextField(help_text="What is sent, to the byte.")
     created_at = models.DateTimeField(default=timezone.now)
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.WAITING)
@@ -203,6 +205,7 @@ class ChangeCount(models.Model):
 class AttemptCount(models.Model):
     """The number of attempts since the first one, until the count expires."""
 
+    # A hash, so that the table names neither an account nor a network address.
     key = models.CharField(
         max_length=64, primary_key=True, help_text="SHA-256 of what is limited, and whose."
     )

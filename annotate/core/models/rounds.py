@@ -21,6 +21,7 @@ class Guideline(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint("project", "version", name="guideline_version_once_in_project"),
+            # Undoing a change of wording finds the earlier version by its content and uses it again.
             models.UniqueConstraint("project", "digest", name="guideline_content_once_in_project"),
         ]
 
@@ -110,6 +111,7 @@ class Round(models.Model):
     closed_at = models.DateTimeField(null=True, blank=True)
     closed_by = models.ForeignKey("annotate.User", models.SET_NULL, null=True, blank=True, related_name="+")
 
+    # Reverse relations such as `project.rounds` use the first manager, so the filtered one comes first.
     objects = RoundManager()
     all_rounds = models.Manager["Round"]()
 
@@ -192,6 +194,8 @@ class Assignment(models.Model):
 
     class Meta:
         constraints = [
+            # With the next constraint, an item gets exactly N different raters, even if a command forgets a
+            # lock.
             models.UniqueConstraint("round", "item", "slot", name="slot_once_per_item"),
             models.UniqueConstraint(
                 "round",
@@ -231,6 +235,7 @@ class Assignment(models.Model):
             ),
         ]
         indexes = [
+            # Claims search free slots only, so the index shrinks while raters take them.
             models.Index("round", "item", condition=Q(annotator__isnull=True), name="free_assignments")
         ]
 
@@ -241,6 +246,7 @@ class Assignment(models.Model):
 class AssignedUnit(models.Model):
     """A dimension of a partial assignment, with the probability that this unit had to be rated."""
 
+    # Rows and no JSON, because queries join them and the dimension needs a foreign key.
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="units")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="+")
     inclusion_probability = models.FloatField(help_text="That the plan has this unit rated at all.")

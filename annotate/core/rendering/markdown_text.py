@@ -114,6 +114,7 @@ class _Text:
                 f'<div class="scroll-x" tabindex="0" role="region" aria-label="{label}"><table dir="auto">\n'
             )
         elif token.tag in ("th", "td"):
+            # The policy of pages forbids inline styles, so the alignment becomes a class.
             align = re.sub(r"\W", "", str(token.attrGet("style") or "").rpartition(":")[2])
             self.writer.markup(f'<{token.tag} class="align-{align}">' if align else f"<{token.tag}>")
         elif token.tag == "ol":
@@ -124,12 +125,14 @@ class _Text:
             self.writer.markup(f"<{token.tag}{_direction(token)}>")
 
     def _heading_tag(self) -> str:
+        # HTML has no heading below h6.
         return f"h{min(len(self.to.above) + HEADINGS_SHIFT, 6)}"
 
     def _open_heading(self, token: Token, inline: Token | None) -> str:
         level = self.to.nest_heading(int(token.tag[1]))
         if not self.to.anchor:
             return f"<{self._heading_tag()}{_direction(token)}>"
+        # A number, because two headings of a source can have the same words.
         anchor = f"{self.to.anchor}-{len(self.to.headings) + 1}"
         text = "".join(each.content for each in (inline.children if inline else None) or ())
         self.to.headings.append(Heading(level, text.strip() or "–", anchor))
@@ -166,6 +169,7 @@ class _Text:
         return found
 
     def _start_in_line(self, content: str, number: int) -> int:
+        # Marks of quotes and lists stand before the content, so the last match is the content itself.
         start = self.lines[number].rfind(content)
         if start < 0:
             raise MisplacedRunError(content)
@@ -185,6 +189,7 @@ class _Text:
             start = container.end()
 
     def _positions_in_source(self, found: Sequence[int]) -> Sequence[int]:
+        # The range of a source without escapes starts at 0, so each position is its own offset.
         if isinstance(self.offsets, range):
             return found
         return [NOWHERE if at == NOWHERE else self.offsets[at] for at in found]
@@ -337,6 +342,7 @@ def _open_link(address: str) -> str:
 
 
 def _style(kind: _TokenType) -> str:
+    # A lexer can define its own kinds of tokens, for which the style sheet has no class.
     while kind not in STANDARD_TYPES and kind.parent:
         kind = kind.parent
     short = STANDARD_TYPES.get(kind, "")

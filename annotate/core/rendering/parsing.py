@@ -58,6 +58,7 @@ def formula_as_mathml(latex: str, *, is_block: bool) -> str | None:
 
 
 def _serialize(element: Element) -> str:
+    # The converter writes symbols as entities. Escaping them again would show their code.
     inner = escape(unescape(element.text or "")) + "".join(
         _serialize(each) + escape(unescape(each.tail or "")) for each in element
     )
@@ -153,6 +154,7 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
         lines.append(text.removesuffix(closing))
         if text.endswith(closing):
             break
+        # Words follow the closing mark, so this is a paragraph with a formula in it.
         if closing in text:
             return False
     else:

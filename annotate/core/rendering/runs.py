@@ -90,18 +90,21 @@ def read_string(source: str, string: LocatedString) -> JsonString:
 
 
 def _make_decoder() -> json.JSONDecoder:
+    # Strings of a chat may contain raw line ends and tabs, which strict JSON rejects.
     decoder: Any = json.JSONDecoder(strict=False)
     parse_object: Callable[..., tuple[dict[str, Any], int]] = decoder.parse_object
 
     def parse_located_string(text: str, start: int, strict: bool) -> tuple[str, int]:
         value, end = _reading.scanstring(text, start, strict)
         located = LocatedString(value)
+        # `scanstring` returns the position after the closing quote.
         located.start, located.end = start, end - 1
         return located, end
 
     def parse_located_object(begin: tuple[str, int], *rest: Any) -> tuple[dict[str, Any], int]:
         value, end = parse_object(begin, *rest)
         located = LocatedObject(value)
+        # The scanner passes the position after the opening brace.
         located.start, located.end = begin[1] - 1, end
         return located, end
 
@@ -252,6 +255,7 @@ def mark_spans(html: str, spans: Sequence[Span], mark: PieceMarker) -> str:
 
     spans: in order, without overlaps. A unit that a span touches is marked as a whole.
     """
+    # This first pass finds the pieces of each span, because a mark depends on which piece is the last.
     runs_of: dict[Span, list[int]] = {}
     for run in runs_in(html):
         for span in spans:
@@ -268,6 +272,7 @@ def mark_spans(html: str, spans: Sequence[Span], mark: PieceMarker) -> str:
         if not met:
             return match[0]
         if run.is_unit:
+            # A unit cannot be split, so the first of several spans marks all of it.
             return mark_piece(match[0], met[0], run)
         found, at = [], run.start
 

@@ -115,6 +115,7 @@ class _Chat:
 
     def _write_object(self, value: LocatedObject) -> None:
         source = self.writer.source[value.start : value.end]
+        # JSON reads from left to right in every language.
         self.writer.markup('<pre dir="ltr">')
         self.writer.text(source, range(value.start, value.end))
         self.writer.markup("</pre>\n")
@@ -174,6 +175,7 @@ def render_text(text: str, format: str, *, project: str = "", anchor: str = "") 
         kept = _render(text.replace("\r\n", "\n"), format, project, anchor)
         # The cache limits its entries and not their length.
         if len(kept.html) <= MOST_KEPT:
+            # The key contains everything that the HTML depends on, so an entry never becomes outdated.
             caches["process"].set(key, kept, timeout=None)
     return kept
 

@@ -213,6 +213,7 @@ def read_alphas(project: Project) -> list[tuple[str, str, str]]:
 
 
 def _format_with_interval(alpha: Cell) -> str:
+    # An undefined alpha has its reason instead of a value.
     if not isinstance(alpha.value, float):
         return alpha.reason
     if alpha.low is None or alpha.high is None:
@@ -231,6 +232,7 @@ _MOST_SIGNS = 300  # Maximum length of a string in the example row.
 
 def data_card(project: Project, choice: ExportChoice, tables: Sequence[ExportTable], passed: Passed) -> str:
     """Return the card as Markdown below its YAML, which assigns files to configurations."""
+    # The Hub reads the YAML head of a card to find the files of each configuration.
     head = yaml.safe_dump(_head(project, choice, tables, passed), sort_keys=False, allow_unicode=True)
     configurations = ((f"`{each.name}`", f"{passed.rows[each.name]:,}", each.says) for each in tables)
     measured, cited = agreement(project), cite(project, choice, passed)

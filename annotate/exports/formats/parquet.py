@@ -35,7 +35,9 @@ def write_shards(table: ExportTable, rows: Iterable[Row], folder: Path, split: s
     """Write a table to files of a million rows, with the usual names of data sets; no rows, no file."""
     made: list[Path] = []
     left = iter(rows)
+    # The first row is read ahead: without one, no empty shard is written.
     while (first := next(left, None)) is not None:
+        # The final name contains the number of shards, which is known only after the last one.
         target = folder / f"{len(made)}.unfinished"
         _write(table, _batches(chain([first], islice(left, ROWS_IN_SHARD - 1))), target)
         made.append(target)

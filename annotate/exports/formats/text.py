@@ -62,6 +62,7 @@ class _Cell(Func):
         sql, values = compiler.compile(source)
         kind = source.output_field
         form = next((form for of, form in AS_PYTHON_WRITES if isinstance(kind, of)), ANYTHING_ELSE)
+        # The form can contain the expression several times, and each needs its own parameters.
         return form.format(sql), tuple(values) * form.count("{0}")
 
 
@@ -127,6 +128,7 @@ def export_table(
     """
     rows = table.rows(project)
     table = table.for_dimensions(project.dimensions.values_list("key", flat=True))
+    # COPY cannot put the apostrophes, so Python writes such a file.
     if defuses_formulas and format == "csv":
         return encode_chunks(comma_separated(table, rows, defuses_formulas=True))
     if format == "csv" and isinstance(rows, ColumnRows) and connection.vendor == "postgresql":
@@ -186,6 +188,7 @@ def _pairs(project: Project, means: Mapping[int, float]) -> Iterator[Row]:
         rated = [item for item in group if item.pk in means]
         for pair in combinations(rated, 2):
             rejected, chosen = sorted(pair, key=lambda item: means[item.pk])
+            # Outputs with equal means have no preferred one.
             if means[chosen.pk] > means[rejected.pk]:
                 yield _row(chosen, rejected, means[chosen.pk], means[rejected.pk])
 
@@ -196,6 +199,7 @@ def _preferences(project: Project, given: Mapping[int, Sequence[float]]) -> Iter
     named = sides.select_related("output__document", "output__system").order_by("item", "position")
     for item, group in groupby(named.iterator(TEXTS_AT_ONCE), key=lambda side: side.item_id):
         outputs, values = [side.output for side in group], given[item]
+        # A pair of training data has two outputs, so comparisons of three or more give none.
         if len(outputs) != 2 or not values:
             continue
         # Below 0 the first output is preferred, above 0 the second one.

@@ -50,6 +50,7 @@ class WorkbookWriter:
         for line in [*opening, *self._explain_splits()]:
             sheet.append([line])
         self._workbook.properties.creator = "Concord"
+        # The same data must give the same bytes, and openpyxl would write the present time.
         self._workbook.properties.created = NO_TIME
         dated = target.with_suffix(".dated")
         self._workbook.save(dated)

@@ -128,6 +128,7 @@ def read_page(project: Project, name: str, **asked: str) -> PaperPage:
     try:
         return PaperPage(name, current_page(project=project, result=result_of(project, name, asked)))
     except DomainError as error:
+        # The section then states the reason, and a reader does not take its absence for an oversight.
         return PaperPage(name, reason=error.message)
 
 

@@ -93,6 +93,7 @@ def write_paper(project: Project, folder: Path) -> datetime | None:
     signs = sorted(
         {sign for source in sources for sign in unicodedata.normalize("NFC", source) if ord(sign) > 127}
     )
+    # The head comes after the body, because it declares the signs that occur there.
     head = _HEAD.format(
         compile=COMPILE,
         signs="\n".join([_SIGN, *(rf"\sign{{{ord(sign):04X}}}{{{sign}}}" for sign in signs)]),
@@ -195,4 +196,5 @@ def _floats(tables: Iterable[PaperTable]) -> Iterator[str]:
 
 
 def _write(path: Path, text: str) -> None:
+    # pdflatex declares signs one by one, so a letter and its accent must be one sign.
     path.write_text(unicodedata.normalize("NFC", text), encoding="utf-8")

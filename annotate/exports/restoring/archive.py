@@ -126,6 +126,7 @@ class ExportArchive:
             with (self._root / name).open("rb") as file:
                 if hashlib.file_digest(file, "sha256").hexdigest() != digest:
                     raise UnreadableExportError(says.format(name=name))
+        # The files fit the manifest here. This check finds a manifest whose list was changed.
         if hash_of(self.manifest["files"]) != self.content_hash:
             raise UnreadableExportError(says.format(name=MANIFEST))
 
@@ -162,6 +163,7 @@ def refuse_unfit_upload(path: Path) -> None:
     except zipfile.BadZipFile as error:
         says = gettext("This file is no zip file; take the file that an export gave.")
         raise UnreadableExportError(says) from error
+    # A small zip file can unpack to far more than the memory or disk of the server.
     if sum(info.file_size for info in infos) > LARGEST_UNPACKED:
         says = gettext("This export unpacks to more than {limit} MB; import it with manage.py import_export.")
         raise UnreadableExportError(says.format(limit=LARGEST_UNPACKED // 1024**2))
@@ -175,6 +177,7 @@ def _root(path: Path) -> Any:
         says = gettext("“{name}” is neither a zip file nor a folder.")
         raise UnreadableExportError(says.format(name=path.name))
     root = zipfile.Path(path)
+    # A workbook is a zip file too, and the next message would mislead its owner.
     if (root / "xl" / "workbook.xml").exists():
         raise UnreadableExportError(str(NOT_JSONL))
     folders = list(root.iterdir())

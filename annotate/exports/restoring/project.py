@@ -82,6 +82,7 @@ def restore_export(*, archive: ExportArchive, admin: User | None) -> Project:
     except (MisfitError, IntegrityError, DataError) as error:
         logger.info("An export was refused: %s", error)
         raise RestoreRefusedError(gettext("The tables of this export do not fit each other.")) from error
+    # A DomainError has its own message, and the handler of faults answers for a busy database.
     except (DomainError, OperationalError):
         raise
     except Exception as error:
@@ -140,6 +141,7 @@ def _restore_guidelines(restored: Restored, archive: ExportArchive) -> None:
     for _, found in newest_first:
         for row in found:
             _restore_dimension(restored, row)
+    # Dimensions exist by now, so each version can refer to them by their new keys.
     for (_, version), found in reversed(newest_first):
         if version is not None and version not in restored.guidelines:
             restored.guidelines[version] = _guideline(restored, version, found)
@@ -150,6 +152,7 @@ def _restore_guidelines(restored: Restored, archive: ExportArchive) -> None:
                 number=number,
                 status=found[0]["status"],
                 guideline=restored.guidelines[version],
+                # The seed of a round follows from the project's seed, so the export does not store it.
                 seed=seed_of_round(restored.project, number),
                 **{name: found[0][name] for name in ROUND_FIELDS},
             )
@@ -293,6 +296,7 @@ def _restore_items(restored: Restored, archive: ExportArchive) -> None:
             metadata=row.get("metadata", {}),
         )
         waiting.append(((key, name), item))
+        # Outputs may be long, so they are written in batches, and only their keys stay in memory.
         if len(waiting) == TEXTS_AT_ONCE:
             _write_items(restored, waiting)
     _write_items(restored, waiting)

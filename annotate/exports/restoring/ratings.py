@@ -148,10 +148,12 @@ def actor(restored: Restored, by: str | None) -> User | None:
         return None
     if by not in restored.actors:
         address = f"{by}@{restored.project.slug}.invalid".lower()
+        # Django accepts no password for the hash "!", and the domain `.invalid` gets no mail.
         user, _ = User.objects.get_or_create(
             email=address, defaults={"name": by, "is_active": False, "password": "!"}
         )
         restored.actors[by] = user
+        # "admin" stands for all people who are no raters, and has no membership of a rater.
         if by != ADMIN:
             Membership.objects.filter(pk=restored.raters[by].pk).update(user=user)
     return restored.actors[by]

@@ -64,6 +64,7 @@ def _documents(project: Project) -> Iterator[Row]:
     for document in documents.iterator(TEXTS_AT_ONCE):
         for number, part in enumerate(document.parts, start=1):
             named = {"document": document.key, "title": document.title, "metadata": document.metadata}
+            # A plain part names no format, so the default comes first and the part may replace it.
             yield {**named, "part": number, "format": TextFormat.PLAIN.value, **part}
 
 

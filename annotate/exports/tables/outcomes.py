@@ -181,6 +181,7 @@ def _benchmark(project: Project) -> Iterator[Row]:
             "title": item.document.title,
             "source": [{name: part[name] for name in _LISTS["source"]} for part in item.document.parts],
             "text": item.text,
+            # Where both have a name, the item's value is the more specific one.
             "metadata": ordered_metadata({**item.document.metadata, **item.metadata}),
             "values": [
                 {
@@ -208,6 +209,7 @@ def _write(dimension: FrozenDimension, value: float, data: Any, systems: Sequenc
 def _write_final(dimension: FrozenDimension, unit: Row, systems: Sequence[str]) -> str | None:
     """Return the final answer in words; None without one, and if answers of several parts differ."""
     value, data = unit["final_value"], unit["final_data"]
+    # The value of such an answer is only a number about its parts, and says nothing without them.
     if value is None or (data is None and kind_of(dimension).has_pieces):
         return None
     return _write(dimension, value, data, systems)

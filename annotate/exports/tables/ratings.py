@@ -77,6 +77,7 @@ def _assignments(project: Project) -> Iterator[Row]:
     asked = {kind: dimensions_of_kind(guideline, kind) for kind in Item.Kind.values}
     assignments = Assignment.objects.filter(round=round).order_by("item", "slot")
     joined = assignments.select_related("item__document", "item__system", "annotator")
+    # Documents are long, and this table contains only their keys.
     light = joined.defer("item__text", "item__document__parts").prefetch_related("units", "ratings")
     for assignment in light.iterator(AT_ONCE):
         units = {unit.dimension_id: unit.inclusion_probability for unit in assignment.units.all()}
@@ -92,6 +93,7 @@ def _assignments(project: Project) -> Iterator[Row]:
                 "document": assignment.item.document.key,
                 "system": assignment.item.system.name,
                 "dimension": dimension.key,
+                # Slots start at 0 in the database and at 1 in files.
                 "place": assignment.slot + 1,
                 "rater": assignment.annotator.pseudonym if assignment.annotator else None,
                 "position": assignment.position,
@@ -247,6 +249,7 @@ def _raters(project: Project) -> Iterator[Row]:
 def pay_of(rater: OutsideRater, *, items: int, active_seconds: float) -> Decimal | None:
     """Return a rater's pay, rounded to 0.01; None without a rule. Completing the study earns a fixed sum."""
     rule, rate = rater.study.pay_rule, rater.study.pay_rate
+    # A database constraint makes the rate empty exactly if the rule is "none".
     if rate is None:
         return None
     amount = {
@@ -254,6 +257,7 @@ def pay_of(rater: OutsideRater, *, items: int, active_seconds: float) -> Decimal
         PayRule.ITEM: rate * items,
         PayRule.HOUR: rate * Decimal(active_seconds) / SECONDS_OF_AN_HOUR,
     }[PayRule(rule)]
+    # Only the final amount is rounded. Decimal's default would round half a cent to the even digit.
     return amount.quantize(CENT, ROUND_HALF_UP)
 
 

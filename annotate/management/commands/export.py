@@ -108,15 +108,18 @@ class Command(ConcordCommand):
             return _write_table(project, choice, options["table"], options["to"]), None
         on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
         if options["folder"]:
+            # An existing folder is an error: old files would mix with those of the export.
             options["folder"].mkdir(parents=True)
             try:
                 manifest = write_folder(project, choice, options["folder"], on_progress)
+            # Ctrl+C is no Exception, and an incomplete folder must not look like an export.
             except BaseException:
                 shutil.rmtree(options["folder"])
                 raise
             on_progress.end()
             return options["folder"], manifest
         target: Path = options["to"] or Path(f"{project.slug}-{choice.format}{SUFFIXES[choice.format]}")
+        # A rename is atomic only within one file system, so the folder is next to the target.
         with TemporaryDirectory(dir=target.parent, prefix=".concord-export-") as name:
             manifest = write_file(project, choice, Path(name) / "file", on_progress)
             on_progress.end()
@@ -137,6 +140,7 @@ def _write_table(project: Project, choice: ExportChoice, name: str, to: Path | N
     if choice.format not in FORMATS or table is None:
         raise CommandError("One table alone is written as jsonl or csv, and cannot be what is left out.")
     target = to or Path(f"{project.slug}-{name}.{choice.format}")
+    # A file with the final name is always complete, also after an error or Ctrl+C.
     unfinished = target.with_name(target.name + ".part")
     try:
         with unfinished.open("wb") as file:

@@ -38,6 +38,7 @@ class Command(ConcordCommand):
                 manifest = write_folder(project, ExportChoice(Format.PAPER), made)
                 is_new = not target.exists() or (target.is_dir() and not any(target.iterdir()))
                 if is_new:
+                    # An empty folder may exist: a rename replaces it.
                     os.replace(made, target)
                 elif not _holds(target, made):
                     raise CommandError(f"{target} has other files; name a new folder for the report.")

@@ -47,6 +47,7 @@ def describe_svg(table: Table, svg: str) -> str:
         f'<title id="{name}">{_one_line(table.title)}</title>'
         f'<desc id="{name}-says">{_one_line(description(table))}</desc>'
     )
+    # A function, because `sub` would read a backslash in a title as a reference to a group.
     named = _ROOT.sub(lambda found: f"<svg {found[1]}{root}", points, count=1)
     return named.replace('tabindex="-1"', 'tabindex="0"', 1)
 

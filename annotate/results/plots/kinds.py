@@ -56,6 +56,7 @@ _SETTINGS: dict[str, Any] = {
     "hatch.color": SOFT,
     "svg.fonttype": "none",  # words stay words: searched, selected, in the page's font
     "svg.hashsalt": "concord",  # else IDs are random, and equal tables give different bytes
+    # TrueType fonts: many publishers reject PDF files with Type 3 fonts, matplotlib's default.
     "pdf.fonttype": 42,
 }
 _UNDATED: dict[str, dict[str, None]] = {
@@ -68,6 +69,7 @@ _UNDATED: dict[str, dict[str, None]] = {
 @contextmanager
 def drawing_style() -> Iterator[None]:
     """Apply this style, independent of other plots in the process."""
+    # The defaults come first, so that a matplotlibrc of the host changes no plot.
     settings: Any = {**mpl.rcParamsDefault, **_SETTINGS, "backend": "agg"}
     with mpl.rc_context(settings):
         yield
@@ -87,6 +89,7 @@ def name_point(point: Artist, name: str) -> None:
 
 def panel(height: float) -> tuple[Figure, Axes]:
     """Return a chart with one plot of this height in inches."""
+    # `Figure` and not pyplot, which keeps every chart in memory until it is closed.
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     return figure, figure.add_subplot()
 
@@ -182,6 +185,7 @@ def _dots(axes: Axes, table: Table, index: int, series: int = 0, shift: float = 
 
 def _rows(axes: Axes, table: Table) -> None:
     axes.set_yticks(range(len(table.rows)), [wrap_label(row[0].value) for row in table.rows])
+    # Limits in reverse put the first row at the top, as in the table.
     axes.set_ylim(len(table.rows) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
 
@@ -313,6 +317,7 @@ def movement(table: Table) -> Figure:
     for index, row in enumerate(rows):
         for after, cell in enumerate(row[2:]):
             if _number(cell) > 0:
+                # `s` is the area of a circle, so areas are proportional to the numbers of units.
                 axes.scatter([after], [index], s=1400 * _number(cell) / most, color=SERIES[0], alpha=0.3)
                 axes.text(after, index, f"{_number(cell):.0f}", ha="center", va="center", color=INK)
     axes.set_xticks(range(len(table.columns) - 2), [str(after) for after in range(len(table.columns) - 2)])
@@ -339,7 +344,9 @@ def scatter(table: Table) -> Figure:
     for axes, name, rows in listed:
         own = np.array([[_number(cell) for cell in row[1:4]] for row in rows])
         ends = [own[:, :2].min(), own[:, :2].max()]
+        # On a logarithmic scale a dot of one item stays visible next to dots of hundreds.
         density = np.log1p(own[:, 2]) / np.log1p(most)
+        # The diagonal, on which the judge gives the mean of people.
         axes.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle="--")
         axes.scatter(
             own[:, 0],

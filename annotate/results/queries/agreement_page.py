@@ -363,6 +363,8 @@ def _pairs(rated: RatedRound) -> list[Table]:
     tables = []
     for key, (title, measured) in kinds.items():
         by_dimension = [
+            # Dimensions without a change in Round II share their data with Round I, and so these costly
+            # values.
             rated.once(dimension, ("pairs", key), partial(measured, dimension))
             for dimension in rated.dimensions
         ]
@@ -379,6 +381,7 @@ def _alpha_of_pairs(rated: RatedRound, dimension: FrozenDimension) -> Sequence[C
         figure(
             checked_alpha(
                 data.of_raters(pair),
+                # Each pair has its own random stream, so its interval does not depend on the other raters.
                 generator=rated.stream(dimension, *(data.raters[rater] for rater in pair)),
                 resampling=rated.resampling,
             )

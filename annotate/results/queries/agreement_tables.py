@@ -67,7 +67,9 @@ def alpha_by_label(
         ends = np.cumsum(np.bincount(numbers, minlength=len(names)))[:-1]
         return checked_alphas_of_parts(
             rated.data(dimension),
+            # A stable sort keeps the units of a label in their order, on which their resampling depends.
             np.split(np.argsort(numbers, kind="stable"), ends),  # the units of each name
+            # Each label has its own random stream, so its interval does not depend on the other labels.
             generators=[rated.stream(dimension, head.key, name) for name in names],
             resampling=resampling,
         )
@@ -256,6 +258,7 @@ class _CategoryEstimates:
 def latent_tables(rated: RatedRound) -> list[Table]:
     """Return the results for raters’ named categories, empty without such dimensions or after discussion."""
     named = [each for each in rated.dimensions if each.is_named]
+    # The models assume raters who are independent given the category, which discussion ends.
     if not named or not rated.round.is_independent:
         return []
     found = []
@@ -310,6 +313,7 @@ def _category_rows(found: _CategoryEstimates) -> Iterator[list[Cell]]:
                 cells += [Cell(reason=model.reason if model else found.reason)] * 2
             else:
                 probable = model.probabilities[rated]
+                # `own` has only units with a majority, so a tie is never decided otherwise.
                 otherwise = own[rated] & (probable.argmax(axis=1) != index)
                 cells.append(Cell(float(probable[:, index].mean()), count=count, how=how))
                 cells.append(Cell(int(otherwise.sum())))

@@ -133,6 +133,7 @@ def metadata_sections(project: Project, chosen: Chosen) -> list[Section]:
     head = Column("metadata", column, ColumnKind.TEXT)
     first = rounds[0]
     title = gettext("Krippendorff’s alpha by {column} ({round})").format(column=column, round=first.label)
+    # Alpha is about Round I, the only independent one; means are about the last values.
     alpha = alpha_by_label(first, title, head, labels, first.resampling)
     means = [_means(rated, items, labels, head)] if numbered else []
     return [Section(gettext("By {column}").format(column=column), "", [*means, alpha])]
@@ -187,6 +188,7 @@ def _scores_by_document(
         is_own = (of_units == name) & ~np.isnan(scores)
         # Numbers of the documents, by which `bincount` adds up and counts the scores of each.
         _, positions = np.unique(documents[is_own], return_inverse=True)
+        # Items are averaged within a document first, so that each document counts once.
         sums = np.bincount(positions, weights=scores[is_own])
         found.append(sums / np.bincount(positions))
     return found

@@ -261,6 +261,7 @@ def compare_shares(
     for each in dimensions:
         own = {}
         for category in each.whole_values:
+            # A share is the mean of 0 and 1, so categories use the tests of means.
             values = values_by_document(rated, items, each, names, category)
             shares[each.key, category] = mean_over_raters(values)
             own[each.key, category] = compare_systems(values, names, chosen, texts, tables)

@@ -157,6 +157,7 @@ class UnitsApart(PagedUnits):
         wanted = units["apart"] >= least
         if meant.dimension:
             keys = project.dimensions.filter(key=meant.dimension).values_list("pk", flat=True)
+            # An unknown key gives an empty list, which selects no unit.
             wanted &= np.isin(units["dimension"], list(keys))
         # Units have keys of items, so names become keys first.
         if meant.system or meant.document:
@@ -221,6 +222,8 @@ def _values_of_raters(
         if membership is not None and value is not None:
             unit = (rating.assignment.item_id, rating.dimension_id)
             other = others.get(rating.dimension_id)
+            # Raters see the sides of a comparison in different orders; the stored order makes answers
+            # comparable.
             answer = Given(normalize(value), rating.data).unordered
             says = kind_of(other).describe(other, answer) if other else ""
             found.setdefault(unit, []).append(RaterValue(membership.rater_name, answer.value, says))
@@ -328,6 +331,7 @@ def spread_sections(project: Project, _chosen: Chosen) -> list[Section]:
     Three queries; one more if there are questions of other kinds than scales.
     """
     keys = dict(project.dimensions.values_list("pk", "key"))
+    # A unit takes 44 bytes in this array, and many times that as Python objects.
     units = np.fromiter(_units(project), UNIT)
     rank = {pk: index for index, pk in enumerate(sorted(keys, key=keys.__getitem__))}
     ranks = np.array([rank[pk] for pk in units["dimension"].tolist()], int)

@@ -43,6 +43,7 @@ class KeptPage:
 
     @property
     def is_there(self) -> bool:
+        # A row without content is a task, or the reason for which nothing could be computed.
         return bool(self.row.version and self.row.content)
 
     @property
@@ -136,6 +137,7 @@ def version_of_round_one(project: Project) -> Sequence[object]:
 
 
 def _last_act(project: Project) -> int | None:
+    # An export changes no result. With its entries, each download would make all results outdated.
     acts = AuditEntry.objects.filter(project=project).exclude(act__startswith="export.")
     last: int | None = acts.aggregate(last=Max("pk"))["last"]
     return last

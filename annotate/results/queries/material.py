@@ -107,6 +107,7 @@ class ItemOrigins:
         documents = np.unique([self.documents[item] for item in listed], return_inverse=True)[1]
         # 1 for each document with an output of a system; the product counts common documents.
         there = np.zeros((int(documents.max(initial=-1)) + 1, len(names)), dtype=int)
+        # `names` are sorted, which `searchsorted` needs.
         there[documents, np.searchsorted(names, [self.systems[item] for item in listed])] = 1
         return np.asarray(there.T @ there, dtype=np.intp)
 

@@ -148,6 +148,7 @@ SO_FAR = Arrangement(
 
 def _ways_to_draw(project: Project) -> Sequence[tuple[str, str]]:
     first = default_drawn(project)
+    # The first option of a parameter is its default.
     return [(name, name) for name in sorted(("units", "documents"), key=lambda each: each != first)]
 
 

@@ -74,6 +74,7 @@ def marked_texts(round: Round) -> Marked:
     for key, item, rater, stored in rows:
         by_unit[key, item][names[rater]] = _spans(passages_from_json(stored), texts[item])
     found: dict[str, list[MarkedText]] = defaultdict(list)
+    # The resampling of documents depends on their order, which sorting fixes.
     for (key, item), spans in sorted(by_unit.items()):
         # The same joined text for all raters, in which passages and words are ranges of characters.
         whole = " ".join(texts[item])

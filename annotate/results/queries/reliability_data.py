@@ -107,6 +107,7 @@ def _table(dimension: FrozenDimension, rows: np.ndarray, raters: dict[int, str])
     units, first, column = np.unique(rows[["document", "item"]], return_index=True, return_inverse=True)
     row_of = {rater: index for index, rater in enumerate(raters)}
     values = np.full((len(raters), len(units)), np.nan)
+    # numpy assigns in order, so of several values of a unit the last one stays.
     values[[row_of[rater] for rater in rows["rater"].tolist()], column] = rows["value"]
     data = ReliabilityData(
         values,

@@ -139,6 +139,7 @@ _FAIR_MEAN = Column("fair_mean", lambda: gettext("fair mean"), decimals=2)
 def _rater_rows(model: Severity, *, with_fair: bool) -> Iterator[list[Cell]]:
     everything = str(_RATED_EVERYTHING if model.share_rated == 1 else _RATED_MOST)
     for each in model.raters:
+        # A string times False is empty: there is then no reason against a fair mean.
         fair = _fair(model, each.fair_mean, each.values, everything * model.rated_everything)
         yield [
             text(each.rater),

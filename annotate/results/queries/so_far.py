@@ -153,6 +153,7 @@ def _effects(
     positions = np.stack([rows["annotator"], rows["document"]], axis=1)
     of_documents = np.unique(positions, axis=0, return_inverse=True)[1].ravel()
     by_document = rated.round.work_order == WorkOrder.BY_DOCUMENT
+    # In a mixed order a rater's item before belongs to another document as a rule.
     in_succession = of_documents if by_document else rows["annotator"]
     return {
         "position": position_effect(rows["value"], of_documents, rows["position"]),

@@ -139,6 +139,7 @@ def _list_units(tested: Sequence[_TestedDimension], origins: ItemOrigins) -> Tab
         camps = [
             unit for unit in each.splits.units if unit.lower and each.items[unit.unit] in origins.documents
         ]
+        # The position of the unit comes last, so that equal units have the same order at each computation.
         camps.sort(key=lambda unit: (unit.p_value, -unit.gap, unit.unit))
         rows += [_row(each, unit, origins) for unit in camps[:MOST_UNITS]]
     title = gettext("Units with two camps of raters")

@@ -152,6 +152,7 @@ def _plan(
     values = values_by_document(rated, items, dimension, names)
     if reason := why_no_components(values):
         return replace(found, reason=reason)
+    # A person may know one deviation and take the others from Round I.
     return replace(found, components=replace(variance_components(values), **assumed))
 
 

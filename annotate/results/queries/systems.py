@@ -93,6 +93,7 @@ def systems_sections(project: Project, chosen: Chosen) -> list[Section]:
     categories, shares = compare_shares(everything, items, named, names, chosen, tables)
     if is_across_dimensions(chosen):
         together = adjust_together({**compared, **shares})
+        # Keys are strings of dimensions, or pairs of dimension and category, so both fit into one mapping.
         compared, shares = {key: together[key] for key in compared}, {key: together[key] for key in shares}
     scores = {key: mean_over_raters(own) for key, own in values.items()}
     sections = []

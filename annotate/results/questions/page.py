@@ -187,6 +187,7 @@ def _codes_of_parts(answers: QuestionAnswers) -> tuple[FloatArray, list[int], li
             columns.append([position.get(key, np.nan) for key in keys])
             items.append(item.id)
             documents.append(item.document)
+    # `reshape` gives a table without any part the right number of raters, too.
     codes = np.array(columns, dtype=float).reshape(len(columns), len(answers.raters)).T
     return codes, items, documents
 
@@ -256,6 +257,7 @@ def _pairwise(answers: QuestionAnswers) -> PairwiseAnswers:
         documents=answers.documents,
         strongest=options["strength"],
         ties=options["ties"],
+        # An answer without a stored order was given in the order of the sides.
         shown_first=[[order != [1, 0] for order in row] for row in orders],
         raters=answers.raters,
     )

@@ -126,6 +126,7 @@ def compare(figure: Figure, computed: float | None, reasons: Mapping[str, str]) 
     apart = abs(computed - float(figure.published))
     if apart <= figure.tolerance + ROUNDING:
         return FigureComparison(figure, computed, FigureMatch.WITHIN, "")
+    # A known difference must also be reproduced: another wrong value is no explained one.
     if figure.release_gives is not None and abs(computed - figure.release_gives) <= SIX_DECIMALS:
         return FigureComparison(figure, computed, FigureMatch.EXPLAINED, reasons[figure.reason])
     reason = f"It differs from the published value by {apart:.6f}."
@@ -295,6 +296,7 @@ class Reproduction:
 
 def paper_of(project: Project) -> Paper | None:
     """Return the paper that a project reproduces, if any. Up to one query."""
+    # A project of another origin may have the same slug, so the audit log decides.
     paper = PAPERS.get(project.slug)
     if paper and AuditEntry.objects.filter(project=project, act=BEGUN, subject=paper.key).exists():
         return paper

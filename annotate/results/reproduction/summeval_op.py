@@ -41,6 +41,7 @@ def _between_raters(page: KeptPage, labels: dict[str, str]) -> Iterator[tuple[Ke
         if (table := page.table(f"round-1-{key}")) is None:
             return
         for row in table.rows:
+            # Pages show aliases of raters, and the paper uses the names of its release.
             raters = "-".join(labels.get(name, name) for name in str(row[0].value).split(" – "))
             for column, cell in zip(table.columns[1:], row[1:], strict=True):
                 yield (quantity, column.key, raters, coefficient), _number(cell)

@@ -164,6 +164,7 @@ def row_of(rank: int, row: dict[str, Any]) -> AuditedAct:
             act, note = f"{RATING}.{row['cause']}", row["comment"]
             subject = f"{subject}, Round {'I' * row['round']}, by {row['label']}"
             after = {"value": row["value_after"]} | {name: True for name in FLAGS if row[name]}
+            # The first save of a rating has no state before it, and not an empty value.
             if row["revision"] != 1 or row["value_before"] is not None:
                 before = {"value": row["value_before"]}
         else:
@@ -216,6 +217,7 @@ def audit_page(project: Project, wanted: AuditFilter, after: Cursor | None = Non
 
 def audit_rows(project: Project, wanted: AuditFilter) -> Iterator[dict[str, Any]]:
     """Yield all acts, the oldest first, by COLUMNS; memory does not grow with them."""
+    # The acts come as a stream, so the names of all accounts are read once and not for each act.
     people = _people(None)
     sources = (_stream(rank, source(project, wanted)) for rank, source in enumerate(SOURCES))
     merged = heapq.merge(*sources, key=lambda row: (row.at, row.cursor.rank, row.cursor.pk))

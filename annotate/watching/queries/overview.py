@@ -107,6 +107,7 @@ def _versions(project: Project) -> Iterator[Need]:
 
 def _rounds(rounds: Sequence[Round]) -> Iterator[Need]:
     for round in rounds:
+        # Until the round is complete the project rejects other changes, so this task comes first.
         if round.problem:
             slug, step = round.project.slug, f"{'open' if round.is_open else 'close'}-{round.number}"
             message = gettext(
@@ -137,6 +138,7 @@ def _people(project: Project, first: RoundProgress | None) -> Iterator[Need]:
     people = reverse("people", args=[project.slug])
     active = [rater for rater in first.raters if rater.active]
     asked = project.raters_per_item
+    # In a routed round only some units need raters, so this comparison does not hold.
     if first.round.every_item and len(active) < asked:
         message = gettext("Each item needs {raters} raters, but the project has {annotators}. Invite more.")
         yield Need(message.format(raters=asked, annotators=len(active)), people)
@@ -156,6 +158,7 @@ def _people(project: Project, first: RoundProgress | None) -> Iterator[Need]:
         for rater in with_account
         if rater.last_rated
         and rater.last_rated < now - SILENT_AFTER
+        # A rater who has finished all items is silent for a good reason.
         and rater.counts.done < rater.counts.taken
     ]
     if silent:
