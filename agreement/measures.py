@@ -102,7 +102,8 @@ def _spearman(patterns: Patterns) -> Statistic:
         counts = [np.asarray(side.T @ weights.T) for side in sides]
         ranks = [ranks_of_values(side, axis=0) for side in counts]
         product = _sum(weights.T, *(rank[code] for rank, code in zip(ranks, codes, strict=True)))
-        return _ratio(product, *(_sum(side, rank, rank) for side, rank in zip(counts, ranks, strict=True)))
+        first, second = (_sum(side, rank, rank) for side, rank in zip(counts, ranks, strict=True))
+        return _ratio(product, first, second)
 
     return correlations
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -204,6 +205,10 @@ def mqm_alpha(
     return _interval_alpha(texts, scores, substream(generator, "mqm"), resampling)
 
 
+def _count_category(category: str, spans: Sequence[MarkedSpan]) -> int:
+    return sum(each.category == category for each in spans)
+
+
 def alpha_by_category(
     texts: Sequence[SpannedText],
     categories: Sequence[str],
@@ -214,7 +219,7 @@ def alpha_by_category(
     """The interval alpha of each category's number of spans in an output; undefined as `mqm_alpha`."""
     found = {}
     for category in categories:
-        numbers = _by_rater(texts, lambda spans, own=category: sum(each.category == own for each in spans))
+        numbers = _by_rater(texts, partial(_count_category, category))
         drawn_with = substream(generator, "category", category)
         found[category] = _interval_alpha(texts, numbers, drawn_with, resampling)
     return found

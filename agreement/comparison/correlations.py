@@ -273,7 +273,8 @@ def _by_system(
             result = replace(result, interval=interval, interval_reason=reason)
         elif generator is not None:
             result = measure.of(pairs, substream(generator, system), plan)
-        result = explain_undefined(replace(result, **named), *pairs.values, sides, "item of this system")
+        first, second = pairs.values
+        result = explain_undefined(replace(result, **named), first, second, sides, "item of this system")
         found.append(SystemCoefficient(system, result))
     return tuple(found)
 

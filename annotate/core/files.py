@@ -107,9 +107,11 @@ def remove_scratch() -> int:
     long_ago, removed = time() - SCRATCH_SECONDS, 0
     # `local_path` renews the time of each copy that it returns.
     for each in Path(settings.DATA_DIR, "scratch").glob("*/*"):
-        if each.stat().st_mtime < long_ago:
+        # Another process may remove the same file at any moment, so a missing one is no error.
+        with suppress(FileNotFoundError):
+            if each.stat().st_mtime >= long_ago:
+                continue
             removed += 1
-            # Another process may remove the same file, so a missing one is no error.
             if each.is_dir():
                 rmtree(each, ignore_errors=True)
             else:

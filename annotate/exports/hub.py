@@ -64,8 +64,6 @@ def push_folder(
 
     try:
         return _push(folder, repository, token, private, on_progress or (lambda _sent, _size: None))
-    except DomainError:
-        raise
     except (HTTPError, OSError, RuntimeError, ValueError) as error:
         # Without its cause, which may hold the request and with it the token.
         raise HubError(_sentence(error, repository)) from None

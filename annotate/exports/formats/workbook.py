@@ -1,6 +1,6 @@
 """All tables as one workbook, written row by row.
 
-Its first sheet lists the content that worksheets cannot hold.
+Its last sheet lists the content that worksheets cannot hold.
 """
 
 import json

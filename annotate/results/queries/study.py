@@ -275,7 +275,7 @@ def _pace(first: RatedRound | None, items: ItemOrigins, chosen: Chosen) -> _Pace
         size = len({row[0] for row in rows}), len({row[1] for row in rows})
         found = _Pace(*size, median(timed) if timed else 0.0, gettext("median of Round I"))
     given = chosen.get(SECONDS.name)
-    return replace(found, seconds=float(given), source="assumed") if given else found
+    return replace(found, seconds=float(given), source=gettext("assumed")) if given else found
 
 
 def _effort(
