@@ -98,7 +98,7 @@ def alpha_statistic(patterns: Patterns, level: MeasurementLevel) -> Statistic:
 
 def _alphas(marginals: FloatArray, observed: FloatArray, expected: FloatArray) -> FloatArray:
     """(replicates,): alpha from marginals (replicates, categories) and both sums over ordered pairs."""
-    # Counts tell whether values vary; the expected disagreement may be only rounding.
+    # Counts show if values vary; the expected disagreement may be only rounding.
     varied = np.count_nonzero(marginals, axis=1) >= 2
     return 1 - divide_where(varied, (marginals.sum(axis=1) - 1) * observed, expected)
 

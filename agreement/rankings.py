@@ -296,7 +296,7 @@ def _fit(
     systems = ranks.shape[1]
     # A choice: each system of a ranking, from those that do not come before it; False if either has no rank.
     left = ranks[:, None, :] >= ranks[:, :, None]
-    # Where no other system remains, nothing is chosen.
+    # Without another system there is no choice.
     chosen, ranking = np.nonzero((left.sum(axis=2) >= 2).T)
     offered, of_choice = left[ranking, chosen], document_of_ranking[ranking]
     observed = np.eye(systems)[chosen]

@@ -74,7 +74,7 @@ class Extension:
 def extend(extension: Extension) -> None:
     """Add an app's parts after the existing ones."""
     app = extension.app
-    # Dictionaries preserve the order of registration, so an app's parts follow those of annotate.
+    # Dictionaries preserve the order of registration, so an app's parts follow annotate's parts.
     JOB_KINDS.update({kind.name: kind for kind in extension.jobs})
     KINDS.update({kind.key: kind for kind in extension.import_kinds})
     CHECKS.update({what: check for what, (check, _) in extension.import_readings.items()})

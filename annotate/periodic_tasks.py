@@ -35,7 +35,7 @@ def find_due_jobs() -> list[tuple[str, int]]:
     return [
         (name, pk)
         for name, kind in JOB_KINDS.items()
-        # The limit holds for each kind, so many deliveries cannot displace an import.
+        # Each kind has its own limit: deliveries cannot displace an import.
         for pk in due_jobs(kind).values_list("pk", flat=True)[:JOBS_AT_ONCE]
     ]
 

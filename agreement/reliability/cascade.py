@@ -129,7 +129,7 @@ def calibrate_cascade(
         raise ValueError("A cascade is tested exactly, which needs losses of 0 and 1.")
     if not paths or any(path.ndim != 2 or path.shape[1] != len(sure) for path in paths):
         raise ValueError("Every path needs a threshold for each stage.")
-    # A stage without a value of a rated unit is never sure of it: its errors there would count for nobody.
+    # A stage without a value of a rated unit is never sure of it: no stage would count its errors there.
     rated = ~np.isnan(lost).all(axis=0)
     sure = np.where(np.isnan(lost) & rated, np.nan, sure)
     # The certificate of each path, with its share of delta; the path that keeps most units is used.

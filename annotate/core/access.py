@@ -309,7 +309,7 @@ def token_of(assignment: Assignment) -> str:
 
 def membership_of_rater(user: SomeUser, slug: str, number: int) -> Membership | None:
     """Return this person's membership as a rater of a unit in Round II, None if they do not rate it."""
-    # Before Round II nobody may learn which units are disputed, not even by their own membership.
+    # Before Round II no rater may learn which units are disputed, not even by their own membership.
     discussed = memberships_of(user).filter(project__rounds__number=2)
     return discussed.filter(pk__in=raters_in(slug, number)).first()
 

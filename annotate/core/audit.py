@@ -85,7 +85,7 @@ def record(
         before = {name: before[name] for name in changed if name in before}
         after = {name: after[name] for name in changed if name in after}
     elif after is not None:
-        # Without a state before, the act creates the subject, and empty columns tell nothing.
+        # Without a state before, the act creates the subject, and empty columns add no information.
         after = {name: value for name, value in after.items() if value not in ("", None)}
     signed_in = getattr(_request.get(), "user", None)
     actor = by or (signed_in if isinstance(signed_in, User) else None)

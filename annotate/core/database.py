@@ -120,7 +120,7 @@ def write_in_steps(
     size = max(most // 10, 1) if in_steps else ROWS_AT_ONCE
     while batch := list(islice(left, size)):
         with step():
-            # Only the statements are timed: the wait for the lock tells nothing about the size of a batch.
+            # Only the statements are timed: the wait in the lock queue does not depend on the batch size.
             begun = monotonic()
             write(batch)
             seconds = monotonic() - begun

@@ -150,7 +150,7 @@ def take(kind: JobKind, pk: int) -> Any:
     # A lease in the row comes from a dead worker, which may have left files or rows.
     if getattr(found, kind.lease):
         kind.prepare(found)
-    # The row is read again with the lease, because `prepare` may have changed it. A takeover meanwhile gives
+    # The row is read again with the lease, because `prepare` may have changed it. A takeover in between gives
     # None.
     return kind.rows.select_related(*kind.related).filter(pk=pk, **lease).first()
 
@@ -273,7 +273,7 @@ def _reason(error: Exception, attempts: int, name: str) -> str:
 
 def persistently(what: Callable[[], T]) -> T:
     """Call a function that uses the database, and retry for half a minute if the database is away."""
-    # The limit is long enough for a restart of the database, and a reply waits in memory meanwhile.
+    # The limit is long enough for a restart of the database, and memory keeps a reply during it.
     until = time.monotonic() + DATABASE_RETRY_SECONDS
     while True:
         try:

@@ -172,7 +172,7 @@ def _assignment(facts: Facts, first: Round | None) -> str:
 
 
 def _is_rated_here(first: Round | None) -> bool:
-    # Imported ratings were given elsewhere, so statements about Concord's pages do not hold for them.
+    # Raters gave imported ratings elsewhere, so statements about Concord's pages do not hold for them.
     assignments = Assignment.objects.filter(round=first, completed_at__isnull=False)
     return first is not None and assignments.exclude(plan=Assignment.Plan.IMPORTED).exists()
 

@@ -88,7 +88,7 @@ def _push(folder: Path, repository: str, token: str, private: bool, on_progress:
         sent += paths[file.path_in_repo].stat().st_size
         on_progress(sent, size)
     there = hub.list_repo_files(repository, repo_type="dataset")
-    # `load_dataset` reads all shards of the folder, so those of a larger earlier export must go.
+    # `load_dataset` reads all shards of the folder, so shards of a larger earlier export must go.
     old = [name for name in there if name.startswith(DATA) and name not in paths]
     commit = hub.create_commit(
         repository,

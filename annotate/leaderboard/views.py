@@ -58,7 +58,7 @@ def public_page(request: Request, slug: str) -> HttpResponse:
 @require_GET
 def submissions(request: Request, slug: str) -> HttpResponse:
     project = project_for_admin(request.user, slug)
-    # The outputs of one submission take up to 20 MiB, and the list shows none of them.
+    # The outputs of one submission may have 20 MiB, and the list shows none of them.
     listed = project.submissions.defer("outputs").order_by("decided_at", "-pk")
     # Pending ones, the newest first; then decided ones, the latest decision first.
     waiting = [each for each in listed if each.status == Submission.Status.WAITING]

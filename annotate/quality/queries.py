@@ -462,7 +462,7 @@ def _items(project: Project) -> Mapping[int, list[RatedItem]]:
         round__project=project, round__number=1, completed_at__isnull=False, annotator__isnull=False
     )
     rows = (
-        # Runs of one value are counted in the order in which the annotator met the items.
+        # The order of runs of one value is the order in which the annotator met the items.
         finished.order_by("annotator", "position")
         .annotate(
             characters=Length("item__text"),

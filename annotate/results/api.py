@@ -131,7 +131,7 @@ class ResultFile(ApiView):
         # Without rows there is nothing to plot.
         if ending not in CONTENT_TYPES or not (table.plot and table.rows):
             raise Http404(gettext("There is no such file of this result."))
-        # Pages show the SVG, so it is stored. Other formats are drawn at each request.
+        # Pages show the SVG, so it is stored. Each request renders other formats.
         drawn = plot_of(project, result, kept, table) if ending == "svg" else draw(table, ending)
         return HttpResponse(drawn, content_type=CONTENT_TYPES[ending])
 

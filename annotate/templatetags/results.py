@@ -219,7 +219,7 @@ def _cell(
 
 def _format_cell(cell: Cell, column: Column, marks: Mapping[str, str]) -> str:
     if cell.value is None:
-        # A single reason stands below the table for all gaps, so it needs no mark.
+        # A single reason appears below the table for all gaps, so it needs no mark.
         mark = f"<sup>{escape(marks[cell.reason])}</sup>" if len(marks) > 1 else ""
         return SafeString(f'<span class="soft figure-missing">–{mark}</span>')
     shown = cell.value if isinstance(cell.value, str) else number(cell.value, column)

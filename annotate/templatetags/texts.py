@@ -36,7 +36,7 @@ def mark_text(shown: RenderedText, segments: Iterable[Segment], mine: str) -> Sa
     def mark(piece: str, span: Span, *, is_first: bool, is_last: bool) -> str:
         names = escape(" ".join(span.by))
         style = "marked marked-mine" if mine in span.by else "marked"
-        # A span may consist of several pieces, and its raters are named once at each end.
+        # A span may consist of several pieces, and each end names its raters once.
         by = f' data-by="{names}"' if is_first else ""
         note = f'<sup><span class="visually-hidden">{says}</span> {names}</sup>' if is_last else ""
         style += colours[span.start]

@@ -162,7 +162,7 @@ def secret_of(webhook: Webhook) -> str | None:
 
 def signature(secret: str, *, key: str, timestamp: int, body: str) -> str:
     """Return HMAC-SHA256 over `KEY.TIMESTAMP.BODY`, in base64, after the version of the scheme."""
-    # The time is signed too, so that nobody can send an old delivery again as a recent one.
+    # The time is signed too, so an old delivery cannot pass as a recent one.
     signed = f"{key}.{timestamp}.{body}".encode()
     made = hmac.digest(base64.b64decode(secret.removeprefix(PREFIX)), signed, "sha256")
     return f"v1,{base64.b64encode(made).decode()}"
@@ -277,7 +277,7 @@ def _write(webhooks: Iterable[Webhook], event: str, facts: Mapping[str, Any]) ->
     now, made = timezone.now().isoformat(), []
     for webhook in webhooks:
         payload = {"type": event, "timestamp": now, "data": {"project": webhook.project.slug, **facts}}
-        # The body is fixed here: a retry sends the same bytes, even if the project changes meanwhile.
+        # The body is fixed here: a retry sends the same bytes, even if the project changes in between.
         body = json.dumps(payload, ensure_ascii=False)
         made.append(Delivery(webhook=webhook, event=event, body=body))
     return Delivery.objects.bulk_create(made)

@@ -177,7 +177,7 @@ def _add_option(
     field = _resolve(schema)
     # argparse formats help with the percent operator.
     about = (field.get("description") or text).replace("%", "%%")
-    # Without SUPPRESS an omitted option would be sent as null, and the server could not use its default.
+    # Without SUPPRESS an omitted option would become null, and the server could not use its default.
     options: JsonObject = {"dest": f"{FIELD}{name}", "default": argparse.SUPPRESS, "help": about}
     flag = f"--{name.replace('_', '-')}"
     kind = field.get("type")

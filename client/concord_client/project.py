@@ -309,7 +309,7 @@ class Project:
             return self._run(self.call("postRuns", **scope)).start()
         newest = self._run(self.call("getRun", id=runs[-1]["id"]))
         newest.is_new = False
-        # A paused or stopped run may hold calls that nobody makes, so it continues.
+        # A paused or stopped run may hold calls without a worker, so it continues.
         return newest if newest.status in ("running", "cancelled", "finished") else newest.start()
 
     def read_runs(self) -> "pd.DataFrame":
@@ -349,7 +349,7 @@ class Project:
 
     def save_table(self, result: str, key: str, path: str | Path, **chosen: Any) -> Path:
         """Write a table of a result to a file (.csv, .json, .md, .tex), or its plot (.svg, .pdf, .png)."""
-        # The server has no file until the result is computed, so this call waits for it.
+        # The server has no file until the result is computed, so this call checks until then.
         self.read_result(result, **chosen)
         ending = Path(path).suffix.removeprefix(".")
         parameters = {"slug": self.slug, "name": result, "key": key, "ending": ending}

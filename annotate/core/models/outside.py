@@ -26,7 +26,7 @@ class OutsideStudy(models.Model):
     """Settings for raters from a crowd platform. Other projects have no row."""
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="outside_study")
-    # The token is stored unencrypted: the platform shows the link to everyone whom it invites.
+    # The token is stored unencrypted: the platform shows the link to everyone that it invites.
     token = models.CharField(max_length=64, unique=True, default=new_join_token)
     is_open = models.BooleanField(default=False, help_text="Whether new raters may join.")
     consent = models.TextField(blank=True, help_text="Markdown, shown before anything else.")
@@ -90,7 +90,7 @@ class OutsideRater(models.Model):
         max_length=200, blank=True, help_text="ID of the person on the platform: PROLIFIC_PID of the link."
     )
     parameters = models.JSONField(default=dict, blank=True, help_text="All parameters of the link.")
-    # The account and this row are made after the consent, so no other page has to check for it.
+    # The consent comes before the account and this row, so no other page has to check for it.
     consented_at = models.DateTimeField()
     consent_digest = models.CharField(max_length=64, help_text="SHA-256 of the consent text.")
     answers = models.JSONField(

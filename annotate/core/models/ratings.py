@@ -22,7 +22,7 @@ class Rating(models.Model):
 
     assignment = models.ForeignKey("annotate.Assignment", models.PROTECT, related_name="ratings")
     dimension = models.ForeignKey("annotate.Dimension", models.PROTECT, related_name="ratings")
-    # Each complete answer has a number, also of kinds with `data`, so one rule tells whether it is answered.
+    # Each complete answer has a number, also of kinds with `data`, so one rule shows if it is answered.
     value = PointsField(null=True, blank=True)
     data = models.JSONField(null=True, blank=True, help_text=DATA)
     unsure = models.BooleanField(default=False)

@@ -169,7 +169,7 @@ class _Text:
         return found
 
     def _start_in_line(self, content: str, number: int) -> int:
-        # Marks of quotes and lists stand before the content, so the last match is the content itself.
+        # Marks of quotes and lists come before the content, so the last match is the content itself.
         start = self.lines[number].rfind(content)
         if start < 0:
             raise MisplacedRunError(content)

@@ -153,7 +153,7 @@ def actor(restored: Restored, by: str | None) -> User | None:
             email=address, defaults={"name": by, "is_active": False, "password": "!"}
         )
         restored.actors[by] = user
-        # "admin" stands for all people who are no raters, and has no membership of a rater.
+        # "admin" means all people who are no raters, and has no membership of a rater.
         if by != ADMIN:
             Membership.objects.filter(pk=restored.raters[by].pk).update(user=user)
     return restored.actors[by]

@@ -209,7 +209,7 @@ def _write(dimension: FrozenDimension, value: float, data: Any, systems: Sequenc
 def _write_final(dimension: FrozenDimension, unit: Row, systems: Sequence[str]) -> str | None:
     """Return the final answer in words; None without one, and if answers of several parts differ."""
     value, data = unit["final_value"], unit["final_data"]
-    # The value of such an answer is only a number about its parts, and says nothing without them.
+    # The value of such an answer is only a number about its parts, and has no meaning without them.
     if value is None or (data is None and kind_of(dimension).has_pieces):
         return None
     return _write(dimension, value, data, systems)

@@ -108,7 +108,7 @@ class Command(ConcordCommand):
             return _write_table(project, choice, options["table"], options["to"]), None
         on_progress = RowCounter(self.stderr, options["verbosity"] > 0)
         if options["folder"]:
-            # An existing folder is an error: old files would mix with those of the export.
+            # An existing folder is an error: old files would mix with the new export.
             options["folder"].mkdir(parents=True)
             try:
                 manifest = write_folder(project, choice, options["folder"], on_progress)

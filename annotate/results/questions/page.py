@@ -257,7 +257,7 @@ def _pairwise(answers: QuestionAnswers) -> PairwiseAnswers:
         documents=answers.documents,
         strongest=options["strength"],
         ties=options["ties"],
-        # An answer without a stored order was given in the order of the sides.
+        # An answer without a stored order has the order of the sides.
         shown_first=[[order != [1, 0] for order in row] for row in orders],
         raters=answers.raters,
     )

@@ -31,7 +31,7 @@ def import_release(
     MissingReleaseFileError before any write, and ReleaseRefusedError if another project has its name or a
     line is invalid.
     """
-    # All files are found first, so a missing one leaves no project behind.
+    # The search for all files comes first, so a missing one leaves no project behind.
     paths = release_files(paper, folder)
     project = _project(paper, admin)
     for file, path in zip(paper.files, paths, strict=True):

@@ -183,7 +183,7 @@ def accept_proposal(*, proposal: Proposal, text: str, by: User | None) -> Judge:
     before = judge.template.text_about(proposal.dimension_id)
     wording = insert_addition(before, proposal.kind, text)
     label = f"{proposal.get_kind_display()} {proposal.pk}"
-    # A judge of its own, with the wording in a separate version of its prompt.
+    # A separate judge, with the wording in a separate version of its prompt.
     template = add_version(template=judge.template, dimension=proposal.dimension, text=wording, by=by)
     spec = spec_of(judge, list(project.dimensions.all()))
     spec = replace(spec, name=add_label(judge.name, label), template=template)

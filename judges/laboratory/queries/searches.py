@@ -275,7 +275,7 @@ def _call_counter(
         # Existing values of the unchanged judge need no call.
         return sum(max(items[pk] * judge.samples - there.get(pk, 0), 0) for pk in documents)
 
-    # The chosen candidate, and what the unchanged judge lacks there.
+    # The chosen candidate, and the missing calls of the unchanged judge.
     on_held_out = calls_about(held_out) + missing(held_out)
 
     def count(stages: Sequence[Stage]) -> int:
