@@ -168,9 +168,18 @@ class TextProbability:
 
     @property
     def perplexity(self) -> float | None:
-        """The exponential of minus their mean; None for a single token, which has no predecessor."""
+        """The exponential of minus their mean; None for a single token, which has no predecessor.
+
+        None also if it exceeds the largest float: servers report -9999 or -inf for some tokens.
+        """
         found = self.log_probabilities
-        return math.exp(-sum(found) / len(found)) if found else None
+        if not found:
+            return None
+        try:
+            value = math.exp(-sum(found) / len(found))
+        except OverflowError:
+            return None
+        return value if math.isfinite(value) else None
 
 
 class TextProbabilities:

@@ -96,11 +96,11 @@ def measure_perplexities(
                     continue
                 new = sum(_keep(metric, pk, found) for pk in own)
                 kept += new
-                problem = (
-                    ""
-                    if found.log_probabilities
-                    else gettext("The text is one token, which has none before it.")
-                )
+                problem = ""
+                if not found.log_probabilities:
+                    problem = gettext("The text is one token, which has none before it.")
+                elif found.perplexity is None:
+                    problem = gettext("The text is so unlikely that its perplexity is no finite number.")
                 cost = prices.cost(found.input_tokens, 0, None)
                 yield MeasuredText(name, found.perplexity, problem, cost, new)
     # Values stored before an error are in the audit log, too.
