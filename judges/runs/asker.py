@@ -215,7 +215,7 @@ class Asker:
         """Renew the leases; return whether the endpoint is called as before, with the same settings."""
         endpoint = self._endpoint
         # A copy of the values: the event loop changes the dictionary while this thread reads it.
-        runs = sorted({pipeline.run for pipeline in list(self._pipelines.values())}) or [self._run]
+        runs = sorted({pipeline.run for pipeline in list(self._pipelines.values())})
         if not leases.renew(endpoint=endpoint.pk, runs=runs, holder=endpoint.holder):
             return False
         found = Endpoint.objects.filter(pk=endpoint.pk).select_related("project").first()
