@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from itertools import accumulate, groupby, islice
+from itertools import accumulate, chain, groupby, islice
 from math import ceil
 from operator import itemgetter
 from statistics import fmean
@@ -195,6 +195,13 @@ def judgments_in(batch: Batch) -> QuerySet[Judgment]:
     return Judgment.objects.filter(run=batch.run_id, status=Status.LEASED, lease=batch.pk)
 
 
+def calls_in(batch: Batch) -> list[list[int]]:
+    """Return the judgments of each call of a batch; they may be far apart in the order of the plan."""
+    shared = shared_calls(batch.run)
+    judgments = judgments_in(batch).order_by("pk")
+    return list(group_by_call(judgments, shared.sizes, shared.of_documents).values())
+
+
 @contextmanager
 def hold_batch(batch: Batch) -> Iterator[None]:
     """Renew the hold on a batch during a step, and release it at the end."""
@@ -232,9 +239,9 @@ def note(batch: Batch, **fields: Any) -> None:
 
 
 @transaction.atomic
-def shorten(batch: Batch, *, kept: Sequence[int]) -> None:
-    """Release the judgments that did not fit into the file to later batches."""
-    _free(judgments_in(batch).filter(pk__gt=kept[-1]))
+def shorten(batch: Batch, *, without: Sequence[Sequence[int]]) -> None:
+    """Release the judgments of calls that did not fit into the file to later batches."""
+    _free(judgments_in(batch).filter(pk__in=among(list(chain.from_iterable(without)))))
 
 
 def store(*, batch: Batch, said: Said) -> None:
@@ -293,8 +300,10 @@ def _split_by_judgment(batch: Batch, said: Said) -> Said:
     documents = held.filter(pk__in=said).values("item__document")
     sharing = held.filter(judge__in={*several, *of_documents}, item__document__in=documents)
     each_judgment = dict(said)
-    for first, *others in group_by_call(sharing, several, of_documents).values():
+    for first, *rest in group_by_call(sharing, several, of_documents).values():
         of_first = said.get(first)
+        # An older batch may have several requests about these judgments, and each reply was paid.
+        others = [judgment for judgment in rest if judgment not in said]
         if isinstance(of_first, Reply):
             shares = shares_of(of_first, 1 + len(others))
             each_judgment |= zip((first, *others), shares, strict=True)

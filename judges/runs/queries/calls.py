@@ -13,6 +13,7 @@ from annotate.questions.scale import SCALE
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.endpoints.prices import EndpointPrices
 from judges.methods import METHODS
+from judges.runs.queries.samples import among
 
 SEVERAL = [key for key, method in METHODS.items() if method.asks_several]
 OF_DOCUMENTS = [key for key, method in METHODS.items() if method.document_section]
@@ -92,7 +93,7 @@ def group_by_call(
     rows = list(judgments.values_list("pk", "judge", "item", "sample", "dimension", "steps_done"))
     # Not by a join: rows are locked by this query, and items must not be.
     items = {row[2] for row in rows if row[1] in of_documents and not row[5]}
-    documents = dict(Item.objects.filter(pk__in=items).values_list("pk", "document"))
+    documents = dict(Item.objects.filter(pk__in=among(items)).values_list("pk", "document"))
     for pk, judge, item, sample, dimension, steps_done in rows:
         # Only a first step is shared: each later step belongs to one judgment.
         key: Key | None = (judge, item, sample) if judge in several and not steps_done else None

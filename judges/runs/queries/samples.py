@@ -116,7 +116,7 @@ class ChosenItems:
         return f" AND ({' OR '.join(wanted) or '1 = 0'})"
 
 
-def among(keys: Sequence[int]) -> RawSQL:
+def among(keys: Collection[int]) -> RawSQL:
     """Return keys as a subquery with one parameter: SQLite limits the length of a list to some thousands."""
     if connection.vendor == "sqlite":
         return RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(keys))])
