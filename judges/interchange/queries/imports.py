@@ -304,7 +304,7 @@ def _reading(
     # Replies are on the scale of the judge, which may differ from that of the dimension.
     dimension = judge.scale.rescale(dimension) if judge.scale else dimension
     if row.reply is not None:
-        reading = method.read_with(judge.pattern, row.reply, dimension)
+        reading = method.read_about(row.reply, dimension, [dimension], pattern=judge.pattern)
         if row.value is not None:
             _refuse_disagreement(reading, row.value)
         return reading
