@@ -62,7 +62,6 @@ from judges.endpoints.queries import (
     endpoints_of,
     entered_key_of,
     keys_of_dimensions,
-    templates_of,
     usual_trial,
 )
 from judges.methods import METHODS
@@ -546,11 +545,4 @@ def _spec(project: Project, sent: dict[str, Any], standing: Judge | None = None)
         json.dumps(sent.get("extra_body", {})),
     )
     sent["asked_together"] = dimensions_line(sent.get("asked_together", ()))
-    form = JudgeForm(
-        sent,
-        endpoints=endpoints_of(project, archived=None if standing else False),
-        templates=templates_of(project),
-        dimensions=list(project.dimensions.all()),
-        systems=list(project.systems.order_by("name")),
-    )
-    return valid(form).to_spec()
+    return valid(JudgeForm(sent, project=project, is_new=standing is None)).to_spec()

@@ -10,12 +10,18 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotate.core.errors import InvalidValueError
-from annotate.core.models import Dimension, System
+from annotate.core.models import Dimension, Project, System
 from judges.core.judge_settings import JUDGE_SETTINGS, SettingSection, names_of_settings
 from judges.core.models import CallOrder, Endpoint, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import refuse_text
-from judges.endpoints.queries import has_structured_output, shipped_prompt, shipped_prompts_of
+from judges.endpoints.queries import (
+    endpoints_of,
+    has_structured_output,
+    shipped_prompt,
+    shipped_prompts_of,
+    templates_of,
+)
 from judges.methods import METHODS
 from judges.methods.reading.reader import LONGEST, problem_of_pattern
 from judges.methods.variants import VARIANTS
@@ -56,25 +62,23 @@ class JudgeForm(forms.Form):
     def __init__(
         self,
         *args: Any,
-        endpoints: QuerySet[Endpoint],
-        templates: Iterable[PromptTemplate],
-        dimensions: Sequence[Dimension],
-        systems: Sequence[System],
+        project: Project,
+        is_new: bool,
         reads: bool = False,
         may_be_pair: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._dimensions = dimensions
-        self._templates = {str(template.pk): template for template in templates}
+        self._dimensions = list(project.dimensions.all())
+        self._templates = {str(template.pk): template for template in templates_of(project)}
         endpoint, template = self.fields["endpoint"], self.fields["template"]
         assert isinstance(endpoint, forms.ModelChoiceField)
         assert isinstance(template, forms.ChoiceField)
         reference = self.fields["reference"]
         assert isinstance(reference, forms.ChoiceField)
-        self._systems = {system.name: system for system in systems}
+        self._systems = {system.name: system for system in project.systems.order_by("name")}
         reference.choices = [("", gettext("none")), *((name, name) for name in self._systems)]
-        endpoint.queryset = endpoints
+        endpoint.queryset = endpoints_of(project, archived=False if is_new else None)
         # A pair consists of two shipped prompts, so it is offered for new judges only.
         pair = [(PAIR, gettext("RTS + MCQ: two judges, which the indicator R compares"))]
         template.choices = [*(pair if may_be_pair else ()), *_choices(self._templates)]

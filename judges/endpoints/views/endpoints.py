@@ -48,7 +48,6 @@ from judges.endpoints.queries import (
     judgments_by_status,
     method_label,
     shipped_prompts_of,
-    templates_of,
     usual_trial,
 )
 from judges.methods import METHODS
@@ -303,18 +302,14 @@ def _edit_judge(
 ) -> HttpResponse:
     counts = judgments_by_status(edited) if edited else []
     dimensions = list(project.dimensions.all())
-    endpoints = endpoints_of(project, archived=None if edited else False)
+    endpoint = None if edited else endpoints_of(project).first()
     form = JudgeForm(
         request.POST if request.method == "POST" else None,
-        endpoints=endpoints,
-        templates=templates_of(project),
-        dimensions=dimensions,
-        systems=list(project.systems.order_by("name")),
+        project=project,
+        is_new=edited is None,
         reads=bool(counts) or not may_change_judges(request.user, project),
         may_be_pair=edited is None,
-        initial=initial_judge(
-            edited, dimensions, shipped=request.GET.get("like", ""), endpoint=endpoints.first()
-        ),
+        initial=initial_judge(edited, dimensions, shipped=request.GET.get("like", ""), endpoint=endpoint),
     )
     status = 422 if form.is_bound else 200
     try:
