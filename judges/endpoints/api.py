@@ -28,7 +28,7 @@ from judges.core.access import (
     template_in,
 )
 from judges.core.judge_settings import names_of_settings
-from judges.core.models import Endpoint, Judge, PromptTemplate, ScoreFrom
+from judges.core.models import Endpoint, EndpointKey, Judge, PromptTemplate, ScoreFrom
 from judges.core.specification import EndpointSpec, JudgeSpec
 from judges.endpoints.archiving import archive, delete_unused, unarchive
 from judges.endpoints.commands import (
@@ -58,7 +58,6 @@ from judges.endpoints.forms.judges import (
 )
 from judges.endpoints.prices import ModelPriceRow, model_prices_of
 from judges.endpoints.queries import (
-    EnteredKey,
     endpoints_of,
     entered_key_of,
     keys_of_dimensions,
@@ -147,7 +146,9 @@ class KeyInput(Input):
 class KeyRow(serializers.Serializer[Any]):
     """Metadata of an entered key."""
 
-    server = serializers.CharField(help_text="The only server that it is sent to: scheme, host and port.")
+    server = serializers.CharField(
+        source="origin", help_text="The only server that it is sent to: scheme, host and port."
+    )
     ends_with = serializers.CharField(help_text="Its last four characters; empty for a short key.")
     entered_at = serializers.DateTimeField()
     entered_by = serializers.SerializerMethodField(help_text="Null where the account is gone.")
@@ -155,7 +156,7 @@ class KeyRow(serializers.Serializer[Any]):
         help_text="False when the endpoint's address became that of another server: enter the key again."
     )
 
-    def get_entered_by(self, key: EnteredKey) -> str | None:
+    def get_entered_by(self, key: EndpointKey) -> str | None:
         """Return the name of who entered it."""
         return str(key.entered_by) if key.entered_by else None
 

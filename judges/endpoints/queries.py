@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from urllib.parse import urlsplit
 
 from django.db.models import Count, Q, QuerySet
@@ -11,8 +10,7 @@ from django.utils.translation import gettext
 
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import Dimension, Document, Item, Project, User
-from annotate.core.outbound import origin_of
+from annotate.core.models import Dimension, Document, Item, Project
 from annotate.questions import kind_of
 from judges.core.material import contents_of, rotate_sides
 from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTemplate, ScoreFrom
@@ -69,21 +67,7 @@ def shipped_prompts_of(method: str) -> Iterator[ShippedPrompt]:
             yield shipped_prompt(variant.key)
 
 
-# Endpoints for lists on pages, and the visible metadata of entered keys.
-
-
-@dataclass(frozen=True)
-class EnteredKey:
-    """The metadata of a key that admins see: only the end of a key, and only if it is long.
-
-    is_used: True if the endpoint's URL still has the server for which the key was entered.
-    """
-
-    server: str
-    ends_with: str
-    entered_at: datetime
-    entered_by: User | None
-    is_used: bool
+# Endpoints for lists on pages.
 
 
 def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet[Endpoint]:
@@ -99,18 +83,10 @@ def endpoints_of(project: Project, *, archived: bool | None = False) -> QuerySet
     return endpoints.annotate(judges_count=own).order_by("name")
 
 
-def entered_key_of(endpoint: Endpoint | None) -> EnteredKey | None:
+def entered_key_of(endpoint: Endpoint) -> EndpointKey | None:
     """Return the metadata of an endpoint's entered key, if it has one. One query."""
-    found = EndpointKey.objects.select_related("entered_by").filter(endpoint=endpoint).first()
-    if endpoint is None or found is None:
-        return None
-    return EnteredKey(
-        server=found.origin,
-        ends_with=found.ends_with,
-        entered_at=found.entered_at,
-        entered_by=found.entered_by,
-        is_used=found.origin == origin_of(endpoint.base_url),
-    )
+    keys = EndpointKey.objects.filter(endpoint=endpoint).defer("encrypted")
+    return keys.select_related("entered_by", "endpoint").first()
 
 
 def usual_trial(endpoint: Endpoint) -> dict[str, str]:
