@@ -89,7 +89,7 @@ def runs(request: Request, slug: str) -> HttpResponse:
     lines = run_lines(project)
     template = "judges/runs/runs.html#lines" if request.htmx else "judges/runs/runs.html"
     may_read = not rates_independently(request.user, project)
-    moving = any(moves(line.progress) for line in lines)
+    moving = any(moves(progress) for progress, _ in lines)
     context = {"lines": lines, "moves": moving, "may_read": may_read}
     return render_judges(request, project, template, context)
 
@@ -101,7 +101,7 @@ def run(request: Request, slug: str, pk: int) -> HttpResponse:
     project = project_for_judges(request.user, slug)
     template = "judges/runs/run.html#state" if request.htmx else "judges/runs/run.html"
     state = run_state(run_in(project, pk))
-    context = {"state": state, "budget_form": BudgetForm(initial=budget_of(state.run))}
+    context = {"state": state, "budget_form": BudgetForm(initial=budget_of(state["run"]))}
     return render_judges(request, project, template, context)
 
 
