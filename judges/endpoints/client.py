@@ -40,6 +40,7 @@ class Client:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self.timeout_seconds = server.timeout_seconds
         self._dialect = DIALECTS[server.dialect]
         self._reasoning_models: set[str] = set()
         self._http = client_of_many(server, self._dialect.key_headers(server.key))
