@@ -21,7 +21,7 @@ from django.utils.translation import gettext, gettext_lazy
 from judges.core.errors import KeyMissingError
 from judges.core.models import Batch, Run
 from judges.endpoints.dialects import DIALECTS
-from judges.endpoints.dialects.base import BatchClient, BatchSubmission, Dialect, RemoteBatch
+from judges.endpoints.dialects.base import BatchClient, Dialect, RemoteBatch
 from judges.endpoints.failures import BatchUnknown, RequestFailed, failure_of
 from judges.endpoints.keys import server_of
 from judges.endpoints.questions import Question, Reply
@@ -136,11 +136,11 @@ def _dialect(batch: Batch) -> Dialect:
 def _create(batch: Batch, client: BatchClient) -> RemoteBatch:
     """Submit a batch; if nothing was uploaded, write its requests again, in the same order."""
     if client.uploads:
-        return client.create(batch.input_file, str(batch.pk), BatchSubmission(batch.model))
+        return client.create(batch.input_file, str(batch.pk), batch.model)
     with TemporaryFile() as file:
         write_requests(batches.calls_in(batch), file, _dialect(batch), str(batch.pk))
         file.seek(0)
-        return client.create(batch.input_file, str(batch.pk), BatchSubmission(batch.model, file))
+        return client.create(batch.input_file, str(batch.pk), batch.model, file)
 
 
 def _submit(batch: Batch, client: BatchClient) -> bool:
