@@ -189,9 +189,7 @@ class _Unanswered:
     def __init__(self, work: JudgmentWork, first: Outcome | None) -> None:
         self._work = work
         self._unreadable = first or work.unreadable
-        spent = work.chain.spent if work.chain else None
-        earlier = self._unreadable.earlier if self._unreadable else spent
-        self._spent = replace(_new_outcome(work), earlier=earlier)
+        self._spent = replace(_new_outcome(work), earlier=work.spent_before)
         if first is not None:  # paid, and not stored yet
             self._spent = replace(first, status=Judgment.Status.FAILED, reply="", reason="", problem="")
         self._attempts_before = self._spent.attempts

@@ -8,8 +8,7 @@ from functools import cache
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 from annotate.core.guideline import FrozenGuideline
-from annotate.core.models import Dimension, Item
-from annotate.questions.scale import SCALE
+from annotate.core.models import Item
 from judges.core.models import Endpoint, Judge, Judgment, Run
 from judges.endpoints.prices import EndpointPrices
 from judges.methods import METHODS
@@ -33,18 +32,6 @@ def count_shared_calls(counted: Q) -> Count:
     One number encodes item and sample, because databases count distinct values of a single expression only.
     """
     return Count(F("item") * _MOST_SAMPLES + F("sample"), distinct=True, filter=counted)
-
-
-def sizes_of_calls(judges: QuerySet[Judge]) -> dict[int, int]:
-    """Return the number of judgments per call, for judges that cover several dimensions.
-
-    One query if there is none, two otherwise.
-    """
-    chosen = dict(judges.filter(method__in=SEVERAL).values_list("pk", "asked_together"))
-    if not chosen:
-        return {}
-    count = Dimension.objects.filter(project__judges__in=chosen, kind=SCALE.key).distinct().count()
-    return {judge: len(together) or count for judge, together in chosen.items()}
 
 
 @dataclass(frozen=True)
@@ -157,7 +144,7 @@ def affordable_calls(run: Run, server: Endpoint, most: int, sizes: Mapping[int, 
     """Return the number of further calls to a server within the budget, up to `most`.
 
     Each counts at 1.5 times the mean cost of calls to the same model with the same number of judgments.
-    sizes: see `sizes_of_calls`, of all judges of the run.
+    sizes: see `SharedCalls`, of all judges of the run.
     """
     if run.budget is None:
         return most

@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from annotate.core import jobs
 from annotate.core.guideline import FrozenDimension
 from annotate.core.guidelines import current_guideline
-from annotate.core.models import Project
+from annotate.core.models import Dimension, Project
 from annotate.core.rounds import last_round
+from annotate.questions.scale import SCALE
 from judges.core.judge_settings import SettingSection, names_of_settings
 from judges.core.material import contents_of, rotate_sides
 from judges.core.models import Judge, Judgment, Rereading
@@ -25,7 +26,7 @@ from judges.methods import METHODS
 from judges.methods.base import Subject
 from judges.methods.reading import Readable
 from judges.results.queries.scores import material_of, mean_of_samples
-from judges.runs.queries.calls import group_by_call, sizes_of_calls
+from judges.runs.queries.calls import group_by_call
 from judges.runs.queries.plans import JudgePlan, RunPlan, Usage, mean_usage
 from judges.runs.queries.samples import among
 
@@ -127,7 +128,8 @@ def _asking_plan(judge: Judge, judgments: QuerySet[Judgment], count: int, usage:
     own = judgments.filter(judge=judge).order_by("pk")
     calls = len(group_by_call(own, {judge.pk}))
     # The call is paid with all of its dimensions, also the ones that are not wanted.
-    size = sizes_of_calls(Judge.with_candidates.filter(pk=judge.pk))[judge.pk]
+    scales = Dimension.objects.filter(project=judge.project_id, kind=SCALE.key)
+    size = len(judge.asked_together) or scales.count()
     return JudgePlan(judge, calls * size, 0, 0, 0, usage, shared_calls=calls, size=size)
 
 
