@@ -56,7 +56,7 @@ from judges.endpoints.forms.judges import (
     stop_lines,
     table_line,
 )
-from judges.endpoints.prices import ModelPriceRow, model_prices_of
+from judges.endpoints.prices import model_prices_of
 from judges.endpoints.queries import (
     endpoints_of,
     entered_key_of,
@@ -133,6 +133,15 @@ class EndpointRow(serializers.ModelSerializer[Endpoint]):
         )
 
 
+class InCurrency:
+    """Has the field `currency`."""
+
+    def get_currency(self, _row: object) -> str:
+        """Return the installation's currency."""
+        code: str = settings.CURRENCY
+        return code
+
+
 def _price(source: str) -> serializers.DecimalField:
     return serializers.DecimalField(max_digits=12, decimal_places=6, allow_null=True, source=source)
 
@@ -174,7 +183,7 @@ class TrialRow(serializers.Serializer[Any]):
     )
 
 
-class ModelPriceShape(serializers.Serializer[Any]):
+class ModelPriceShape(InCurrency, serializers.Serializer[Any]):
     """The prices of a model at an endpoint, for a million tokens. Null: unknown."""
 
     id = serializers.IntegerField(allow_null=True, help_text="Null where nobody entered prices for it.")
@@ -186,11 +195,6 @@ class ModelPriceShape(serializers.Serializer[Any]):
     currency = serializers.SerializerMethodField(help_text="Of all costs of this installation.")
     as_of = serializers.DateField(allow_null=True, source="cost.as_of")
     origin = serializers.CharField(source="cost.origin", help_text="Where they come from; empty: unknown.")
-
-    def get_currency(self, _row: ModelPriceRow) -> str:
-        """Return the installation's currency."""
-        code: str = settings.CURRENCY
-        return code
 
 
 class PromptRow(serializers.ModelSerializer[PromptTemplate]):

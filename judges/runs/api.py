@@ -3,7 +3,6 @@
 from dataclasses import asdict, replace
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -20,6 +19,7 @@ from annotate.material.reading.source import Source
 from judges.core.access import project_for_judges, project_for_routing, rereading_in, run_in
 from judges.core.errors import RunRefusedError
 from judges.core.models import OF_PROJECT, Judge, Judgment, Rereading, Run
+from judges.endpoints.api import InCurrency
 from judges.endpoints.queries import keys_of_dimensions
 from judges.interchange.commands import import_judgments
 from judges.interchange.reading import JudgmentMapping
@@ -53,13 +53,6 @@ SelectionInput = form_input(
 
 
 RereadingInput = form_input("RereadingInput", RereadingForm)
-
-
-class InCurrency:
-    def get_currency(self, _row: object) -> str:
-        """Return the installation's currency."""
-        code: str = settings.CURRENCY
-        return code
 
 
 class RunRow(InCurrency, serializers.ModelSerializer[Run]):
