@@ -242,25 +242,19 @@ def try_endpoint(*, endpoint: Endpoint, model: str, message: str) -> Trial:
     )
 
 
-@dataclass(frozen=True)
-class FoundModels:
-    """The models that a server lists, or the reason why there are none."""
+def find_models(*, endpoint: Endpoint) -> tuple[list[str], str]:
+    """Fetch the server's list of models, outside any transaction; nothing is written.
 
-    names: tuple[str, ...] = ()
-    problem: str = ""
-
-
-def find_models(*, endpoint: Endpoint) -> FoundModels:
-    """Fetch the server's list of models, outside any transaction; nothing is written."""
+    Return the models, and the reason why there are none.
+    """
     try:
         names = asyncio.run(list_models_once(server_of(endpoint, calls_in_flight=1)))
     except KeyMissingError as error:
-        return FoundModels(problem=error.message)
+        return [], error.message
     except RequestFailed as error:
-        return FoundModels(problem=error.sentence)
-    if not names:
-        return FoundModels(problem=gettext("The server lists no models. Enter the name of one yourself."))
-    return FoundModels(tuple(names[:MOST_MODELS]))
+        return [], error.sentence
+    problem = "" if names else gettext("The server lists no models. Enter the name of one yourself.")
+    return names[:MOST_MODELS], problem
 
 
 @sensitive_variables()

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import Count, Q, QuerySet
@@ -17,7 +18,7 @@ from judges.core.models import Endpoint, EndpointKey, Judge, Judgment, PromptTem
 from judges.endpoints.dialects import DIALECTS
 from judges.methods import METHODS, Method
 from judges.methods.base import Message, Subject
-from judges.methods.reading import Readable, Reading
+from judges.methods.reading import Reading
 from judges.methods.reading.parts import fold_name
 from judges.methods.template import placeholders
 from judges.methods.variants import VARIANTS
@@ -98,20 +99,11 @@ def usual_trial(endpoint: Endpoint) -> dict[str, str]:
 # Judges as pages list them.
 
 
-@dataclass(frozen=True)
-class JudgeLine:
-    """A judge in a list: the name of its method and its number of judgments in each status."""
+def judges_of(project: Project, *, archived: bool = False) -> list[dict[str, Any]]:
+    """Return a project's judges by name, with method and counts: the archived ones, or the others.
 
-    judge: Judge
-    method: str
-    done: int
-    unreadable: int
-    failed: int
-    waiting: int
-
-
-def judges_of(project: Project, *, archived: bool = False) -> list[JudgeLine]:
-    """Return a project's judges by name with their counts: the archived ones, or the others. Two queries."""
+    Two queries.
+    """
     judges = Judge.objects.filter(project=project, archived_at__isnull=not archived)
     judgments = Judgment.objects.filter(judge__project=project).values_list("judge", "status")
     counts: dict[int, Counter[str]] = defaultdict(Counter)
@@ -119,14 +111,12 @@ def judges_of(project: Project, *, archived: bool = False) -> list[JudgeLine]:
         counts[judge][status] = count
     found, status = judges.select_related("endpoint", "template").order_by("name"), Judgment.Status
     return [
-        JudgeLine(
-            judge=each,
-            method=method_label(each),
-            done=counts[each.pk][status.DONE],
-            unreadable=counts[each.pk][status.UNREADABLE],
-            failed=counts[each.pk][status.FAILED],
-            waiting=counts[each.pk][status.PLANNED] + counts[each.pk][status.LEASED],
-        )
+        {
+            "judge": each,
+            "method": method_label(each),
+            **{str(name): counts[each.pk][name] for name in (status.DONE, status.UNREADABLE, status.FAILED)},
+            "waiting": counts[each.pk][status.PLANNED] + counts[each.pk][status.LEASED],
+        }
         for each in found
     ]
 
@@ -356,24 +346,12 @@ def _subject(item: Item, *, pair: bool) -> Subject:
     )
 
 
-@dataclass(frozen=True)
-class TriedReply:
-    reply: str
-    reading: Reading
-
-    @property
-    def value(self) -> float | None:
-        """The value; None if there is none."""
-        return self.reading.value if isinstance(self.reading, Readable) else None
-
-
 def tried_replies(
     project: Project, method: Method, pattern: str, replies: str, dimension: FrozenDimension
-) -> Sequence[TriedReply]:
-    """Return the parsed values of the first 50 pasted replies, which lines of three dashes divide."""
+) -> list[tuple[str, Reading]]:
+    """Return the first 50 pasted replies, which lines of three dashes divide, each with its reading."""
     pasted = replies.replace("\r\n", "\n").split(BETWEEN_REPLIES)[:MOST_REPLIES]
     together = current_guideline(project).scales if method.asks_several else [dimension]
     return [
-        TriedReply(reply.strip(), method.read_about(reply, dimension, together, pattern=pattern))
-        for reply in pasted
+        (reply.strip(), method.read_about(reply, dimension, together, pattern=pattern)) for reply in pasted
     ]

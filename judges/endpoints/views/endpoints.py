@@ -119,7 +119,7 @@ def endpoint_test(request: Request, slug: str, pk: int) -> HttpResponse:
     form = TrialForm(initial=request.POST.dict()) if lists_models else TrialForm(request.POST)
     context: dict[str, Any] = {"trial_form": form, "endpoint": tried}
     if lists_models:
-        context["found"] = find_models(endpoint=tried)
+        context["models"], context["models_problem"] = find_models(endpoint=tried)
     elif form.is_valid():
         context["trial"] = try_endpoint(endpoint=tried, **form.cleaned_data)
     context = {**_context(request, tried), **context}
