@@ -1,7 +1,7 @@
 """Queries on endpoints, prompts and judges, each with a fixed number of database queries."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from judges.methods.base import Message, Subject
 from judges.methods.reading import Reading
 from judges.methods.reading.parts import fold_name
 from judges.methods.template import placeholders
-from judges.methods.variants import VARIANTS
+from judges.methods.variants import VARIANTS, Variant
 
 READY = "Reply with the word: ready"
 BETWEEN_REPLIES = "\n---\n"
@@ -37,35 +37,22 @@ CHARACTERS_A_TOKEN = 4
 ASKED = ~Q(status=Judgment.Status.PLANNED) | Q(attempts__gt=0) | Q(steps_done__gt=0)
 
 
-@dataclass(frozen=True)
-class ShippedPrompt:
-    """A shipped prompt of a method; its key, of the method or of a variant, can create a judge."""
-
-    key: str
-    method: str
-    label: str
-    text: str
-
-    @property
-    def title(self) -> str:
-        """The label after the method's name in papers."""
-        return METHODS[self.method].title(self.label)
+SHIPPED_PROMPTS: Mapping[str, Variant] = {
+    **{key: Variant(key, key, method.label, method.default_template) for key, method in METHODS.items()},
+    **VARIANTS,
+}
+"""The shipped prompts by the key that can create a judge; the default of each method comes first."""
 
 
-def shipped_prompt(key: str) -> ShippedPrompt:
+def shipped_prompt(key: str) -> Variant:
     """Return the prompt with this key. Raises KeyError."""
-    if key in METHODS:
-        return ShippedPrompt(key, key, METHODS[key].label, METHODS[key].default_template)
-    variant = VARIANTS[key]
-    return ShippedPrompt(key, variant.method, variant.label, variant.text)
+    return SHIPPED_PROMPTS[key]
 
 
-def shipped_prompts_of(method: str) -> Iterator[ShippedPrompt]:
-    """Yield the prompts of a method, its default first."""
-    yield shipped_prompt(method)
-    for variant in VARIANTS.values():
-        if variant.method == method:
-            yield shipped_prompt(variant.key)
+def shipped_prompts_of(method: str) -> list[tuple[Variant, str]]:
+    """Return the prompts of a method, its default first, each with its label after the method's name."""
+    of_method = (each for each in SHIPPED_PROMPTS.values() if each.method == method)
+    return [(each, METHODS[method].title(each.label)) for each in of_method]
 
 
 # Endpoints for lists on pages.

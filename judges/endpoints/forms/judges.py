@@ -16,15 +16,14 @@ from judges.core.models import CallOrder, Endpoint, Judge, PromptTemplate, Score
 from judges.core.specification import JudgeSpec
 from judges.endpoints.commands import refuse_text
 from judges.endpoints.queries import (
+    SHIPPED_PROMPTS,
     endpoints_of,
     has_structured_output,
-    shipped_prompt,
     shipped_prompts_of,
     templates_of,
 )
 from judges.methods import METHODS
 from judges.methods.reading.reader import LONGEST, problem_of_pattern
-from judges.methods.variants import VARIANTS
 
 SHIPPED = "shipped:"
 PAIR = "pair"
@@ -203,9 +202,9 @@ def initial_judge(
     if judge is None:
         usual = {"temperature": 0, "samples": 1, "score_from": ScoreFrom.TEXT, "template": f"{SHIPPED}rts"}
         usual |= {"asks_again": True, "structured": bool(endpoint and has_structured_output(endpoint))}
-        if shipped not in {*METHODS, *VARIANTS}:
+        if shipped not in SHIPPED_PROMPTS:
             return usual
-        settings = METHODS[shipped_prompt(shipped).method].usual_settings
+        settings = METHODS[SHIPPED_PROMPTS[shipped].method].usual_settings
         return {**usual, "template": f"{SHIPPED}{shipped}", **settings}
     values = {name: getattr(judge, name) for name in JudgeForm.base_fields}
     values["stop"] = stop_lines(judge.stop)
@@ -223,7 +222,9 @@ def _choices(templates: dict[str, PromptTemplate]) -> list[tuple[str, list[tuple
     groups = []
     for key, method in METHODS.items():
         own = [(pk, str(template)) for pk, template in templates.items() if template.method == key]
-        shipped = [(f"{SHIPPED}{each.key}", f"{each.title}, as shipped") for each in shipped_prompts_of(key)]
+        shipped = [
+            (f"{SHIPPED}{prompt.key}", f"{title}, as shipped") for prompt, title in shipped_prompts_of(key)
+        ]
         groups.append((method.title(), [*shipped, *own]))
     return groups
 

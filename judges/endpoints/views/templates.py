@@ -47,7 +47,7 @@ from judges.methods.reading.reader import problem_of_pattern
 @require_GET
 def templates(request: Request, slug: str) -> HttpResponse:
     project = project_for_judges(request.user, slug)
-    shipped = [(method, list(shipped_prompts_of(key))) for key, method in METHODS.items()]
+    shipped = [(method, shipped_prompts_of(key)) for key, method in METHODS.items()]
     context = {"templates": templates_of(project), "shipped": shipped}
     return render_judges(request, project, "judges/endpoints/templates.html", context)
 
