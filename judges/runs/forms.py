@@ -226,8 +226,8 @@ class RunForm(forms.Form):
         super().__init__(entered, initial={**usual, **(begins_with or {})})
         self._project = project
         self.compares = any(METHODS[judge.method].asks_pairs for judge in judges)
-        pairs = {f"{each.pair[0]}-{each.pair[1]}": each for each in all_pairs(project)}
-        self._pairs = {key: each.pair for key, each in pairs.items()}
+        pairs = all_pairs(project)
+        self._pairs = {f"{first}-{second}": (first, second) for first, second in pairs}
         asked, scope, chosen = (self.fields[name] for name in ("judges", "dimensions", "chosen_pairs"))
         assert isinstance(asked, forms.ModelMultipleChoiceField)
         assert isinstance(scope, forms.MultipleChoiceField)
@@ -239,7 +239,7 @@ class RunForm(forms.Form):
             "Size of a random sample of the {count:,} documents that results use: rated by people, outside "
             "development. A larger sample later only adds new items. Empty: all documents."
         ).format(count=drawable)
-        chosen.choices = [(key, each.name) for key, each in pairs.items()]
+        chosen.choices = [(key, pairs[pair]) for key, pair in self._pairs.items()]
 
     def clean(self) -> dict[str, Any]:
         """Reject a comparison without pairs."""
@@ -271,7 +271,7 @@ class RunForm(forms.Form):
         if data["pairs"] == "all":
             pairs = list(self._pairs.values())
         elif data["pairs"] == "neighbours":
-            pairs = [each.pair for each in neighbouring_pairs(self._project)]
+            pairs = list(neighbouring_pairs(self._project))
         elif data["pairs"] == "chosen":
             pairs = [self._pairs[key] for key in data["chosen_pairs"]]
         judges, dimensions = list(data["judges"]), data["dimensions"]

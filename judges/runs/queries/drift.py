@@ -169,17 +169,14 @@ def chart_of_watch(watch: DriftWatch, checks: Sequence[DriftCheck]) -> dict[int,
     rows = Judgment.objects.filter(
         Q(judge__in=judges), other=None, status=Judgment.Status.DONE, is_corrected=False
     )
+    items = {item for each in units.values() for item in each}
     # The mean of a judge's samples for each unit.
-    rows = rows.filter(item__in={item for each in units.values() for item in each}).order_by()
+    rows = rows.filter(item__in=items).order_by()
     means = {
         tuple(key): value
         for *key, value in rows.values_list("judge", "dimension", "item").annotate(mean=Avg("value"))
     }
-    documents = dict(
-        Item.objects.filter(pk__in={item for each in units.values() for item in each}).values_list(
-            "pk", "document"
-        )
-    )
+    documents = dict(Item.objects.filter(pk__in=items).values_list("pk", "document"))
 
     def table(dimension: int, items: Sequence[int]) -> FloatArray:
         return np.array(
