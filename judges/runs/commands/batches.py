@@ -141,7 +141,7 @@ def _first_that_fit(
     size, most = shared.sizes.get(judge.pk), min(room, calls)
     if most <= 0:
         return [], 0
-    if size is None and judge.pk not in shared.of_documents:
+    if judge.pk not in shared.judges:
         return list(planned.values_list("pk", flat=True)[:most]), most
     # A call about a document counts once for each of its judgments.
     limit = most if size is None else room
@@ -149,7 +149,7 @@ def _first_that_fit(
     asked = 0
     # Rows beyond the room show whether the last call fits with all of its judgments.
     rows = planned[: limit + (size or LOOKED_THROUGH)]
-    for members in group_by_call(rows, shared.sizes, shared.of_documents).values():
+    for members in group_by_call(rows, shared.judges).values():
         is_full = len(kept) + len(members) > limit or asked == calls
         # The first request about a document is taken in any case, or a larger one would never be sent.
         if is_full and (kept or size):
@@ -194,9 +194,8 @@ def judgments_in(batch: Batch) -> QuerySet[Judgment]:
 
 def calls_in(batch: Batch) -> list[list[int]]:
     """Return the judgments of each call of a batch; they may be far apart in the order of the plan."""
-    shared = shared_calls(batch.run)
     judgments = judgments_in(batch).order_by("pk")
-    return list(group_by_call(judgments, shared.sizes, shared.of_documents).values())
+    return list(group_by_call(judgments, shared_calls(batch.run).judges).values())
 
 
 @contextmanager
@@ -276,16 +275,15 @@ def store(*, batch: Batch, said: Said) -> None:
 
 def _split_by_judgment(batch: Batch, said: Said) -> Said:
     """Return the result for each judgment of a request, whose key is the first of them, with their shares."""
-    shared = shared_calls(batch.run)
-    several, of_documents = shared.sizes, shared.of_documents
-    if not several and not of_documents:
+    shared = shared_calls(batch.run).judges
+    if not shared:
         return said
     held = judgments_in(batch).order_by("pk")
     # Judgments of one request are about one document, so only these documents are searched.
     documents = held.filter(pk__in=said).values("item__document")
-    sharing = held.filter(judge__in={*several, *of_documents}, item__document__in=documents)
+    sharing = held.filter(judge__in=list(shared), item__document__in=documents)
     each_judgment = dict(said)
-    for first, *rest in group_by_call(sharing, several, of_documents).values():
+    for first, *rest in group_by_call(sharing, shared).values():
         of_first = said.get(first)
         # An older batch may have several requests about these judgments, and each reply was paid.
         others = [judgment for judgment in rest if judgment not in said]

@@ -114,7 +114,7 @@ def plan_of_asking(judgments: QuerySet[Judgment]) -> RunPlan:
         calls: int | None = None
         if judge.asks_several:
             # A call is paid with all of its dimensions, also the ones that are not wanted.
-            calls = len(group_by_call(judgments.filter(judge=judge).order_by("pk"), {judge.pk}))
+            calls = len(group_by_call(judgments.filter(judge=judge).order_by("pk"), {judge.pk: judge}))
             scales = Dimension.objects.filter(project=judge.project_id, kind=SCALE.key)
             size = len(judge.asked_together) or scales.count()
             count = calls * size

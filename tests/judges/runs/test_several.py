@@ -27,7 +27,6 @@ from judges.runs.commands.runs import cancel_run, plan_run, start_run
 from judges.runs.queries.calls import group_by_call, shared_calls
 from judges.runs.queries.judgments import rereadings
 from judges.runs.queries.plans import plan_of
-from judges.runs.queries.runs import judges_of
 from judges.runs.queries.work import work_of
 from tests.factories import Cast, make_dimension, make_project
 from tests.judges.batch_provider import batch_providing
@@ -444,7 +443,7 @@ def test_a_batch_that_a_budget_or_a_file_cuts_has_whole_requests(
     assert [len(file) for file in provider.files] == [2, 2, 2, 2]
     run = running(cast.project, make_judge(cast.project, "several"), dimensions=THREE)
     monkeypatch.setattr(ChatCompletions, "batch_bytes", 5000)
-    calls = list(group_by_call(run.judgments.order_by("pk"), {judge.pk for judge in judges_of(run)}).values())
+    calls = list(group_by_call(run.judgments.order_by("pk"), shared_calls(run).judges).values())
     assert [len(call) for call in calls] == [3] * 8
     with (tmp_path / "requests").open("wb") as file:
         requests = write_requests(calls, file, ChatCompletions(), str(run.pk))
