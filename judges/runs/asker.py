@@ -208,8 +208,11 @@ class Asker:
         failed, limiter.last_failure = limiter.last_failure, None
         if failed is None:  # answered in the meantime
             return False
-        pk, wait = self._endpoint.pk, failed.asked_to_wait
-        return silence.note_failure(endpoint=pk, sentence=failed.sentence, asked_to_wait=wait)
+        # A server that asks to wait is reachable, and accepts no calls yet.
+        asked_to_wait = failed.wait is not None
+        return silence.note_failure(
+            endpoint=self._endpoint.pk, sentence=failed.sentence, asked_to_wait=asked_to_wait
+        )
 
     def _renew(self) -> bool:
         """Renew the leases; return whether the endpoint is called as before, with the same settings."""

@@ -22,7 +22,7 @@ from judges.methods.base import Readable, Reading, Unreadable
 from judges.methods.probabilities import answer_logprobs
 from judges.methods.reading.plain import answer_start
 from judges.methods.steps import MethodStep
-from judges.runs.pacing import FailedCall, RunMustStop, RunPace, Stopped
+from judges.runs.pacing import RunMustStop, RunPace, Stopped
 
 MAX_ATTEMPTS = 8
 MAX_WAITS = 100  # as often is a judgment put off because the server asks to slow down
@@ -276,7 +276,7 @@ async def _answer(work: JudgmentWork, client: Client, pace: RunPace) -> list[Rep
                 advice = gettext("Make a judge without structured output, or of another model.")
                 raise RunMustStop(f"{error.sentence} {advice}") from error
             if not error.permanent:
-                pace.limiter.last_failure = FailedCall(error.sentence, asked_to_wait=error.wait is not None)
+                pace.limiter.last_failure = error
             # All may be rejected for the same reason; several samples for being several, and a filter checks
             # each output.
             elif question.n == 1 and error.problem is not RequestProblem.FILTERED:
