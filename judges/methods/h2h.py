@@ -1,5 +1,7 @@
 """Head to head (H2H; Shen et al., 2023): the better one of two outputs, or a tie."""
 
+from typing import ClassVar
+
 from annotate.core.guideline import FrozenDimension
 from annotate.core.translation import gettext, gettext_noop
 from judges.methods import scales
@@ -45,7 +47,7 @@ class HeadToHead(ChoiceMethod):
     default_template = TEMPLATE
     required = frozenset({"text_1", "text_2"})
     asks_pairs = True
-    offered = OPTIONS
+    offered: ClassVar[tuple[Option, ...]] = OPTIONS
     answer = "A, B or C"
     says_values = gettext_noop(
         "The value is 1 where the text shown first is better, 0 where the other is, 0.5 for a tie."

@@ -244,7 +244,7 @@ def state_of_watch(watch: DriftWatch) -> dict[str, Any]:
     checks = list(watch.checks.select_related("run"))
     # Stored results name dimensions by id; a deleted one is shown by its id.
     names = {each.id: each.name for each in current_guideline(watch.judge.project).dimensions}
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"check": check, "dimension": names.get(int(key), key), "figures": figures}
         for check in checks
         for key, figures in check.figures.items()
